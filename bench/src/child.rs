@@ -20,7 +20,7 @@ pub(crate) fn run(args: impl Iterator<Item = String>) -> Option<ExitCode> {
     let args: Vec<&str> = args.iter().map(String::as_str).collect();
     let done = match args[..] {
         ["child", "flood", bytes] => flood(FloodKind::Plain, number(bytes)).map(|()| 0),
-        ["child", "paint", paint, bytes] => paint_and_stay(paint, number(bytes)).map(|()| 0),
+        ["child", "paint", kind, bytes] => paint_and_stay(kind, number(bytes)).map(|()| 0),
         ["child", "echo"] => echo().map(|()| 0),
         ["child", "lines", count] => print(&lines(number(count), "\n")).map(|()| 0),
         ["child", "clock", code] => print(now_text().as_bytes()).map(|()| number(code)),
@@ -35,7 +35,7 @@ fn number(text: &str) -> u64 {
     text.parse().unwrap_or(0)
 }
 
-/// Straight to the descriptor: the standard output of Rust looks for lines first.
+/// Straight to the descriptor: Rust's standard output buffers by line.
 fn output() -> io::Result<File> {
     Ok(File::from(io::stdout().as_fd().try_clone_to_owned()?))
 }
@@ -44,9 +44,9 @@ fn print(bytes: &[u8]) -> io::Result<()> {
     output()?.write_all(bytes)
 }
 
-fn flood(paint: FloodKind, bytes: u64) -> io::Result<()> {
+fn flood(kind: FloodKind, bytes: u64) -> io::Result<()> {
     let mut out = output()?;
-    let strip = paint.strip();
+    let strip = kind.strip();
     let mut left = bytes;
     while left != 0 {
         let piece = usize::try_from(left).unwrap_or(BLOCK).min(BLOCK);
@@ -57,25 +57,26 @@ fn flood(paint: FloodKind, bytes: u64) -> io::Result<()> {
 }
 
 /// Prints, and stays until something is typed: what it cost can be read off its keeper meanwhile.
-fn paint_and_stay(paint: &str, bytes: u64) -> io::Result<()> {
-    let paint = FloodKind::named(paint).ok_or(io::ErrorKind::InvalidInput)?;
-    flood(paint, bytes)?;
+fn paint_and_stay(kind: &str, bytes: u64) -> io::Result<()> {
+    let kind = FloodKind::named(kind).ok_or(io::ErrorKind::InvalidInput)?;
+    flood(kind, bytes)?;
     io::stdin().read(&mut [0]).map(drop)
 }
 
-/// Waits for a line, and then says what time it is.
+/// Waits for a line, and then prints the time.
 fn print_time_on_input() -> io::Result<()> {
     io::stdin().read_line(&mut String::new())?;
     print(now_text().as_bytes())
 }
 
-/// Gives back at once what is typed, as it is.
+/// Echoes what is typed at once, unchanged.
 fn echo() -> io::Result<()> {
-    let (mut input, mut out) = (File::from(io::stdin().as_fd().try_clone_to_owned()?), output()?);
+    let mut input = File::from(io::stdin().as_fd().try_clone_to_owned()?);
+    let mut out = output()?;
     let mut modes = tcgetattr(&input)?;
     modes.make_raw();
     tcsetattr(&input, OptionalActions::Now, &modes)?;
-    // Whatever was typed before was echoed by the terminal, so this says when to begin.
+    // What was typed before was echoed by the terminal, so this marks when to begin.
     out.write_all(READY)?;
     let mut buffer = [0; 4096];
     loop {
@@ -86,7 +87,7 @@ fn echo() -> io::Result<()> {
     }
 }
 
-/// What the `echo` child says first.
+/// What the `echo` child prints first.
 pub(crate) const READY: &[u8] = b">";
 
 /// So many numbered lines with this at the end of each.

@@ -21,7 +21,7 @@ pub(crate) enum Error {
     Unexpected { what: &'static str, found: String },
 }
 
-/// Says what was being done when the system said no.
+/// Adds to an I/O error what was being done.
 pub(crate) trait IoContext<T> {
     fn doing(self, what: &str) -> Result<T, Error>;
 }

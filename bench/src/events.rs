@@ -11,12 +11,12 @@ use crate::http::{Address, Chunks, Client};
 /// How long any one wait for an event may take.
 const PATIENCE: Duration = Duration::from_secs(300);
 
-/// The events of panes that the server tells of, from the moment this was made.
+/// The events of panes that the server publishes, from the moment this was created.
 pub(crate) struct Events {
     lines: BufReader<Chunks>,
 }
 
-/// One event that was told.
+/// One event that was received.
 #[derive(Debug)]
 pub(crate) struct Event {
     pub(crate) pane: String,
@@ -25,7 +25,7 @@ pub(crate) struct Event {
 }
 
 impl Events {
-    /// Follows those of this name. The stream stands when this answers.
+    /// Subscribes to the events of this name. The stream is open when this returns.
     pub(crate) fn follow(address: &Address, name: &str) -> Result<Self, Error> {
         let chunks = Client::connect(address)?.stream(&format!("/events?include={name}"))?;
         let mut events = Self { lines: BufReader::new(chunks) };

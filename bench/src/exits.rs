@@ -1,4 +1,4 @@
-//! The exits that the server tells of.
+//! The exits that the server publishes.
 
 use std::collections::HashSet;
 use std::time::SystemTime;
@@ -7,10 +7,10 @@ use crate::error::Error;
 use crate::events::{Event, Events};
 use crate::http::Address;
 
-/// The exits that the server tells of, from the moment this was made.
+/// The exits that the server publishes, from the moment this was created.
 pub(crate) struct Exits(Events);
 
-/// One exit that was told.
+/// One exit that was received.
 #[derive(Debug)]
 pub(crate) struct ReportedExit {
     pub(crate) pane: String,
@@ -19,7 +19,7 @@ pub(crate) struct ReportedExit {
 }
 
 impl Exits {
-    /// Follows them. The stream stands when this answers.
+    /// Subscribes to them. The stream is open when this returns.
     pub(crate) fn follow(address: &Address) -> Result<Self, Error> {
         Events::follow(address, "pane:exited").map(Self)
     }
@@ -30,7 +30,7 @@ impl Exits {
         Ok(ReportedExit { pane, code: payload["exitCode"].as_u64(), seen })
     }
 
-    /// Waits until all of these have ended, whatever else does.
+    /// Waits until all of these have ended, and ignores others.
     pub(crate) fn await_all(&mut self, panes: &[String]) -> Result<(), Error> {
         let mut left: HashSet<&str> = panes.iter().map(String::as_str).collect();
         while !left.is_empty() {

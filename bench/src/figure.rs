@@ -84,7 +84,7 @@ impl fmt::Display for Quantity {
 /// How good a figure has to be, in its own unit.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Thresholds {
-    /// Told, not judged.
+    /// Reported, not judged.
     None,
     AtLeast {
         must: f64,
@@ -105,7 +105,7 @@ pub(crate) enum Verdict {
     Must,
     /// A must is missed.
     Below,
-    /// Nothing was asked of it.
+    /// It has no thresholds.
     NotJudged,
 }
 
@@ -135,7 +135,8 @@ pub(crate) struct Figure {
 impl Figure {
     /// A quantity that stands for itself.
     pub(crate) fn plain(what: impl Into<String>, ours: Quantity) -> Self {
-        let (row, what) = ("", what.into());
+        let row = "";
+        let what = what.into();
         Self { row, what, limit: None, ours, figure: ours, thresholds: Thresholds::None }
     }
 

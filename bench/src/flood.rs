@@ -29,7 +29,7 @@ impl FloodKind {
     }
 
     pub(crate) fn named(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|paint| paint.name() == name)
+        Self::ALL.into_iter().find(|kind| kind.name() == name)
     }
 
     /// What is written at once, over and over.
@@ -43,7 +43,8 @@ impl FloodKind {
     }
 }
 
-/// Lines of short words, each with its attributes and its colour, of 16, of 256 and of all there are.
+/// Lines of short words, each with its attributes and its colour, of 16, of 256 and of all there
+/// are.
 fn colours() -> String {
     let words = LINE.split_inclusive(' ').enumerate().map(|(at, word)| match at % 3 {
         0 => format!("\x1b[1;3{}m{word}\x1b[0m", at % 8),
@@ -70,8 +71,8 @@ pub(crate) struct ExpectedOutput {
 }
 
 impl ExpectedOutput {
-    pub(crate) fn of(paint: FloodKind) -> Self {
-        Self { strip: cooked(&paint.strip()), at: 0, seen: 0 }
+    pub(crate) fn of(kind: FloodKind) -> Self {
+        Self { strip: cooked(&kind.strip()), at: 0, seen: 0 }
     }
 
     /// What arrives of one strip.
@@ -80,9 +81,10 @@ impl ExpectedOutput {
     }
 
     /// How much arrives in all when this much is printed.
-    pub(crate) fn length(&self, paint: FloodKind, printed: u64) -> u64 {
-        let (strips, rest) = (printed / BLOCK as u64, printed as usize % BLOCK);
-        strips * self.strip.len() as u64 + cooked(&paint.strip()[..rest]).len() as u64
+    pub(crate) fn length(&self, kind: FloodKind, printed: u64) -> u64 {
+        let strips = printed / BLOCK as u64;
+        let rest = printed as usize % BLOCK;
+        strips * self.strip.len() as u64 + cooked(&kind.strip()[..rest]).len() as u64
     }
 
     /// Whether these are the bytes that have to come next.
@@ -119,12 +121,12 @@ mod tests {
 
     #[test]
     fn what_arrives_is_known_however_it_is_cut() {
-        for paint in FloodKind::ALL {
-            let twice = cooked(&paint.strip().repeat(2));
-            let mut arriving = ExpectedOutput::of(paint);
+        for kind in FloodKind::ALL {
+            let twice = cooked(&kind.strip().repeat(2));
+            let mut arriving = ExpectedOutput::of(kind);
             assert!(twice.chunks(4093).all(|chunk| arriving.take(chunk)));
-            assert_eq!(arriving.seen(), arriving.length(paint, 2 * BLOCK as u64));
-            assert_eq!(arriving.length(paint, 100), cooked(&paint.strip()[..100]).len() as u64);
+            assert_eq!(arriving.seen(), arriving.length(kind, 2 * BLOCK as u64));
+            assert_eq!(arriving.length(kind, 100), cooked(&kind.strip()[..100]).len() as u64);
         }
     }
 

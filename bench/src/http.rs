@@ -1,4 +1,4 @@
-//! As much of HTTP/1.1 as talking to one server takes: blocking, one connection kept alive.
+//! As much of HTTP/1.1 as a client of one server needs: blocking, one connection kept alive.
 
 use std::io::{self, BufRead, BufReader, ErrorKind, Read, Write};
 use std::net::TcpStream;
@@ -14,7 +14,7 @@ use crate::interrupt;
 /// How long any one answer may take.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Where a server is, and what lets us in.
+/// A server's address, and the token for it.
 #[derive(Clone, Debug)]
 pub(crate) struct Address {
     pub(crate) authority: String,
@@ -24,7 +24,7 @@ pub(crate) struct Address {
 /// One connection to a server.
 pub(crate) struct Client<S = TcpStream> {
     stream: BufReader<S>,
-    /// The headers by which we are let in.
+    /// The headers of every request: host and authorization.
     headers: String,
 }
 
@@ -35,7 +35,7 @@ impl Client {
         Ok(Self { stream: BufReader::new(dial(address)?), headers })
     }
 
-    /// Asks for a body without an end, and hands the connection over to whoever reads it.
+    /// Requests a body without an end, and returns the connection that it comes over.
     pub(crate) fn stream(mut self, path: &str) -> Result<Chunks, Error> {
         self.send(&format!("GET {path}"), "")?;
         let head = Head::read(&mut self.stream).map_err(|error| late(path, error))?;
@@ -49,7 +49,7 @@ impl Client {
 }
 
 impl Client<UnixStream> {
-    /// Over the socket, which is let in without a token.
+    /// Over the unix socket, which needs no token.
     pub(crate) fn over(socket: &Path) -> Result<Self, Error> {
         let stream = UnixStream::connect(socket).doing("reach the server")?;
         stream.set_read_timeout(Some(PATIENCE)).doing("set up a connection")?;
@@ -58,7 +58,7 @@ impl Client<UnixStream> {
 }
 
 impl<S: Read + Write> Client<S> {
-    /// Runs an action and answers what it says.
+    /// Runs an action and returns its answer.
     pub(crate) fn action(&mut self, name: &str, params: &Value) -> Result<Value, Error> {
         let body = self.post(name, &params.to_string())?;
         serde_json::from_slice(&body).map_err(|error| Error::Unexpected {
@@ -67,12 +67,12 @@ impl<S: Read + Write> Client<S> {
         })
     }
 
-    /// Runs an action and answers its bytes.
+    /// Runs an action and returns the bytes of its answer.
     pub(crate) fn post(&mut self, name: &str, params: &str) -> Result<Vec<u8>, Error> {
         self.ask(&format!("POST /action/{name}"), params)
     }
 
-    /// Sends any request and answers its bytes.
+    /// Sends any request and returns the bytes of its answer.
     pub(crate) fn ask(&mut self, line: &str, body: &str) -> Result<Vec<u8>, Error> {
         self.send(line, body)?;
         let (status, body) = read_answer(&mut self.stream).map_err(|error| late(line, error))?;
@@ -95,7 +95,7 @@ impl<S: Read + Write> Client<S> {
     }
 }
 
-/// A connection that sends at once what it is given, and waits with patience.
+/// A connection that sends every write at once, with a long time-out for reads.
 pub(crate) fn dial(address: &Address) -> Result<TcpStream, Error> {
     let stream = TcpStream::connect(&address.authority).doing("reach the server")?;
     stream.set_nodelay(true).doing("set up a connection")?;
@@ -103,7 +103,7 @@ pub(crate) fn dial(address: &Address) -> Result<TcpStream, Error> {
     Ok(stream)
 }
 
-/// Reads the head of an answer that has no body; answers its status.
+/// Reads the head of an answer that has no body; returns its status.
 pub(crate) fn status(stream: &mut impl BufRead) -> io::Result<u16> {
     Head::read(stream).map(|head| head.status)
 }
@@ -172,7 +172,7 @@ fn read_line(stream: &mut impl BufRead) -> io::Result<String> {
     Ok(line.trim_end().to_owned())
 }
 
-/// A body in chunks, as one flow of bytes.
+/// A body in chunks, as one stream of bytes.
 pub(crate) struct Chunks<R = BufReader<TcpStream>> {
     stream: R,
     /// How much of the current chunk is left.
@@ -185,7 +185,7 @@ impl Chunks {
         self.stream.get_ref()
     }
 
-    /// The same, for whoever reads it in its own way.
+    /// The same, for a caller that parses the body itself.
     pub(crate) fn into_socket(self) -> TcpStream {
         self.stream.into_inner()
     }

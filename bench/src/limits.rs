@@ -1,4 +1,4 @@
-//! The minimal programs that ours is measured against: a bare pty, with nobody between it and us.
+//! The minimal programs that ours is measured against: a bare pty, with nothing between it and us.
 
 use std::os::fd::{AsFd, OwnedFd};
 use std::time::{Duration, Instant};
@@ -33,7 +33,7 @@ impl BarePty {
         Ok(Self { pty, child: proc::pid(pid) })
     }
 
-    /// Reads everything the program prints and throws it away; answers how much that was.
+    /// Reads everything the program prints and discards it; returns how much that was.
     pub(crate) fn drain(&self) -> Result<u64, Error> {
         let mut buffer = vec![0; 64 << 10];
         let mut bytes = 0;
@@ -103,7 +103,8 @@ pub(crate) fn drain(argv: &[String]) -> Result<Duration, Error> {
     Ok(begun.elapsed())
 }
 
-/// How long it takes to open a pty, start a program and see it end, so many times one after the other.
+/// How long it takes to open a pty, start a program and see it end, so many times one after the
+/// other.
 pub(crate) fn spawn(argv: &[String], count: u64) -> Result<Duration, Error> {
     let begun = Instant::now();
     for _ in 0..count {

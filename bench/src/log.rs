@@ -1,4 +1,4 @@
-//! A log of a program that never ran: always the same lines, of words in an order that looks like chance.
+//! A synthetic log: always the same lines, of words in pseudo-random order.
 
 use std::fs;
 use std::path::PathBuf;
@@ -30,21 +30,22 @@ const FILES: [&str; 4] = ["net/socket.rs", "store/index.rs", "http/route.rs", "m
 
 /// The log, about 83 bytes a line.
 pub(crate) fn text() -> String {
-    let mut dice = 1_u64;
-    (0..LINES).map(|n| line(n, &mut dice)).collect()
+    let mut rng = 1_u64;
+    (0..LINES).map(|n| line(n, &mut rng)).collect()
 }
 
-fn line(n: u64, dice: &mut u64) -> String {
-    let word = (0..6).map(|_| pick(dice, &WORDS)).collect::<Vec<_>>().join(" ");
-    let (level, file) = (pick(dice, &LEVELS), pick(dice, &FILES));
+fn line(n: u64, rng: &mut u64) -> String {
+    let word = (0..6).map(|_| pick(rng, &WORDS)).collect::<Vec<_>>().join(" ");
+    let level = pick(rng, &LEVELS);
+    let file = pick(rng, &FILES);
     let rare = if n == LINES / 3 { RARE } else { "" };
     format!("{:010} {level} {file} {} {word} took {} ms {rare}\n", n * 37, n % 997, n % 331)
 }
 
-/// One of these, by a generator of Knuth's.
-fn pick<'a>(dice: &mut u64, from: &[&'a str]) -> &'a str {
-    *dice = dice.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-    from[(*dice >> 33) as usize % from.len()]
+/// One of these, by Knuth's linear congruential generator.
+fn pick<'a>(rng: &mut u64, from: &[&'a str]) -> &'a str {
+    *rng = rng.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+    from[(*rng >> 33) as usize % from.len()]
 }
 
 /// Writes it to a file.
@@ -54,17 +55,18 @@ pub(crate) fn write(plan: &Plan) -> Result<PathBuf, Error> {
     Ok(path)
 }
 
-/// Prints it in so many panes; answers them when they have.
+/// Prints it in so many panes; returns them once they have exited.
 pub(crate) fn print(server: &Server, plan: &Plan, panes: usize) -> Result<Vec<String>, Error> {
     let argv = ["/bin/cat".to_owned(), write(plan)?.to_string_lossy().into_owned()];
-    let (mut exits, mut client) = (server.exits()?, server.client()?);
+    let mut exits = server.exits()?;
+    let mut client = server.client()?;
     let panes: Result<Vec<_>, _> = (0..panes).map(|_| server::open(&mut client, &argv)).collect();
     let panes = panes?;
     exits.await_all(&panes)?;
     Ok(panes)
 }
 
-/// Asks so many times; answers how long each took.
+/// Sends so many requests; returns how long each took.
 pub(crate) fn ask(
     client: &mut Client,
     action: &str,
@@ -79,9 +81,11 @@ pub(crate) fn ask(
     std::iter::repeat_with(one).take(count as usize).collect()
 }
 
-/// Waits until a pane has printed it, and the server has looked at that: of the last of it, it says so only with more.
+/// Waits until a pane has printed it, and the server has processed it: it acknowledges the last of
+/// it only with more output.
 pub(crate) fn await_lines(server: &Server, pane: &str) -> Result<(), Error> {
-    let (tape, begun) = (server.state.tape(pane)?, Instant::now());
+    let tape = server.state.tape(pane)?;
+    let begun = Instant::now();
     while tape.lines() < LINES || tape.taken() + NOTIFY_WINDOW.bytes < tape.end() {
         if PATIENCE < begun.elapsed() {
             return Err(Error::Timeout { what: "a log".into(), limit: PATIENCE });

@@ -1,7 +1,8 @@
 //! What paned reaches, as ratios to a limit found in the same run.
 //!
-//! Each row of the table is one file under `rows`. It measures the real server in turn with a minimal
-//! program from `limits`, round by round, so that whatever else the machine does hits both alike. Nothing here is tuned for the bench: the server is the one that users start.
+//! Each row of the table is one file under `rows`. It measures the real server in turn with a
+//! minimal program from `limits`, round by round, so that whatever else the machine does hits both
+//! alike. Nothing here is tuned for the bench: the server is the one that users start.
 #![forbid(unsafe_code)]
 
 mod args;
@@ -71,9 +72,10 @@ fn run(args: &Args) -> Result<ExitCode, Error> {
     })
 }
 
-/// Measures row by row; one that breaks is told and passed over.
+/// Measures row by row; one that fails is reported and skipped.
 fn measure(rows: &[&Row], plan: &Plan) -> (Vec<Figure>, bool) {
-    let (mut figures, mut broken) = (Vec::new(), false);
+    let mut figures = Vec::new();
+    let mut broken = false;
     for row in rows {
         print_progress(format_args!("{}: {}", row.name, row.doc));
         match (row.run)(plan) {
@@ -90,8 +92,8 @@ fn measure(rows: &[&Row], plan: &Plan) -> (Vec<Figure>, bool) {
     (figures, broken)
 }
 
-/// Says something to whoever waits.
+/// Prints progress to standard error.
 pub(crate) fn print_progress(line: std::fmt::Arguments<'_>) {
-    // Nobody is left to tell if standard error is closed.
+    // Nothing can be reported if standard error is closed.
     let _ = writeln!(io::stderr(), "paned-bench: {line}");
 }

@@ -1,4 +1,4 @@
-//! Somebody who follows one pane over a WebSocket, and may type into it.
+//! A client that follows one pane over a WebSocket, and may type into it.
 
 use serde_json::{Value, json};
 
@@ -12,7 +12,7 @@ const OUTPUT: u8 = 1;
 /// How much may be unacknowledged: a quarter of what the server sends without.
 const UNACKNOWLEDGED: u64 = 256 << 10;
 
-/// Somebody who follows one pane.
+/// A client that follows one pane.
 pub(crate) struct PaneWatcher {
     socket: Socket,
     channel: u64,
@@ -36,9 +36,9 @@ impl PaneWatcher {
         socket.send(&subscribe.to_string())?;
         let subscribed = loop {
             let Frame::Text(text) = socket.receive()? else { continue };
-            let said: Value = serde_json::from_slice(text).unwrap_or_default();
-            match said["type"].as_str() {
-                Some("subscribed") => break said,
+            let message: Value = serde_json::from_slice(text).unwrap_or_default();
+            match message["type"].as_str() {
+                Some("subscribed") => break message,
                 Some("welcome") => {}
                 _ => return Err(odd(text)),
             }
@@ -49,7 +49,8 @@ impl PaneWatcher {
         Ok(Self { socket, channel, input, offset, acknowledged: offset })
     }
 
-    /// Waits for what the pane prints next, or for its end. A gap is an error: nothing may be missing.
+    /// Waits for what the pane prints next, or for its end. A gap is an error: nothing may be
+    /// missing.
     pub(crate) fn next(&mut self) -> Result<WatchedOutput<'_>, Error> {
         if UNACKNOWLEDGED <= self.offset - self.acknowledged {
             self.acknowledge()?;
@@ -60,7 +61,7 @@ impl PaneWatcher {
                 Ok(WatchedOutput::Bytes(&frame[HEAD..]))
             }
             Frame::Text(text) => match serde_json::from_slice::<Value>(text) {
-                Ok(said) if said["type"] == "exit" => Ok(WatchedOutput::Exit),
+                Ok(message) if message["type"] == "exit" => Ok(WatchedOutput::Exit),
                 _ => Err(odd(text)),
             },
             Frame::Binary(frame) => Err(odd(frame)),
@@ -69,7 +70,8 @@ impl PaneWatcher {
     }
 
     fn acknowledge(&mut self) -> Result<(), Error> {
-        let (channel, offset) = (self.channel, self.offset);
+        let channel = self.channel;
+        let offset = self.offset;
         self.acknowledged = offset;
         let ack = format!(r#"{{"type":"ack","channel":{channel},"offset":{offset}}}"#);
         self.socket.send(&ack)

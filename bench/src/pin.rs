@@ -12,10 +12,11 @@ use crate::error::{Error, IoContext};
 /// The lowest priority there is.
 const LOWEST: i32 = 19;
 
-/// While it lives, this thread and whatever it starts stay on one core, and the other cores are busy.
+/// While it lives, this thread and whatever it starts stay on one core, and the other cores are
+/// busy.
 ///
-/// Half of a terminal's work is done by a worker of the system, which goes to a core that idles; waking that
-/// costs more than everything else together. With no such core it stays.
+/// Half of a terminal's work is done by a worker of the system, which moves to an idle core; waking
+/// that core costs more than everything else together. Without an idle core the worker stays.
 pub(crate) struct Pinned {
     before: CpuSet,
     over: Arc<AtomicBool>,
@@ -50,9 +51,9 @@ fn only(core: usize) -> CpuSet {
     one
 }
 
-/// Keeps a core busy with nothing, after everybody else.
+/// Keeps a core busy with nothing, at the lowest priority.
 fn spin(core: usize, over: &AtomicBool) {
-    // To the system this is about the thread, not the process.
+    // On Linux, both calls are about the thread, not the process.
     let lowered = sched_setaffinity(None, &only(core)).and_then(|()| nice(LOWEST));
     while lowered.is_ok() && !over.load(Ordering::Relaxed) {
         hint::spin_loop();

@@ -37,9 +37,9 @@ impl Plan {
         Ok(Self { paned, bench, rounds, rivals: false, quick, scratch, folders: Cell::new(0) })
     }
 
-    /// Where everything is kept that is written while measuring. It is removed with the plan and not
-    /// before: ext4 looks at each inode that was freed in the last half minute before it gives out
-    /// another, so that a row that cleans up slows down the next.
+    /// Where everything is kept that is written while measuring. It is removed with the plan and
+    /// not before: ext4 looks at each inode that was freed in the last half minute before it gives
+    /// out another, so that a row that cleans up slows down the next.
     pub(crate) fn scratch(&self) -> &Path {
         self.scratch.path()
     }

@@ -14,7 +14,7 @@ pub(crate) fn pid(number: u32) -> Option<Pid> {
     i32::try_from(number).ok().and_then(Pid::from_raw)
 }
 
-/// Waits until a process has ended, whoever's child it is; whether it has.
+/// Waits until a process has ended, also one that is not our child. Returns whether it has.
 pub(crate) fn has_ended_within(pid: Pid, limit: Duration) -> bool {
     let Ok(process) = pidfd_open(pid, PidfdFlags::empty()) else {
         return true;
@@ -40,7 +40,7 @@ pub(crate) fn kill(pid: Pid) {
     let _ = rustix::process::kill_process(pid, Signal::KILL);
 }
 
-/// Whether this is still a process of paned's: numbers are given again.
+/// Whether this is still a process of paned's: process ids are reused.
 pub(crate) fn is_paned(pid: Pid) -> bool {
     let program = fs::read_link(format!("/proc/{pid}/exe")).unwrap_or_default();
     program.file_name().is_some_and(|name| name.to_string_lossy().starts_with("paned"))
@@ -58,8 +58,9 @@ pub(crate) fn resident(pid: u32) -> Result<u64, Error> {
     sum(&format!("/proc/{pid}/status"), &["VmRSS:"])
 }
 
-/// Bytes in memory that come from no file. How much of a program's file counts is the system's choice: with each page
-/// that is needed it maps more of what it has in its cache, in pieces that depend on how the file came there.
+/// Bytes in memory that come from no file. How much of a program's file counts is the system's
+/// choice: with each page that is needed it maps more of what it has in its cache, in pieces that
+/// depend on how the file came there.
 pub(crate) fn anonymous(pid: u32) -> Result<u64, Error> {
     sum(&format!("/proc/{pid}/status"), &["RssAnon:"])
 }
@@ -84,7 +85,7 @@ fn sum(file: &str, names: &[&str]) -> Result<u64, Error> {
 const PARENT: usize = 1;
 const USER_TICKS: usize = 11;
 const SYSTEM_TICKS: usize = 12;
-/// What a tick is to programs, whatever it is to the kernel.
+/// The length of a tick as programs see it, whatever the kernel uses.
 const MILLIS_PER_TICK: u64 = 10;
 
 /// The time a process has spent on a core, with all its threads.

@@ -1,5 +1,5 @@
-//! The shortest way from a connection through a program on a pty and back: one thread for each direction,
-//! and nothing kept.
+//! The shortest path from a connection through a program on a pty and back: one thread for each
+//! direction, and nothing is kept.
 
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -17,7 +17,7 @@ pub(crate) struct Relay {
 }
 
 impl Relay {
-    /// Starts a program that gives back what it is given, and connects to it.
+    /// Starts a program that echoes its input, and connects to it.
     pub(crate) fn start(argv: &[String]) -> Result<Self, Error> {
         let program = BarePty::start(argv)?;
         let listener = TcpListener::bind("127.0.0.1:0").doing("listen")?;
@@ -27,7 +27,8 @@ impl Relay {
         for end in [&client, &server] {
             end.set_nodelay(true).doing("set up a connection")?;
         }
-        let (pty, typed) = (program.blocking()?, program.blocking()?);
+        let pty = program.blocking()?;
+        let typed = program.blocking()?;
         let towards = server.try_clone().doing("share a connection")?;
         thread::spawn(move || pass(towards, typed));
         thread::spawn(move || {
@@ -64,7 +65,7 @@ fn pass(mut from: impl Read, mut to: impl Write) -> io::Result<()> {
 }
 
 impl BarePty {
-    /// The program's terminal, to be read and written by waiting.
+    /// The program's terminal, with blocking reads and writes.
     fn blocking(&self) -> Result<File, Error> {
         self.wait_on_reads()?;
         Ok(File::from(self.terminal()?))

@@ -1,4 +1,5 @@
-//! The in-memory way, in JavaScript: a ring of lines in a process of its own, asked over HTTP as we are.
+//! The in-memory way, in JavaScript: a ring of lines in a process of its own, queried over HTTP
+//! like paned.
 
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -18,7 +19,7 @@ pub(crate) struct Ring {
 }
 
 impl Ring {
-    /// Starts one that holds the lines of a file; none without `node`, which is then said.
+    /// Starts one that holds the lines of a file. Without `node` there is none, which is reported.
     pub(crate) fn start(plan: &Plan, lines: &Path) -> Result<Option<Self>, Error> {
         if !is_there() {
             crate::print_progress(format_args!("skipped, because there is no `node` on PATH"));
@@ -32,7 +33,7 @@ impl Ring {
         let stdout = process.stdout.take().expect("it is piped");
         let mut rival =
             Self { process, address: Address { authority: String::new(), token: String::new() } };
-        // It ends or says where it is: a program of ours, which has nothing to wait for.
+        // It prints its address or exits: a program of ours, which waits for nothing.
         BufReader::new(stdout).read_line(&mut rival.address.authority).doing("hear node")?;
         rival.address.authority = rival.address.authority.trim().to_owned();
         Ok(Some(rival))

@@ -43,12 +43,12 @@ impl Rival {
         let mut line = String::new();
         let stdout = process.stdout.take().expect("it is piped");
         let read = BufReader::new(stdout).read_line(&mut line);
-        let said: Value = serde_json::from_str(&line).unwrap_or_default();
-        let authority = format!("127.0.0.1:{}", said["port"].as_u64().unwrap_or_default());
+        let started: Value = serde_json::from_str(&line).unwrap_or_default();
+        let authority = format!("127.0.0.1:{}", started["port"].as_u64().unwrap_or_default());
         let address = Address { authority, token: "none".to_owned() };
         let rival = Self { process, address, after: None };
         read.doing("hear where a rival is")?;
-        match said["port"].as_u64() {
+        match started["port"].as_u64() {
             Some(_) => Ok(rival),
             None => Err(Error::Unexpected { what: "the start of a rival", found: line }),
         }

@@ -1,5 +1,5 @@
-//! The shortest question and answer over a connection: one thread that answers whatever it is asked, and knows
-//! nothing. No server on this machine is faster than that.
+//! The shortest request and response over a connection: one thread that sends the same response to
+//! every request. No server on this machine is faster than that.
 
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
@@ -7,11 +7,11 @@ use std::thread;
 
 use crate::error::{Error, IoContext};
 
-/// About what a question for a screen is long, and its answer.
+/// About as long as a request for a screen, and its response.
 const QUESTION: [u8; 200] = [b'?'; 200];
 const ANSWER: [u8; 500] = [b'!'; 500];
 
-/// A connection to somebody who answers. Dropping it ends them.
+/// A connection to the thread that answers. Dropping it ends the thread.
 pub(crate) struct MinimalRoundTrip(TcpStream);
 
 impl MinimalRoundTrip {
@@ -27,7 +27,7 @@ impl MinimalRoundTrip {
         Ok(Self(client))
     }
 
-    /// Asks, and waits for the answer.
+    /// Sends a request, and waits for the response.
     pub(crate) fn ask(&mut self) -> Result<(), Error> {
         self.0.write_all(&QUESTION).doing("ask")?;
         self.0.read_exact(&mut [0; ANSWER.len()]).doing("hear an answer")

@@ -38,7 +38,7 @@ struct Process(Child);
 
 impl Drop for Process {
     fn drop(&mut self) {
-        // Not asked but made: nothing of it is kept.
+        // Killed, not asked to stop: nothing of it is kept.
         let _ = self.0.kill();
         let _ = self.0.wait();
     }
@@ -48,7 +48,8 @@ impl Server {
     /// Starts it, and waits until it serves.
     pub(crate) fn start(plan: &Plan) -> Result<Self, Error> {
         let state = State::new(plan)?;
-        let (config, log) = (state.beside("toml"), state.beside("log"));
+        let config = state.beside("toml");
+        let log = state.beside("log");
         fs::write(&config, "").doing("write a configuration")?;
         let mut command = command(plan, &state);
         command.arg("--config").arg(config).args(["--json", "serve", "--port", "0"]);
@@ -67,22 +68,23 @@ impl Server {
         &self.address
     }
 
-    /// Somebody who follows a pane over a WebSocket.
+    /// A client that follows a pane over a WebSocket.
     pub(crate) fn watch(&self, pane: &str) -> Result<PaneWatcher, Error> {
         PaneWatcher::start(&self.address, pane)
     }
 
-    /// A new connection to it. The server lets go of one that is idle for long, so none outlives a wait.
+    /// A new connection to it. The server closes one that is idle for long, so none is kept across
+    /// a wait.
     pub(crate) fn client(&self) -> Result<Client, Error> {
         Client::connect(&self.address)
     }
 
-    /// The exits it tells of from now on.
+    /// The exits it publishes from now on.
     pub(crate) fn exits(&self) -> Result<Exits, Error> {
         Exits::follow(&self.address)
     }
 
-    /// A command of the CLI that is told which server to talk to.
+    /// A command of the CLI for this server.
     pub(crate) fn cli(&self, plan: &Plan) -> Command {
         command(plan, &self.state)
     }
@@ -105,7 +107,7 @@ fn read_address(stdout: ChildStdout) -> Option<(Address, PathBuf)> {
     let mut fds = [PollFd::new(&stdout, PollFlags::IN)];
     let ready = retry_on_intr(|| poll(&mut fds, limit.as_ref())).ok()?;
     let mut line = String::new();
-    // Written at once and whole, so that what is there has an end.
+    // The line is written in one go, so what can be read is complete.
     (ready != 0).then(|| BufReader::new(stdout).read_line(&mut line))?.ok()?;
     let served: Value = serde_json::from_str(&line).ok()?;
     let authority = served["url"].as_str()?.strip_prefix("http://")?.trim_end_matches('/');
@@ -119,14 +121,14 @@ fn did_not_start(log: &Path) -> Error {
     Error::Unexpected { what: "the start of the server", found: found.trim().to_owned() }
 }
 
-/// Starts a program in a new pane; answers the pane's name.
+/// Starts a program in a new pane; returns the pane's name.
 pub(crate) fn open(client: &mut Client, argv: &[String]) -> Result<String, Error> {
     let pane = client.action("pane:new", &json!({ "argv": argv, "cwd": "/" }))?;
     let id = pane["id"].as_str().map(str::to_owned);
     id.ok_or_else(|| Error::Unexpected { what: "a new pane", found: pane.to_string() })
 }
 
-/// Ends these panes and forgets them.
+/// Ends these panes and removes them.
 pub(crate) fn close(client: &mut Client, panes: &[String]) -> Result<(), Error> {
     panes.iter().try_for_each(|pane| {
         client.action("pane:close", &json!({ "paneId": pane, "force": true })).map(drop)

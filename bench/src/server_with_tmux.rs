@@ -31,8 +31,8 @@ impl ServerWithTmux {
     pub(crate) fn start(plan: &Plan, size: Size) -> Result<Self, Error> {
         let server = Server::start(plan)?;
         let mut client = server.client()?;
-        let asked = json!({ "name": SESSION, "argv": ["/bin/cat"], "cwd": "/", "size": size });
-        client.action("session:start", &asked)?;
+        let params = json!({ "name": SESSION, "argv": ["/bin/cat"], "cwd": "/", "size": size });
+        client.action("session:start", &params)?;
         let panes = client.action("pane:list", &json!({}))?;
         let first = panes[0]["id"].as_str().map(str::to_owned);
         let first = first
@@ -40,17 +40,17 @@ impl ServerWithTmux {
         Ok(Self { server, first })
     }
 
-    /// Starts a program in a new pane that is shown there; answers the pane's name.
+    /// Starts a program in a new pane that is shown there; returns the pane's name.
     pub(crate) fn show(&self, client: &mut http::Client, argv: &[String]) -> Result<String, Error> {
-        let asked = json!({ "argv": argv, "cwd": "/", "substrate": "tmux", "session": SESSION });
-        let pane = client.action("pane:new", &asked)?;
+        let params = json!({ "argv": argv, "cwd": "/", "substrate": "tmux", "session": SESSION });
+        let pane = client.action("pane:new", &params)?;
         match (pane["id"].as_str(), pane["view"]["state"].as_str()) {
             (Some(id), Some("shown")) => Ok(id.to_owned()),
             _ => Err(Error::Unexpected { what: "a pane in tmux", found: pane.to_string() }),
         }
     }
 
-    /// Runs tmux once, as a person or a script does.
+    /// Runs tmux once, as a user or a script does.
     pub(crate) fn tmux(&self, args: &[&str]) -> Result<Output, Error> {
         let mut command = Command::new("tmux");
         command.arg("-S").arg(self.socket()).args(args).stdin(Stdio::null());
@@ -70,16 +70,16 @@ impl ServerWithTmux {
     pub(crate) fn control(&self) -> Result<Control, Error> {
         let runtime =
             Builder::new_current_thread().enable_all().build().doing("start a runtime")?;
-        let place = TmuxServerAddr::own(&self.server.state.tmux_dir());
-        let (client, facts) = runtime.block_on(tmux::connect(place)).map_err(odd)?;
-        Ok(Control { client, _facts: facts, runtime })
+        let addr = TmuxServerAddr::own(&self.server.state.tmux_dir());
+        let (client, events) = runtime.block_on(tmux::connect(addr)).map_err(odd)?;
+        Ok(Control { client, _events: events, runtime })
     }
 }
 
 /// A control client. Dropping it ends it.
 pub(crate) struct Control {
     client: ControlClient,
-    _facts: TmuxEvents,
+    _events: TmuxEvents,
     runtime: Runtime,
 }
 

@@ -18,7 +18,8 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// How long a tmux server may take to end.
 const TMUX_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// A state folder. Dropping it ends every program, keeper and tmux in it; the plan removes it in the end.
+/// A state folder. Dropping it ends every program, keeper and tmux in it; the plan removes it in
+/// the end.
 pub(crate) struct State {
     folder: PathBuf,
 }
@@ -79,7 +80,8 @@ impl Drop for State {
     }
 }
 
-/// Ends the tmux server at this socket, if there is one, and with it whoever shows a pane in it.
+/// Ends the tmux server at this socket, if there is one, and with it the clients that show panes in
+/// it.
 fn kill_tmux(socket: &Path) {
     if !socket.exists() {
         return;
@@ -92,13 +94,13 @@ fn kill_tmux(socket: &Path) {
     let server = tmux(&["display-message", "-p", "#{pid}"]).ok();
     let server = server.and_then(|pid| pid.parse().ok()).and_then(proc::pid);
     let _ = tmux(&["kill-server"]);
-    // It may wait for ever for a control client whose own end it was about to see.
+    // It may wait for ever for a control client whose exit it has not noticed yet.
     if let Some(server) = server.filter(|server| !proc::has_ended_within(*server, TMUX_TIMEOUT)) {
         proc::kill(server);
     }
 }
 
-/// Waits until a keeper whose program has ended is gone, and makes it go when it stays.
+/// Waits until a keeper whose program has ended is gone, and kills it if it stays.
 fn await_keeper_exit(keeper: Pid) {
     if proc::is_paned(keeper) && !proc::has_ended_within(keeper, PATIENCE) {
         proc::kill(keeper);

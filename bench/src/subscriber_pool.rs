@@ -1,4 +1,4 @@
-//! Many connections that are told the same things, read by one thread that counts them.
+//! Many connections that receive the same events, read by one thread that counts them.
 
 use std::io::{ErrorKind, Read};
 use std::net::TcpStream;
@@ -9,13 +9,13 @@ use rustix::io::retry_on_intr;
 
 use crate::error::{Error, IoContext};
 
-/// It is in each thing that is told exactly once, and nowhere else: not in the head of a WebSocket's frame either,
-/// where `~` would say that a length of two bytes follows.
+/// Each event contains it exactly once, and nothing else does: not the head of a WebSocket frame
+/// either, where `~` would mean that a length of two bytes follows.
 pub(crate) const MARK: u8 = b'^';
 /// How long all of it may take.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// The connections, and how much each was told.
+/// The connections, and how much each has received.
 pub(crate) struct SubscriberPool {
     listeners: Vec<PoolSubscriber>,
     buffer: Vec<u8>,
@@ -36,10 +36,10 @@ impl SubscriberPool {
         Ok(Self { listeners, buffer: vec![0; 256 << 10] })
     }
 
-    /// Listens until each has heard this many.
+    /// Reads until each has received this many.
     ///
     /// # Errors
-    /// When one hears more, or does not hear as many in time.
+    /// When one receives more, or does not receive as many in time.
     pub(crate) fn receive_each(&mut self, count: u64) -> Result<(), Error> {
         let begun = Instant::now();
         while self.listeners.iter().any(|listener| listener.received < count) {
@@ -63,7 +63,7 @@ impl SubscriberPool {
         let limit = Timespec { tv_sec: 1, tv_nsec: 0 };
         let fds = self.listeners.iter().map(|one| PollFd::new(&one.stream, PollFlags::IN));
         let mut fds: Vec<_> = fds.collect();
-        retry_on_intr(|| poll(&mut fds, Some(&limit))).doing("wait for a crowd")?;
+        retry_on_intr(|| poll(&mut fds, Some(&limit))).doing("wait for subscribers")?;
         let ready: Vec<_> = fds.iter().map(|fd| !fd.revents().is_empty()).collect();
         let listeners = self.listeners.iter_mut().zip(ready).filter(|(_, ready)| *ready);
         for (listener, _) in listeners {

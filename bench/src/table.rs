@@ -21,7 +21,7 @@ const WORDS: [bool; 8] = [true, true, false, false, false, false, false, true];
 /// Prints the table to standard output.
 ///
 /// # Errors
-/// When nobody reads it.
+/// When standard output is closed.
 pub(crate) fn print(figures: &[Figure], format: Format) -> io::Result<()> {
     io::stdout().lock().write_all(render(figures, format).as_bytes())
 }
@@ -60,7 +60,8 @@ fn text(figures: &[Figure]) -> String {
 
 fn line(row: &[String; 8], widths: &[usize; 8]) -> String {
     let cell = |column: usize| {
-        let (text, width) = (&row[column], widths[column]);
+        let text = &row[column];
+        let width = widths[column];
         if WORDS[column] { format!("{text:<width$}") } else { format!("{text:>width$}") }
     };
     let line = (0..row.len()).map(cell).collect::<Vec<_>>().join("  ");
@@ -105,7 +106,7 @@ mod tests {
     fn figures() -> Vec<Figure> {
         let rate = |value| Quantity::new(value, Unit::MegabytesPerSecond);
         let ratio = Figure::ratio("a flood", rate(100.0), rate(85.0)).at_least(0.4, 0.8);
-        vec![ratio.of("D1"), Figure::plain("the nursery", Quantity::mib(1 << 20)).of("D20")]
+        vec![ratio.of("D1"), Figure::plain("fork server", Quantity::mib(1 << 20)).of("D20")]
     }
 
     #[test]
@@ -113,7 +114,7 @@ mod tests {
         let expect = "\
 row  what            limit     ours   figure     must   target  verdict
 D1   a flood      100 MB/s  85 MB/s     0.85  >= 0.40  >= 0.80  target
-D20  the nursery            1.0 MiB  1.0 MiB                    -
+D20  fork server            1.0 MiB  1.0 MiB                    -
 ";
         assert_eq!(render(&figures(), Format::Text), expect);
     }

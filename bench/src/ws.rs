@@ -1,4 +1,4 @@
-//! As much of WebSocket as a client of one server takes: blocking, whole frames, no fragments.
+//! As much of WebSocket as a client of one server needs: blocking, whole frames, no fragments.
 
 use std::io::{self, BufReader, Read, Write};
 use std::net::TcpStream;
@@ -37,7 +37,8 @@ impl Socket {
         let stream = http::dial(address)?;
         let mut stream = BufReader::with_capacity(BUFFER, stream);
         let Address { authority, token } = address;
-        // Nobody between us and the server could mistake this for something else, so any key will do.
+        // There is no proxy in between that could mistake this for something else, so any key will
+        // do.
         let request = format!(
             "GET {path} HTTP/1.1\r\nhost: {authority}\r\nauthorization: Bearer {token}\r\n\
              connection: upgrade\r\nupgrade: websocket\r\nsec-websocket-version: 13\r\n\
@@ -113,13 +114,13 @@ impl Socket {
         Ok(if kind == TEXT { Frame::Text(&self.payload) } else { Frame::Binary(&self.payload) })
     }
 
-    /// The connection below, for whoever reads it in its own way.
+    /// The connection below, for a caller that reads the frames itself.
     pub(crate) fn into_stream(self) -> TcpStream {
         self.stream.into_inner()
     }
 }
 
-/// Reads one whole frame that is not masked; answers its kind.
+/// Reads one whole frame that is not masked; returns its kind.
 fn read_frame(stream: &mut impl Read, payload: &mut Vec<u8>) -> io::Result<u8> {
     let [first, second] = read_array(stream)?;
     let length = match second {

@@ -1,5 +1,5 @@
-//! House-keeping that is part of the repository and not of the program. It reads files and
-//! reports; it never changes any.
+//! Checks that are part of the repository and not of the program. They read files and report; they
+//! never change any.
 
 #![forbid(unsafe_code)]
 
@@ -22,13 +22,13 @@ const USAGE: &str = "usage: cargo xtask tidy | deny";
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
-    let done = match args.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+    let result = match args.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         ["tidy"] => tidy(),
         ["deny"] => deny(),
         _ => Err(anyhow!(USAGE)),
     };
-    done.unwrap_or_else(|error| {
-        // Nobody is left to tell if standard error is closed.
+    result.unwrap_or_else(|error| {
+        // If standard error is closed, the message is lost.
         let _ = writeln!(std::io::stderr(), "xtask: {error:#}");
         ExitCode::FAILURE
     })
@@ -39,7 +39,7 @@ fn root() -> Result<&'static Path> {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().context("xtask has no parent")
 }
 
-/// Checks the rules of the house, prints a line for each finding and fails when there is one.
+/// Checks the rules of the repository, prints a line for each finding and fails when there is one.
 fn tidy() -> Result<ExitCode> {
     let tree = Tree::read(root()?)?;
     let findings = rules::run(&tree);
@@ -51,7 +51,7 @@ fn tidy() -> Result<ExitCode> {
     Ok(if findings.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// Checks what the program is made of, prints a line for each finding and fails when there is one.
+/// Checks the dependencies, prints a line for each finding and fails when there is one.
 fn deny() -> Result<ExitCode> {
     let report = deny::run(root()?)?;
     let mut out = std::io::stdout().lock();

@@ -54,7 +54,7 @@ impl Manifest {
         self.path.trim_end_matches("Cargo.toml").trim_end_matches('/')
     }
 
-    /// The last part of the folder, by which people call the crate.
+    /// The last part of the folder, which is the crate's short name.
     pub(crate) fn crate_name(&self) -> &str {
         self.folder().rsplit('/').next().unwrap_or_default()
     }

@@ -1,4 +1,4 @@
-//! The paths that code names, with the trees of `use` written out: `use std::{fs, io::Read}` names
+//! The paths that code names, with nested `use` trees expanded: `use std::{fs, io::Read}` names
 //! `std::fs` and `std::io::Read`. Imports are not resolved.
 
 use crate::source::{is_word, line_at};

@@ -1,5 +1,5 @@
-//! The rules of the house that the compiler and clippy cannot check. A rule is a function from the
-//! tree to findings; a new one is a function in a file here and a line in [`RULES`].
+//! The rules of the repository that the compiler and clippy cannot check. A rule is a function from
+//! the tree to findings; a new one is a function in a file here and a line in [`RULES`].
 
 use std::fmt;
 
@@ -14,7 +14,7 @@ mod sleeps;
 mod unsafe_code;
 mod whitespace;
 
-/// A rule reads the tree and says what is wrong with it.
+/// A rule reads the tree and reports what is wrong with it.
 type Rule = fn(&Tree) -> Vec<Finding>;
 
 const RULES: &[Rule] = &[
@@ -35,27 +35,27 @@ const RULES: &[Rule] = &[
     whitespace::is_clean,
 ];
 
-/// Something to mend, and where.
+/// A violation of a rule, and where it is.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Finding {
     path: String,
     line: usize,
-    says: String,
+    message: String,
 }
 
 impl Finding {
-    fn at(file: &File, line: usize, says: impl Into<String>) -> Finding {
-        Finding::new(&file.path, line, says)
+    fn at(file: &File, line: usize, message: impl Into<String>) -> Finding {
+        Finding::new(&file.path, line, message)
     }
 
-    fn new(path: &str, line: usize, says: impl Into<String>) -> Finding {
-        Finding { path: path.to_owned(), line, says: says.into() }
+    fn new(path: &str, line: usize, message: impl Into<String>) -> Finding {
+        Finding { path: path.to_owned(), line, message: message.into() }
     }
 }
 
 impl fmt::Display for Finding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}:{}: {}", self.path, self.line, self.says)
+        write!(f, "{}:{}: {}", self.path, self.line, self.message)
     }
 }
 

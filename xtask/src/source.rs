@@ -1,10 +1,10 @@
-//! Rust text taken apart far enough to tell code from comments and literals. It is no parser and
-//! never fails: text that does not compile gets some answer, and the compiler has the better one.
+//! Splits Rust text into code, comments and literals. It is no parser and never fails: text that
+//! does not compile gets some answer, and the compiler reports the error.
 
 use std::ops::Range;
 
 /// Code and comments of one file. Both are as long as the file: what belongs to the other, or to a
-/// literal, is blank, so that offsets and lines stay what they were.
+/// literal, is blank, so that offsets and lines stay the same.
 #[derive(Default)]
 pub(crate) struct Source {
     pub(crate) code: String,
@@ -31,7 +31,7 @@ impl Source {
     }
 }
 
-/// Takes a file apart.
+/// Splits a file.
 pub(crate) fn split(text: &str) -> Source {
     let mut source = Source::default();
     let mut at = 0;
@@ -56,7 +56,7 @@ pub(crate) fn line_at(text: &str, offset: usize) -> usize {
     text[..offset].matches('\n').count() + 1
 }
 
-/// Where `word` stands on its own, so that `unsafe` is not found in `unsafe_code`.
+/// Where `word` is a word of its own, so that `unsafe` is not found in `unsafe_code`.
 pub(crate) fn find_word<'a>(text: &'a str, word: &'a str) -> impl Iterator<Item = usize> + 'a {
     text.match_indices(word).map(|(at, _)| at).filter(move |&at| {
         let before = text[..at].chars().next_back();
@@ -98,7 +98,8 @@ fn next_span(rest: &str, before: Option<char>) -> (Kind, usize) {
 
 /// Block comments nest.
 fn block_comment(rest: &str) -> usize {
-    let (mut at, mut depth) = (0, 0);
+    let mut at = 0;
+    let mut depth = 0;
     while at < rest.len() {
         let two = rest.as_bytes().get(at..at + 2);
         match two {

@@ -1,5 +1,5 @@
 //! The files of the workspace in memory, so that a rule is a function over values and a test can
-//! write down the tree it needs. Only [`Tree::read`] looks at the disk.
+//! build the tree it needs. Only [`Tree::read`] reads the disk.
 
 use std::path::Path;
 use std::process::Command;
@@ -84,7 +84,7 @@ impl File {
 
 fn listed(root: &Path) -> Result<Vec<String>> {
     let output = Command::new("git")
-        // A build machine often owns the folder as somebody else; listing files is harmless.
+        // On a build machine the folder often belongs to another user; listing files is harmless.
         .args(["-c", "safe.directory=*", "ls-files", "-z"])
         .args(["--cached", "--others", "--exclude-standard"])
         .current_dir(root)

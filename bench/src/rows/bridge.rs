@@ -1,4 +1,5 @@
-//! D9, D10, D11, D13: looking at a screen and sending a line, beside a bridge that runs tmux for each request.
+//! D9, D10, D11, D13: reading a screen and sending a line, beside a bridge that runs tmux for each
+//! request.
 
 use std::io::{Read, Write};
 use std::path::PathBuf;
@@ -26,7 +27,7 @@ pub(super) const ROW: Row =
 pub(super) const IN_TMUX: Row =
     Row { name: "D13", doc: "the same for a pane that is shown in tmux", run: run_in_tmux };
 
-/// What a line to be sent says.
+/// The text of the line that is sent.
 pub(super) const TEXT: &str = "what does this repository do?";
 const OURS: u64 = 2000;
 const THEIRS: u64 = 40;
@@ -38,12 +39,12 @@ fn run(plan: &Plan) -> Result<Vec<Figure>, Error> {
     let start = || {
         let server = Server::start(plan)?;
         let pane = server::open(&mut server.client()?, &["/bin/cat".to_owned()])?;
-        let by = |door| PanedCalls::new(door, &pane);
-        let doors = [
+        let calls = |transport| PanedCalls::new(transport, &pane);
+        let transports = [
             BenchTransport::Tcp(server.address().clone()),
             BenchTransport::Socket(server.socket.clone()),
         ];
-        Ok::<_, Error>((doors.map(by), server))
+        Ok::<_, Error>((transports.map(calls), server))
     };
     let (bare, ways) = on_one_core(plan, start)?;
     let ([by_tcp, _], _server) = start()?;
@@ -55,12 +56,12 @@ fn run(plan: &Plan) -> Result<Vec<Figure>, Error> {
 
 fn run_in_tmux(plan: &Plan) -> Result<Vec<Figure>, Error> {
     let start = || {
-        let stage = ServerWithTmux::start(plan, Size::default())?;
-        let door = BenchTransport::Tcp(stage.server.address().clone());
-        Ok::<_, Error>(([PanedCalls::new(door, &stage.first)], stage))
+        let setup = ServerWithTmux::start(plan, Size::default())?;
+        let transport = BenchTransport::Tcp(setup.server.address().clone());
+        Ok::<_, Error>(([PanedCalls::new(transport, &setup.first)], setup))
     };
     let (_, [BridgeFigures { screen, paste }]) = on_one_core(plan, start)?;
-    let ([ours], _stage) = start()?;
+    let ([ours], _setup) = start()?;
     let shown =
         |figure: Figure| Figure { what: format!("shown in tmux: {}", figure.what), ..figure };
     Ok(vec![
@@ -70,14 +71,15 @@ fn run_in_tmux(plan: &Plan) -> Result<Vec<Figure>, Error> {
     ])
 }
 
-/// How much faster screens and lines are by one way.
+/// How much faster screens and lines are over one transport.
 struct BridgeFigures {
     screen: Figure,
     paste: Figure,
 }
 
-/// What no answer is faster than, and screens and lines by each way, one after the other. Everybody is on one core: to
-/// wake another one may take longer than all the rest, or no time at all.
+/// The shortest answer, which no other is faster than, and screens and lines over each transport,
+/// one after the other. All processes are on one core: waking another one may take longer than all
+/// the rest, or no time at all.
 fn on_one_core<T, const N: usize>(
     plan: &Plan,
     start: impl FnOnce() -> Result<([PanedCalls; N], T), Error>,
@@ -92,7 +94,8 @@ fn on_one_core<T, const N: usize>(
     let (bare, screens): (_, Vec<_>) = answers.into_iter().unzip();
     let lines = || each(&ways, |ours| ours.lines(count));
     let (send, lines) = plan.in_turn(|| theirs.sends(THEIR_SENDS), lines)?;
-    let (screens, lines) = (by_way(&screens), by_way(&lines));
+    let screens = by_way(&screens);
+    let lines = by_way(&lines);
     let bare = faster("a bare answer over TCP on one core, p50; how much faster", &capture, bare);
     let figures = std::array::from_fn(|way| {
         let by = ways[way].transport.name();
@@ -105,7 +108,7 @@ fn on_one_core<T, const N: usize>(
     Ok((bare, figures))
 }
 
-/// Does it by each way.
+/// Measures each transport.
 fn each(
     ways: &[PanedCalls],
     act: impl Fn(&PanedCalls) -> Result<Vec<Duration>, Error>,
@@ -113,12 +116,12 @@ fn each(
     ways.iter().map(act).collect()
 }
 
-/// Rounds with times by each way as times by one way, round by round.
+/// Takes the times of one transport out of rounds with the times of all of them.
 fn by_way(rounds: &[Vec<Vec<Duration>>]) -> impl Fn(usize) -> Vec<Vec<Duration>> {
     |way| rounds.iter().map(|round| round[way].clone()).collect()
 }
 
-/// How long an answer takes of somebody who knows nothing.
+/// How long an answer takes that needs no work.
 fn bare(count: u64) -> Result<Vec<Duration>, Error> {
     let mut exchange = MinimalRoundTrip::start()?;
     times(count, || exchange.ask())
@@ -134,7 +137,8 @@ fn on_four(plan: &Plan, ours: &PanedCalls) -> Result<Figure, Error> {
         || at_once(|| ours.screens(count).map(drop)),
     )?;
     let rate = |count: u64, times| Quantity::rate((count * LANES) as f64, stats::best(times));
-    let (captures, screens) = (rate(THEIRS, captures), rate(count, screens));
+    let captures = rate(THEIRS, captures);
+    let screens = rate(count, screens);
     let times = Quantity::new(screens.value / captures.value, Unit::Times);
     let figure = Figure::plain("screens a second on 4 connections", screens).beside(captures);
     Ok(Figure { figure: times, ..figure })
@@ -143,7 +147,8 @@ fn on_four(plan: &Plan, ours: &PanedCalls) -> Result<Figure, Error> {
 /// How many times longer theirs takes.
 pub(super) fn faster(what: &str, theirs: &[Vec<Duration>], ours: Vec<Vec<Duration>>) -> Figure {
     let p50 = |times| Quantity::micros(Samples::of(times).median());
-    let (theirs, ours) = (p50(theirs.to_vec()), p50(ours));
+    let theirs = p50(theirs.to_vec());
+    let ours = p50(ours);
     let times = Quantity::new(theirs.value / ours.value, Unit::Times);
     Figure { figure: times, ..Figure::plain(what, ours).beside(theirs) }
 }
@@ -158,7 +163,7 @@ fn at_once(act: impl Fn() -> Result<(), Error> + Sync) -> Result<Duration, Error
     Ok(begun.elapsed())
 }
 
-/// How one comes in.
+/// How to connect.
 enum BenchTransport {
     Tcp(Address),
     Socket(PathBuf),
@@ -196,13 +201,17 @@ impl PanedCalls {
 
     fn times(&self, count: u64, action: &str, params: &str) -> Result<Vec<Duration>, Error> {
         match &self.transport {
-            BenchTransport::Tcp(address) => asked(Client::connect(address)?, count, action, params),
-            BenchTransport::Socket(path) => asked(Client::over(path)?, count, action, params),
+            BenchTransport::Tcp(address) => {
+                request_times(Client::connect(address)?, count, action, params)
+            }
+            BenchTransport::Socket(path) => {
+                request_times(Client::over(path)?, count, action, params)
+            }
         }
     }
 }
 
-fn asked<S: Read + Write>(
+fn request_times<S: Read + Write>(
     mut client: Client<S>,
     count: u64,
     action: &str,

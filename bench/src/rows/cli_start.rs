@@ -21,7 +21,9 @@ fn run(plan: &Plan) -> Result<Vec<Figure>, Error> {
     version.arg("--version");
     let mut list = server.cli(plan);
     list.args(["ls", "--json"]);
-    let (mut limit, mut short, mut trip) = (Vec::new(), Vec::new(), Vec::new());
+    let mut limit = Vec::new();
+    let mut short = Vec::new();
+    let mut trip = Vec::new();
     for _ in 0..RUNS {
         limit.push(time(&mut nothing)?);
         short.push(time(&mut version)?);
@@ -39,7 +41,8 @@ fn run(plan: &Plan) -> Result<Vec<Figure>, Error> {
 fn time(command: &mut Command) -> Result<Duration, Error> {
     let begun = Instant::now();
     let status = command.stdin(Stdio::null()).stdout(Stdio::null()).status();
-    let (took, status) = (begun.elapsed(), status.doing("run a command")?);
+    let took = begun.elapsed();
+    let status = status.doing("run a command")?;
     if status.success() {
         return Ok(took);
     }

@@ -18,10 +18,10 @@ pub(super) const ROW: Row = Row { name: "D3", doc: "time on a core for what is p
 
 const BYTES: u64 = 64 << 20;
 const PATIENCE: Duration = Duration::from_secs(120);
-/// How often whoever looks at the screen does.
+/// How often the screen is polled.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// Who watches meanwhile.
+/// Which client reads the output meanwhile.
 #[derive(Clone, Copy)]
 enum OutputReader {
     Nobody,
@@ -42,13 +42,13 @@ impl OutputReader {
 fn run(plan: &Plan) -> Result<Vec<Figure>, Error> {
     let server = Server::start(plan)?;
     let mut figures = Vec::new();
-    for audience in [OutputReader::Nobody, OutputReader::Reader, OutputReader::ScreenPoller] {
-        for (paint, must, target) in [
+    for reader in [OutputReader::Nobody, OutputReader::Reader, OutputReader::ScreenPoller] {
+        for (kind, must, target) in [
             (FloodKind::Plain, 70.0, 250.0),
             (FloodKind::Colours, 50.0, 120.0),
             (FloodKind::Redraw, 60.0, 150.0),
         ] {
-            let [server, keeper] = measure(plan, &server, paint, audience)?;
+            let [server, keeper] = measure(plan, &server, kind, reader)?;
             figures.extend([server.at_least(must, target), keeper]);
         }
     }
@@ -59,16 +59,16 @@ fn run(plan: &Plan) -> Result<Vec<Figure>, Error> {
 fn measure(
     plan: &Plan,
     server: &Server,
-    paint: FloodKind,
-    audience: OutputReader,
+    kind: FloodKind,
+    reader: OutputReader,
 ) -> Result<[Figure; 2], Error> {
     let bytes = plan.amount(BYTES);
-    let rounds = (0..plan.rounds).map(|_| spend(plan, server, paint, audience));
+    let rounds = (0..plan.rounds).map(|_| spend(plan, server, kind, reader));
     let rounds = rounds.collect::<Result<Vec<_>, _>>()?;
     let figure = |who: &str, time: fn(&CpuSpent) -> Duration| {
         let best = rounds.iter().map(time).min().unwrap_or_default();
         let rate = bytes as f64 / 1e6 / best.as_secs_f64();
-        let what = format!("{who}, {}, {}", paint.name(), audience.name());
+        let what = format!("{who}, {}, {}", kind.name(), reader.name());
         Figure::plain(what, Quantity::new(rate, Unit::MegabytesPerCpuSecond))
     };
     Ok([figure("server", |spent| spent.server), figure("keeper", |spent| spent.keeper)])
@@ -82,15 +82,15 @@ struct CpuSpent {
 fn spend(
     plan: &Plan,
     server: &Server,
-    paint: FloodKind,
-    audience: OutputReader,
+    kind: FloodKind,
+    reader: OutputReader,
 ) -> Result<CpuSpent, Error> {
     let bytes = plan.amount(BYTES);
-    let length = ExpectedOutput::of(paint).length(paint, bytes);
+    let length = ExpectedOutput::of(kind).length(kind, bytes);
     let before = proc::busy(server.pid())?;
-    let argv = plan.child(&["paint", paint.name(), &bytes.to_string()]);
+    let argv = plan.child(&["paint", kind.name(), &bytes.to_string()]);
     let pane = server::open(&mut server.client()?, &argv)?;
-    match audience {
+    match reader {
         OutputReader::Nobody => {}
         OutputReader::Reader => read_all(server, &pane, length)?,
         OutputReader::ScreenPoller => look_until(server, &pane, length)?,
@@ -103,7 +103,8 @@ fn spend(
 }
 
 fn read_all(server: &Server, pane: &str, length: u64) -> Result<(), Error> {
-    let (mut watch, mut seen) = (server.watch(pane)?, 0);
+    let mut watch = server.watch(pane)?;
+    let mut seen = 0;
     while seen < length {
         match watch.next()? {
             WatchedOutput::Bytes(bytes) => seen += bytes.len() as u64,
@@ -116,18 +117,20 @@ fn read_all(server: &Server, pane: &str, length: u64) -> Result<(), Error> {
 }
 
 fn look_until(server: &Server, pane: &str, length: u64) -> Result<(), Error> {
-    let (mut client, tape) = (server.client()?, server.state.tape(pane)?);
+    let mut client = server.client()?;
+    let tape = server.state.tape(pane)?;
     while tape.end() < length {
         client.action("pane:screen", &json!({ "paneId": pane }))?;
-        // not a wait: this is how often somebody looks.
+        // not a wait: this is how often the screen is polled.
         thread::sleep(LOOK);
     }
     client.action("pane:screen", &json!({ "paneId": pane })).map(drop)
 }
 
-/// Waits until the server has seen this much of a pane, asking rarely: to be asked costs it time, too.
+/// Waits until the server has seen this much of a pane, with few requests: they cost it time, too.
 fn await_bytes(server: &Server, pane: &str, length: u64) -> Result<(), Error> {
-    let (tape, begun) = (server.state.tape(pane)?, Instant::now());
+    let tape = server.state.tape(pane)?;
+    let begun = Instant::now();
     while tape.end() < length {
         interrupt::check()?;
         if PATIENCE < begun.elapsed() {

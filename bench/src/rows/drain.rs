@@ -1,4 +1,4 @@
-//! D1: how fast a pane that nobody watches swallows what its program prints.
+//! D1: how fast a pane without clients takes what its program prints.
 
 use std::slice;
 use std::time::{Duration, Instant};
@@ -23,7 +23,7 @@ fn run(plan: &Plan) -> Result<Vec<Figure>, Error> {
     let server = Server::start(plan)?;
     let both = || Ok((drain(&server, &argv)?, drain_and_look(&server, &argv)?));
     let (limit, ours) = plan.in_turn(|| limits::drain(&argv), both)?;
-    let (told, looked): (Vec<_>, Vec<_>) = ours.into_iter().unzip();
+    let (exited, looked): (Vec<_>, Vec<_>) = ours.into_iter().unzip();
     let rate = |times: Vec<Duration>| Quantity::throughput(bytes, stats::best(times));
     let limit = rate(limit);
     let figure = |what: &str, times| {
@@ -31,17 +31,17 @@ fn run(plan: &Plan) -> Result<Vec<Figure>, Error> {
         Figure::ratio(what, limit, rate(times)).at_least(0.4, 0.8)
     };
     Ok(vec![
-        figure("until the exit event", told),
+        figure("until the exit event", exited),
         figure("until the exit and a look at the screen", looked),
     ])
 }
 
-/// How long it takes from the answer of `pane:new` until the exit is told.
+/// How long it takes from the answer of `pane:new` until the exit event.
 pub(super) fn drain(server: &Server, argv: &[String]) -> Result<Duration, Error> {
     drain_then(server, argv, |_| Ok(()))
 }
 
-/// The same until the last screen was seen, too.
+/// The same until the last screen was read, too.
 fn drain_and_look(server: &Server, argv: &[String]) -> Result<Duration, Error> {
     drain_then(server, argv, |pane| {
         server.client()?.action("pane:screen", &json!({ "paneId": pane })).map(drop)

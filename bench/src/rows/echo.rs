@@ -19,7 +19,8 @@ pub(super) const ROW: Row = Row { name: "D7", doc: "typing over a WebSocket, on 
 const ECHOES: u64 = 4000;
 /// Echoes that are not counted: caches and the clock of the core have to come up.
 const WARM_UP: u64 = 200;
-/// Whoever has just been idle is faster for a while on a machine that is shared, so each one begins after the same rest.
+/// On a machine that is shared, a process that was idle is faster for a while, so each run begins
+/// after the same rest.
 const REST: Duration = Duration::from_millis(300);
 
 fn run(plan: &Plan) -> Result<Vec<Figure>, Error> {
@@ -36,7 +37,8 @@ fn run(plan: &Plan) -> Result<Vec<Figure>, Error> {
         times(count, || watch.echo())
     };
     let (limit, ours) = plan.in_turn(limit, ours)?;
-    let (limit, ours) = (Samples::of(limit), Samples::of(ours));
+    let limit = Samples::of(limit);
+    let ours = Samples::of(ours);
     let figure = |what: &str, percent| {
         let at = |times: &Samples| Quantity::micros(times.percentile(percent));
         Figure::times(
@@ -48,7 +50,7 @@ fn run(plan: &Plan) -> Result<Vec<Figure>, Error> {
     Ok(vec![figure("p50", 50).at_most(4.0, 2.2), figure("p99", 99)])
 }
 
-/// Follows a new pane with a program that gives back what is typed.
+/// Follows a new pane with a program that echoes what is typed.
 pub(super) fn open(server: &Server, argv: &[String]) -> Result<PaneWatcher, Error> {
     let pane = server::open(&mut server.client()?, argv)?;
     let mut watch = server.watch(&pane)?;

@@ -21,22 +21,23 @@ const PIECES: [usize; 2] = [4 << 10, 64 << 10];
 
 #[expect(clippy::unnecessary_wraps, reason = "a row may fail; this one has nothing outside it")]
 fn run(plan: &Plan) -> Result<Vec<Figure>, Error> {
-    let rows = FloodKind::ALL.iter().flat_map(|&paint| PIECES.map(|piece| (paint, piece)));
-    Ok(rows.map(|(paint, piece)| measure(plan, paint, piece)).collect())
+    let rows = FloodKind::ALL.iter().flat_map(|&kind| PIECES.map(|piece| (kind, piece)));
+    Ok(rows.map(|(kind, piece)| measure(plan, kind, piece)).collect())
 }
 
 /// The best of the rounds.
-fn measure(plan: &Plan, paint: FloodKind, piece: usize) -> Figure {
-    let strip = ExpectedOutput::of(paint).into_strip();
+fn measure(plan: &Plan, kind: FloodKind, piece: usize) -> Figure {
+    let strip = ExpectedOutput::of(kind).into_strip();
     let best = (0..plan.rounds).map(|_| spend(plan, &strip, piece)).max_by(f64::total_cmp);
-    let what = format!("a screen, {}, {} KiB at once", paint.name(), piece >> 10);
+    let what = format!("a screen, {}, {} KiB at once", kind.name(), piece >> 10);
     Figure::plain(what, Quantity::new(best.unwrap_or_default(), Unit::MegabytesPerCpuSecond))
 }
 
 /// Millions of bytes that are drawn in a second of this thread.
 fn spend(plan: &Plan, strip: &[u8], piece: usize) -> f64 {
     let times = plan.amount(BYTES).div_ceil(strip.len() as u64);
-    let (mut screen, before) = (Screen::new(SIZE), busy());
+    let mut screen = Screen::new(SIZE);
+    let before = busy();
     for _ in 0..times {
         strip.chunks(piece).for_each(|chunk| screen.feed(chunk));
     }

@@ -1,4 +1,4 @@
-//! D16: how soon an exit is told, and whether each is, with the right code.
+//! D16: how soon an exit is published, and whether each one is, with the right code.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -16,9 +16,10 @@ const EXITS: u64 = 50;
 
 fn run(plan: &Plan) -> Result<Vec<Figure>, Error> {
     let limit = || (1..=EXITS).map(|code| bare(&clock(plan, code))).collect();
-    let (limit, ours) = plan.in_turn(limit, || told(plan))?;
+    let (limit, ours) = plan.in_turn(limit, || event_times(plan))?;
     let right: usize = ours.iter().map(Vec::len).sum();
-    let (limit, ours) = (Samples::of(limit), Samples::of(ours));
+    let limit = Samples::of(limit);
+    let ours = Samples::of(ours);
     let all = EXITS * plan.rounds as u64;
     let count = Quantity::new(right as f64, Unit::Of(all));
     let time = |what: &str, percent| {
@@ -37,7 +38,7 @@ fn clock(plan: &Plan, code: u64) -> Vec<String> {
     plan.child(&["clock", &code.to_string()])
 }
 
-/// How long a bare parent takes to know of an exit.
+/// How long a bare parent takes to notice an exit.
 fn bare(argv: &[String]) -> Result<Duration, Error> {
     let mut bare = BarePty::start(argv)?;
     bare.wait()?;
@@ -45,10 +46,11 @@ fn bare(argv: &[String]) -> Result<Duration, Error> {
     since(&bare.printed()?, seen)
 }
 
-/// How long the events of exits take to arrive: of those that tell of the right code.
-fn told(plan: &Plan) -> Result<Vec<Duration>, Error> {
+/// How long the events of exits take to arrive, of those with the right code.
+fn event_times(plan: &Plan) -> Result<Vec<Duration>, Error> {
     let server = Server::start(plan)?;
-    let (mut exits, mut client) = (server.exits()?, server.client()?);
+    let mut exits = server.exits()?;
+    let mut client = server.client()?;
     let mut times = Vec::new();
     for code in 1..=EXITS {
         let pane = server::open(&mut client, &clock(plan, code))?;

@@ -22,7 +22,8 @@ fn run(plan: &Plan) -> Result<Vec<Figure>, Error> {
     open_idle(&mut server.client()?, count)?;
     let keepers = server.state.tapes().iter().map(|tape| tape.keeper()).collect::<Vec<_>>();
     let spent = || [server.pid()].iter().chain(&keepers).map(|pid| proc::cpu(*pid)).sum();
-    let (before, begun): (Duration, _) = (spent(), Instant::now());
+    let before: Duration = spent();
+    let begun = Instant::now();
     // not a wait: this is the time that is measured.
     thread::sleep(WINDOW);
     let percent = (spent() - before).as_secs_f64() / begun.elapsed().as_secs_f64() * 100.0;

@@ -32,9 +32,11 @@ fn run(plan: &Plan) -> Result<Vec<Figure>, Error> {
         })
     };
     let (quiet, flooded) = plan.in_turn(quiet, flooded)?;
-    let (quiet, flooded) = (Samples::of(quiet), Samples::of(flooded));
+    let quiet = Samples::of(quiet);
+    let flooded = Samples::of(flooded);
     let figure = |what: &str, time: fn(&Samples) -> Duration| {
-        let (limit, ours) = (Quantity::millis(time(&quiet)), Quantity::millis(time(&flooded)));
+        let limit = Quantity::millis(time(&quiet));
+        let ours = Quantity::millis(time(&flooded));
         Figure::plain(format!("pane:list while a pane floods, {what}"), ours).beside(limit)
     };
     Ok(vec![
@@ -68,7 +70,8 @@ fn ask(client: &mut Client, count: u64) -> Result<Vec<Duration>, Error> {
 
 /// Waits until a pane has printed more than this.
 fn await_more(state: &State, pane: &str, than: u64) -> Result<(), Error> {
-    let (tape, begun) = (state.tape(pane)?, Instant::now());
+    let tape = state.tape(pane)?;
+    let begun = Instant::now();
     while tape.end() <= than {
         if PATIENCE < begun.elapsed() {
             return Err(Error::Timeout { what: "a flood".into(), limit: PATIENCE });

@@ -17,7 +17,8 @@ const PANES: u64 = 100;
 const LISTS: u64 = 1000;
 
 fn run(plan: &Plan) -> Result<Vec<Figure>, Error> {
-    let (one, many) = (Server::start(plan)?, Server::start(plan)?);
+    let one = Server::start(plan)?;
+    let many = Server::start(plan)?;
     open_idle(&mut one.client()?, 1)?;
     open_idle(&mut many.client()?, PANES)?;
     let count = plan.amount(LISTS);
@@ -26,7 +27,8 @@ fn run(plan: &Plan) -> Result<Vec<Figure>, Error> {
         times(count, || client.post("pane:list", "{}").map(drop))
     };
     let (one, many) = plan.in_turn(|| list(&one), || list(&many))?;
-    let (one, many) = (Samples::of(one).median(), Samples::of(many).median());
+    let one = Samples::of(one).median();
+    let many = Samples::of(many).median();
     let each = many.saturating_sub(one) / (PANES as u32 - 1);
     let micros = |time: Duration| Quantity::micros(time);
     Ok(vec![

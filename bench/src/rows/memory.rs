@@ -16,16 +16,17 @@ fn run(plan: &Plan) -> Result<Vec<Figure>, Error> {
     let server = Server::start(plan)?;
     let mut client = server.client()?;
     client.post("pane:list", "{}")?;
-    let (empty, own) = (proc::resident(server.pid())?, proc::anonymous(server.pid())?);
-    // The first pane brings the nursery; it is no idle pane's fault.
+    let empty = proc::resident(server.pid())?;
+    let own = proc::anonymous(server.pid())?;
+    // The first pane starts the fork server, which does not count as memory of idle panes.
     server::open(&mut client, &["/bin/cat".to_owned()])?;
     let before = proc::private(server.pid())?;
     let count = plan.amount(PANES);
     open_idle(&mut client, count)?;
     let growth = proc::private(server.pid())?.saturating_sub(before) as f64 / count as f64;
     let keeper = keepers(&server)?;
-    let nursery = proc::children(server.pid()).into_iter().map(proc::private);
-    let nursery: u64 = nursery.sum::<Result<_, _>>()?;
+    let fork_server = proc::children(server.pid()).into_iter().map(proc::private);
+    let fork_server: u64 = fork_server.sum::<Result<_, _>>()?;
     let kib = |what: &str, bytes| Figure::plain(what, Quantity::kib(bytes));
     Ok(vec![
         Figure::plain("memory of an empty server", Quantity::mib(empty)).at_most(25.0, 10.0),
@@ -33,7 +34,7 @@ fn run(plan: &Plan) -> Result<Vec<Figure>, Error> {
         kib("private memory of one idle pane", growth + keeper).at_most(300.0, 128.0),
         kib("of that in the server", growth),
         kib("of that in the keeper", keeper),
-        kib("private memory of the nursery", nursery as f64),
+        kib("private memory of the fork server", fork_server as f64),
     ])
 }
 

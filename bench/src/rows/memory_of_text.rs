@@ -18,7 +18,7 @@ const PANES: usize = 20;
 fn run(plan: &Plan) -> Result<Vec<Figure>, Error> {
     let server = Server::start(plan)?;
     let mut client = server.client()?;
-    // The first pane brings the nursery.
+    // The first pane starts the fork server.
     server::open(&mut client, &["/bin/cat".to_owned()])?;
     let before = private(&server)?;
     let path = log::write(plan)?.to_string_lossy().into_owned();
@@ -45,7 +45,7 @@ fn run(plan: &Plan) -> Result<Vec<Figure>, Error> {
     ])
 }
 
-/// Private bytes of the server, its nursery and its keepers.
+/// Private bytes of the server, its fork server and its keepers.
 fn private(server: &Server) -> Result<u64, Error> {
     let keepers = server.state.tapes().into_iter().map(|tape| tape.keeper());
     let pids = [server.pid()].into_iter().chain(proc::children(server.pid())).chain(keepers);

@@ -1,8 +1,8 @@
 //! X1: whether a pane that prints without end keeps to its memory, and leaves its neighbours alone.
 //!
-//! The flood is stopped and let go on in turn, so that typing is measured with it and without it in the same
-//! minutes: what else the machine does hits both alike. A bare relay is typed into as well: what happens to it beside
-//! the flood is the system's doing, not ours.
+//! The flood is stopped and continued in turn, so that typing is measured with it and without it in
+//! the same minutes: what else the machine does hits both alike. A bare relay is typed into as
+//! well: what happens to it beside the flood is the system's doing, not ours.
 
 use std::slice;
 use std::thread;
@@ -26,7 +26,7 @@ pub(super) const ROW: Row =
     Row { name: "X1", doc: "10 GB through one pane, and typing in the next", run };
 
 const BYTES: u64 = 10_000_000_000;
-/// What comes before the first look at memory.
+/// How much is printed before memory is measured first.
 const EARLY: u64 = 1_000_000_000;
 /// What the flood prints before it is stopped again.
 const TURN: u64 = 100_000_000;
@@ -34,7 +34,7 @@ const TURN: u64 = 100_000_000;
 const ECHOES: usize = 100;
 /// Echoes after each change that are not counted: what was printed before it is still on its way.
 const SETTLING: usize = 10;
-/// People type no faster.
+/// Users type no faster.
 const PAUSE: Duration = Duration::from_millis(5);
 /// How long one turn may take.
 const PATIENCE: Duration = Duration::from_secs(120);
@@ -46,18 +46,21 @@ struct Memory {
 }
 
 fn run(plan: &Plan) -> Result<Vec<Figure>, Error> {
-    let (server, echo) = (Server::start(plan)?, plan.child(&["echo"]));
-    let mut typist = EchoProbe { neighbour: open(&server, &echo)?, relay: Relay::start(&echo)? };
+    let server = Server::start(plan)?;
+    let echo = plan.child(&["echo"]);
+    let mut probe = EchoProbe { neighbour: open(&server, &echo)?, relay: Relay::start(&echo)? };
     let pane = server::open(&mut server.client()?, &plan.flood(u64::MAX))?;
     let flood = Flood::find(server.state.tape(&pane)?)?;
     let bytes = plan.amount(BYTES);
-    let (mut quiet, mut beside, mut early) = (Times::default(), Times::default(), None);
+    let mut quiet = Times::default();
+    let mut beside = Times::default();
+    let mut early = None;
     while flood.tape.end() < bytes {
-        flood.tell(Signal::STOP)?;
-        typist.type_while(&mut quiet, |typed| typed < ECHOES)?;
-        flood.tell(Signal::CONT)?;
+        flood.send(Signal::STOP)?;
+        probe.type_while(&mut quiet, |typed| typed < ECHOES)?;
+        flood.send(Signal::CONT)?;
         let turn = flood.tape.end() + TURN;
-        typist.type_while(&mut beside, |_| flood.tape.end() < turn)?;
+        probe.type_while(&mut beside, |_| flood.tape.end() < turn)?;
         if early.is_none() && plan.amount(EARLY) <= flood.tape.end() {
             early = Some(memory(&server, &pane)?);
         }
@@ -111,7 +114,7 @@ impl Flood {
         Ok(Self { tape, program: program.ok_or_else(found)? })
     }
 
-    fn tell(&self, signal: Signal) -> Result<(), Error> {
+    fn send(&self, signal: Signal) -> Result<(), Error> {
         kill_process(self.program, signal).doing("stop a flood or let it go on")
     }
 }
@@ -123,14 +126,14 @@ struct Times {
     relay: Vec<Duration>,
 }
 
-/// Somebody who types into the pane beside the flood, and over a relay.
+/// A client that types into the pane beside the flood, and over a relay.
 struct EchoProbe {
     neighbour: PaneWatcher,
     relay: Relay,
 }
 
 impl EchoProbe {
-    /// Types at a person's pace as long as it says, which is told how much was typed so far.
+    /// Types at a user's pace while `goes_on` says so, which gets how much was typed so far.
     fn type_while(
         &mut self,
         times: &mut Times,
@@ -142,7 +145,8 @@ impl EchoProbe {
             if PATIENCE < begun.elapsed() {
                 return Err(Error::Timeout { what: "a flood".into(), limit: PATIENCE });
             }
-            let (neighbour, relay) = (took(|| self.neighbour.echo())?, took(|| self.relay.echo())?);
+            let neighbour = took(|| self.neighbour.echo())?;
+            let relay = took(|| self.relay.echo())?;
             if SETTLING <= typed {
                 times.neighbour.push(neighbour);
                 times.relay.push(relay);
@@ -157,7 +161,7 @@ impl EchoProbe {
 
 /// How long it takes, after a pause.
 fn took(act: impl FnOnce() -> Result<(), Error>) -> Result<Duration, Error> {
-    // not a wait: this is how fast somebody types.
+    // not a wait: this is how fast a user types.
     thread::sleep(PAUSE);
     let begun = Instant::now();
     act()?;

@@ -26,12 +26,14 @@ fn run(plan: &Plan) -> Result<Vec<Figure>, Error> {
     };
     let count = plan.amount(REQUESTS);
     let one = |&offset: &u64| {
-        let (mut theirs, mut ours) = (rival.client()?, server.client()?);
-        let asked = json!({ "offset": offset, "limit": LIMIT }).to_string();
-        let asked_us = json!({ "paneId": panes[0], "offset": offset, "limit": LIMIT }).to_string();
+        let mut theirs = rival.client()?;
+        let mut ours = server.client()?;
+        let their_params = json!({ "offset": offset, "limit": LIMIT }).to_string();
+        let our_params =
+            json!({ "paneId": panes[0], "offset": offset, "limit": LIMIT }).to_string();
         let (theirs, ours) = plan.in_turn(
-            || log::ask(&mut theirs, "read", &asked, count),
-            || log::ask(&mut ours, "pane:read", &asked_us, count),
+            || log::ask(&mut theirs, "read", &their_params, count),
+            || log::ask(&mut ours, "pane:read", &our_params, count),
         )?;
         let millis = |times| Quantity::millis(Samples::of(times).median());
         let what = format!("{LIMIT} lines read from line {offset} on, p50");

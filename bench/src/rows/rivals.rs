@@ -44,10 +44,10 @@ fn run(plan: &Plan) -> Result<Vec<Figure>, Error> {
         RivalThresholds { flood: (4.0, 10.0), echo: (0.05, 1.0 / 60.0), spawn: Some((8.0, 20.0)) };
     let node = RivalThresholds { flood: (1.0, 2.0), echo: (1.5, 1.0), spawn: None };
     let mut figures = Vec::new();
-    for (kind, bars) in [(Kind::NodePty, node), (Kind::OpencodePty, opencode)] {
-        match beside(plan, kind, &bars) {
+    for (kind, thresholds) in [(Kind::NodePty, node), (Kind::OpencodePty, opencode)] {
+        match beside(plan, kind, &thresholds) {
             Ok(found) => figures.extend(found),
-            // One that cannot be had or does not hold says so; the others are measured all the same.
+            // A rival that is not installed or breaks is reported; the others are measured anyway.
             Err(error) => {
                 crate::print_progress(format_args!(
                     "D4: {} could not be measured: {error}",
@@ -59,8 +59,9 @@ fn run(plan: &Plan) -> Result<Vec<Figure>, Error> {
     Ok(figures)
 }
 
-fn beside(plan: &Plan, kind: Kind, bars: &RivalThresholds) -> Result<[Figure; 4], Error> {
-    let (server, rival) = (Server::start(plan)?, Rival::of(kind)?);
+fn beside(plan: &Plan, kind: Kind, thresholds: &RivalThresholds) -> Result<[Figure; 4], Error> {
+    let server = Server::start(plan)?;
+    let rival = Rival::of(kind)?;
     let name = kind.name();
     let bytes = BYTES;
     let flood = plan.flood(bytes);
@@ -74,7 +75,8 @@ fn beside(plan: &Plan, kind: Kind, bars: &RivalThresholds) -> Result<[Figure; 4]
     };
     let what = format!("{} MiB to a WebSocket reader, beside {name}", bytes >> 20);
     let flooded = Figure::ratio(what, best(theirs), best(ours));
-    let (echo, count) = (plan.child(&["echo"]), plan.amount(ECHOES));
+    let echo = plan.child(&["echo"]);
+    let count = plan.amount(ECHOES);
     let (theirs, ours) = plan.in_turn(
         || rival_echo(&rival, &echo, count),
         || {
@@ -86,8 +88,9 @@ fn beside(plan: &Plan, kind: Kind, bars: &RivalThresholds) -> Result<[Figure; 4]
     )?;
     let (bare, ours): (_, Vec<_>) = ours.into_iter().unzip();
     let p50 = |times| Quantity::micros(Samples::of(times).median());
-    let (theirs, what) = (p50(theirs), format!("typed to echoed, p50, beside {name}"));
-    // Nobody who sleeps until something comes is much faster than that.
+    let theirs = p50(theirs);
+    let what = format!("typed to echoed, p50, beside {name}");
+    // No program that sleeps until input comes is much faster than that.
     let bare = Figure::ratio(format!("{what}, over a bare relay"), theirs, p50(bare)).of("D8");
     let echoed = Figure::ratio(what, theirs, p50(ours)).of("D8");
     let argv = vec!["/bin/true".to_owned()];
@@ -97,10 +100,10 @@ fn beside(plan: &Plan, kind: Kind, bars: &RivalThresholds) -> Result<[Figure; 4]
     let spawned = Figure::ratio(format!("new programs, beside {name}"), rate(theirs), rate(ours));
     let spawned = spawned.of("D19");
     Ok([
-        flooded.at_least(bars.flood.0, bars.flood.1),
-        echoed.at_most(bars.echo.0, bars.echo.1),
+        flooded.at_least(thresholds.flood.0, thresholds.flood.1),
+        echoed.at_most(thresholds.echo.0, thresholds.echo.1),
         bare,
-        bars.spawn.map_or(spawned.clone(), |(must, target)| spawned.at_least(must, target)),
+        thresholds.spawn.map_or(spawned.clone(), |(must, target)| spawned.at_least(must, target)),
     ])
 }
 
@@ -118,7 +121,7 @@ fn rival_spawns(rival: &Rival, argv: &[String]) -> Result<Duration, Error> {
     Ok(begun.elapsed())
 }
 
-/// Starts a program at a rival; answers the path of its socket.
+/// Starts a program at a rival; returns the path of its socket.
 fn spawn(client: &mut Client, argv: &[String]) -> Result<String, Error> {
     let body = client.ask("POST /spawn", &json!({ "argv": argv }).to_string())?;
     let answer: Value = serde_json::from_slice(&body).unwrap_or_default();
@@ -146,18 +149,18 @@ fn rival_flood(rival: &Rival, argv: &[String], bytes: u64) -> Result<Quantity, E
 fn rival_echo(rival: &Rival, argv: &[String], count: u64) -> Result<Vec<Duration>, Error> {
     let path = spawn(&mut Client::connect(&rival.address)?, argv)?;
     let mut socket = Socket::open(&rival.address, &path)?;
-    let hear = |socket: &mut Socket, expect: &[u8]| match printed(socket)? {
+    let receive = |socket: &mut Socket, expect: &[u8]| match printed(socket)? {
         Some(text) if text.as_bytes() == expect => Ok(()),
         other => Err(Error::Unexpected { what: "a rival's echo", found: format!("{other:?}") }),
     };
-    hear(&mut socket, READY)?;
+    receive(&mut socket, READY)?;
     times(count, || {
         socket.send("x")?;
-        hear(&mut socket, b"x")
+        receive(&mut socket, b"x")
     })
 }
 
-/// What a rival's program printed next; nothing at its end.
+/// What a rival's program printed next. None at its end.
 fn printed(socket: &mut Socket) -> Result<Option<String>, Error> {
     let text = match socket.receive()? {
         Frame::Text(bytes) | Frame::Binary(bytes) => String::from_utf8_lossy(bytes),
@@ -166,6 +169,6 @@ fn printed(socket: &mut Socket) -> Result<Option<String>, Error> {
     if !text.starts_with("{\"type\"") {
         return Ok(Some(text.into_owned()));
     }
-    let said: Value = serde_json::from_str(&text).unwrap_or_default();
-    Ok(said["rawData"].as_str().map(str::to_owned))
+    let message: Value = serde_json::from_str(&text).unwrap_or_default();
+    Ok(message["rawData"].as_str().map(str::to_owned))
 }

@@ -31,15 +31,16 @@ fn literals(plan: &Plan) -> Result<Vec<Figure>, Error> {
     Ok(figures)
 }
 
-/// Panes that were never searched, and once: nothing is known yet of what they printed, or little.
+/// Panes that were never searched, and once: the server has no index of what they printed yet, or
+/// little of one.
 fn early(plan: &Plan) -> Result<Vec<Figure>, Error> {
     let server = Server::start(plan)?;
     let mut client = server.client()?;
     let panes = log::print(&server, plan, FRESH)?;
     let mut each = |time: &str| {
         let one = |pane: &String| {
-            let asked = json!({ "pattern": NOWHERE, "panes": [pane] }).to_string();
-            log::ask(&mut client, "pane:search", &asked, 1)
+            let params = json!({ "pattern": NOWHERE, "panes": [pane] }).to_string();
+            log::ask(&mut client, "pane:search", &params, 1)
         };
         let times = panes.iter().map(one).collect::<Result<Vec<_>, _>>()?;
         let what = format!("{} lines searched for the {time} time, p50", log::LINES);
@@ -59,7 +60,7 @@ fn regexes(plan: &Plan) -> Result<Vec<Figure>, Error> {
 fn run(
     plan: &Plan,
     searches: &[(&str, &str)],
-    bars: SearchThresholds,
+    thresholds: SearchThresholds,
 ) -> Result<Vec<Figure>, Error> {
     let server = Server::start(plan)?;
     let panes = log::print(&server, plan, 1)?;
@@ -68,16 +69,17 @@ fn run(
     };
     let count = plan.amount(REQUESTS);
     let one = |&(what, pattern): &(&str, &str)| {
-        let (mut theirs, mut ours) = (rival.client()?, server.client()?);
-        let asked = json!({ "pattern": pattern, "limit": HITS }).to_string();
-        let asked_us = json!({ "pattern": pattern, "limit": HITS, "panes": panes }).to_string();
+        let mut theirs = rival.client()?;
+        let mut ours = server.client()?;
+        let their_params = json!({ "pattern": pattern, "limit": HITS }).to_string();
+        let our_params = json!({ "pattern": pattern, "limit": HITS, "panes": panes }).to_string();
         let (theirs, ours) = plan.in_turn(
-            || log::ask(&mut theirs, "search", &asked, count),
-            || log::ask(&mut ours, "pane:search", &asked_us, count),
+            || log::ask(&mut theirs, "search", &their_params, count),
+            || log::ask(&mut ours, "pane:search", &our_params, count),
         )?;
         let millis = |times| Quantity::millis(Samples::of(times).median());
         let what = format!("{} lines searched for {what}, p50", log::LINES);
-        Ok(Figure::ratio(what, millis(theirs), millis(ours)).at_most(bars.0, bars.1))
+        Ok(Figure::ratio(what, millis(theirs), millis(ours)).at_most(thresholds.0, thresholds.1))
     };
     searches.iter().map(one).collect()
 }

@@ -39,13 +39,13 @@ fn run(plan: &Plan) -> Result<Vec<Figure>, Error> {
         let mut client = server.client()?;
         let mut pinging = server.client()?;
         let ping = json!({ "paneId": panes[0] }).to_string();
-        let asked = json!({ "pattern": pattern, "panes": panes }).to_string();
+        let params = json!({ "pattern": pattern, "panes": panes }).to_string();
         let (limits, ours) = plan.in_turn(
             || {
                 let pings = log::ask(&mut pinging, "pane:get", &ping, count)?;
                 Ok((pings, (0..count).map(|_| in_memory(&regex, &printed)).collect::<Vec<_>>()))
             },
-            || log::ask(&mut client, "pane:search", &asked, count),
+            || log::ask(&mut client, "pane:search", &params, count),
         )?;
         let (pings, searches): (Vec<_>, Vec<_>) = limits.into_iter().unzip();
         let limit = Samples::of(searches).median() + Samples::of(pings).median();
@@ -60,7 +60,8 @@ fn run(plan: &Plan) -> Result<Vec<Figure>, Error> {
 /// How long it takes to find every line that matches, when all of them are there.
 fn in_memory(regex: &Regex, bytes: &[u8]) -> Duration {
     let begun = Instant::now();
-    let (mut from, mut hits) = (0, 0_u64);
+    let mut from = 0;
+    let mut hits = 0_u64;
     while let Some(end) = regex.shortest_match_at(bytes, from) {
         hits += 1;
         let rest = bytes[end..].iter().position(|byte| *byte == b'\n');

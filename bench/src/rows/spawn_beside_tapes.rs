@@ -20,10 +20,12 @@ const AT_ONCE: usize = 8;
 const TURNS: u64 = 400;
 
 fn run(plan: &Plan) -> Result<Vec<Figure>, Error> {
-    let (empty, full) = (Server::start(plan)?, Server::start(plan)?);
+    let empty = Server::start(plan)?;
+    let full = Server::start(plan)?;
     let tapes = plan.amount(TAPES);
     fill(&full, plan, tapes)?;
-    let (mut few, mut many) = (empty.client()?, full.client()?);
+    let mut few = empty.client()?;
+    let mut many = full.client()?;
     let turns = (0..plan.amount(TURNS)).map(|_| Ok((spawn(&mut few)?, spawn(&mut many)?)));
     let (limit, ours): (Vec<_>, Vec<_>) = turns.collect::<Result<_, Error>>()?;
     let median = |times| Quantity::millis(Samples::of([times]).median());

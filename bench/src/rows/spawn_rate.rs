@@ -13,8 +13,8 @@ use crate::{limits, stats};
 
 pub(super) const ROW: Row = Row { name: "D17", doc: "new panes a second", run };
 
-/// Panes of one turn. Few, because a wake-up on a busy machine costs more than a spawn, and there are
-/// several in each: the shorter a turn, the likelier is one that nothing disturbs.
+/// Panes of one turn. Few, because a wake-up on a busy machine costs more than a spawn, and there
+/// are several in each: the shorter a turn, the likelier is one that nothing disturbs.
 const PANES: u64 = 12;
 /// Turns of one round. Their panes stay until the server goes; it takes 1000.
 const TURNS: u64 = 16;
@@ -29,7 +29,9 @@ fn run(plan: &Plan) -> Result<Vec<Figure>, Error> {
 /// Starts programs on so many connections at once, in turn with as many bare loops.
 fn measure(plan: &Plan, lanes: u64, what: &str) -> Result<[Figure; 2], Error> {
     let argv = vec!["/bin/true".to_owned()];
-    let (mut limit, mut answered, mut ended) = (Vec::new(), Vec::new(), Vec::new());
+    let mut limit = Vec::new();
+    let mut answered = Vec::new();
+    let mut ended = Vec::new();
     for _ in 0..plan.rounds {
         let server = Server::start(plan)?;
         for _ in 0..plan.amount(TURNS) {
@@ -51,7 +53,7 @@ fn measure(plan: &Plan, lanes: u64, what: &str) -> Result<[Figure; 2], Error> {
 struct SpawnTimes {
     /// Until the last `pane:new` was answered.
     answered: Duration,
-    /// Until the last exit was told.
+    /// Until the last exit event.
     ended: Duration,
 }
 
@@ -73,7 +75,7 @@ fn bare(argv: &[String], lanes: u64) -> Result<Duration, Error> {
     Ok(begun.elapsed())
 }
 
-/// Does this with each at once.
+/// Runs `act` with all of them in parallel.
 fn at_once<T: Send, A: Send>(
     each: Vec<T>,
     act: impl Fn(T) -> Result<A, Error> + Sync,

@@ -1,4 +1,4 @@
-//! T1: asking and telling tmux over one control client, beside a process for each time.
+//! T1: queries and commands to tmux over one control client, beside a process for each.
 
 use std::time::Duration;
 
@@ -20,13 +20,14 @@ const THEIRS: u64 = 40;
 const LINES: usize = 80;
 
 fn run(plan: &Plan) -> Result<Vec<Figure>, Error> {
-    let stage = ServerWithTmux::start(plan, Size::default())?;
-    let control = stage.control()?;
-    let view = control.view(&stage.first)?;
-    let (name, from) = (view.to_string(), format!("-{LINES}"));
+    let setup = ServerWithTmux::start(plan, Size::default())?;
+    let control = setup.control()?;
+    let view = control.view(&setup.first)?;
+    let name = view.to_string();
+    let from = format!("-{LINES}");
     let ours = plan.amount(OURS);
     let measure = |what: &str, args: &[&str], act: &dyn Fn() -> Result<(), Error>| {
-        let process = || times(THEIRS, || stage.tmux(args).map(drop));
+        let process = || times(THEIRS, || setup.tmux(args).map(drop));
         let (theirs, ours): (Vec<Vec<Duration>>, _) = plan.in_turn(process, || times(ours, act))?;
         let what = format!("{what} by a control client, p50; how much faster");
         Ok(faster(&what, &theirs, ours).at_least(10.0, 20.0))

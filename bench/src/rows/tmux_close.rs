@@ -1,4 +1,5 @@
-//! T2, and D16 for panes in tmux: how soon it is told that a person closed one, or that its program ended.
+//! T2, and D16 for panes in tmux: how soon an event says that a user closed one, or that its
+//! program ended.
 
 use std::time::{Duration, SystemTime};
 
@@ -21,7 +22,8 @@ fn run(plan: &Plan) -> Result<Vec<Figure>, Error> {
     let (closed, ended) = plan.in_turn(|| closed(plan), || ended(plan))?;
     let right: usize = ended.iter().map(Vec::len).sum();
     let all = PANES * plan.rounds as u64;
-    let (closed, ended) = (Samples::of(closed), Samples::of(ended));
+    let closed = Samples::of(closed);
+    let ended = Samples::of(ended);
     let time = |what: &str, times: &Samples, percent: usize| {
         let what = format!("{what}, p{percent}");
         Figure::plain(what, Quantity::millis(times.percentile(percent)))
@@ -40,13 +42,13 @@ fn run(plan: &Plan) -> Result<Vec<Figure>, Error> {
     ])
 }
 
-/// How long it takes from asking tmux to close a pane until our event arrives.
+/// How long it takes from the command to close a tmux pane until our event arrives.
 fn closed(plan: &Plan) -> Result<Vec<Duration>, Error> {
-    let stage = ServerWithTmux::start(plan, LARGE)?;
-    let control = stage.control()?;
-    let mut events = Events::follow(stage.server.address(), "pane:hidden")?;
+    let setup = ServerWithTmux::start(plan, LARGE)?;
+    let control = setup.control()?;
+    let mut events = Events::follow(setup.server.address(), "pane:hidden")?;
     let one = |_| {
-        let pane = stage.show(&mut stage.server.client()?, &["/bin/cat".to_owned()])?;
+        let pane = setup.show(&mut setup.server.client()?, &["/bin/cat".to_owned()])?;
         let view = control.view(&pane)?;
         let begun = SystemTime::now();
         control.run(async |client| client.kill_pane(view).await)?;
@@ -59,15 +61,16 @@ fn closed(plan: &Plan) -> Result<Vec<Duration>, Error> {
     (0..PANES).map(one).collect()
 }
 
-/// How long the events of exits take to arrive: of those that tell of the right code.
+/// How long the events of exits take to arrive, of those with the right code.
 fn ended(plan: &Plan) -> Result<Vec<Duration>, Error> {
-    let stage = ServerWithTmux::start(plan, LARGE)?;
-    let server = &stage.server;
-    let (mut exits, mut client) = (server.exits()?, server.client()?);
+    let setup = ServerWithTmux::start(plan, LARGE)?;
+    let server = &setup.server;
+    let mut exits = server.exits()?;
+    let mut client = server.client()?;
     let mut times = Vec::new();
     for code in 1..=PANES {
         let argv = plan.child(&["last-words", &code.to_string()]);
-        let pane = stage.show(&mut client, &argv)?;
+        let pane = setup.show(&mut client, &argv)?;
         client.action("pane:write", &json!({ "paneId": pane, "text": "\r" }))?;
         let exited = exits.next()?;
         if exited.pane == pane && exited.code == Some(code) {

@@ -1,4 +1,4 @@
-//! D14: whether looking at a pane in tmux, sending to it or listing starts processes.
+//! D14: whether reading a pane in tmux, sending to it or listing starts processes.
 
 use paned_backend::tmux::capture::CaptureStyle;
 use paned_model::Size;
@@ -14,24 +14,24 @@ use crate::server_with_tmux::ServerWithTmux;
 
 pub(super) const ROW: Row = Row { name: "D14", doc: "processes started for panes in tmux", run };
 
-/// So many operations are looked at together. Others start processes meanwhile, so that the fewest count: one for
-/// each operation would be in all of them.
+/// So many operations are counted together. Other programs start processes meanwhile, so the
+/// smallest count is taken: a process for each operation would be in all counts.
 const TOGETHER: u64 = 25;
 const TIMES: u64 = 60;
 const LINES: usize = 80;
 
 fn run(plan: &Plan) -> Result<Vec<Figure>, Error> {
-    let stage = ServerWithTmux::start(plan, Size::default())?;
-    let control = stage.control()?;
-    let view = control.view(&stage.first)?;
+    let setup = ServerWithTmux::start(plan, Size::default())?;
+    let control = setup.control()?;
+    let view = control.view(&setup.first)?;
     let line = format!("{TEXT}\r");
-    let mut client = stage.server.client()?;
+    let mut client = setup.server.client()?;
     let mut ask = |name: &str, params: &str| {
-        let acted = fewest(plan, || client.post(name, params).map(drop))?;
-        Ok::<_, Error>(figure(name, acted))
+        let started = fewest(plan, || client.post(name, params).map(drop))?;
+        Ok::<_, Error>(figure(name, started))
     };
-    let pane = json!({ "paneId": stage.first }).to_string();
-    let paste = json!({ "paneId": stage.first, "text": TEXT, "submit": true }).to_string();
+    let pane = json!({ "paneId": setup.first }).to_string();
+    let paste = json!({ "paneId": setup.first, "text": TEXT, "submit": true }).to_string();
     let mut figures = vec![
         ask("pane:paste", &paste)?,
         ask("pane:screen", &pane)?,

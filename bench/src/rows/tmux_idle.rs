@@ -18,21 +18,21 @@ const WINDOW: Duration = Duration::from_secs(5);
 const PATIENCE: Duration = Duration::from_secs(30);
 
 fn run(plan: &Plan) -> Result<Vec<Figure>, Error> {
-    let stage = ServerWithTmux::start(plan, LARGE)?;
-    let mut client = stage.server.client()?;
+    let setup = ServerWithTmux::start(plan, LARGE)?;
+    let mut client = setup.server.client()?;
     let cat = ["/bin/cat".to_owned()];
-    (1..PANES).try_for_each(|_| stage.show(&mut client, &cat).map(drop))?;
-    // Only asked: a client of ours that stays would be answered, too.
-    let tmux = stage.control()?.server()?;
-    let keepers = stage.server.state.tapes().iter().map(|tape| tape.keeper()).collect();
+    (1..PANES).try_for_each(|_| setup.show(&mut client, &cat).map(drop))?;
+    // Only for this query: a control client that stays would cost time, too.
+    let tmux = setup.control()?.server()?;
+    let keepers = setup.server.state.tapes().iter().map(|tape| tape.keeper()).collect();
     let attached = proc::children(tmux);
     let shown = attached.iter().filter(|pid| proc::pid(**pid).is_some_and(proc::is_paned)).count();
     if shown as u64 != PANES {
         return Err(Error::Unexpected { what: "how many are shown", found: shown.to_string() });
     }
-    let who = [vec![stage.server.pid()], keepers, attached, vec![tmux]];
-    await_calm(&who)?;
-    let [server, keepers, attached, tmux] = percents(&who, WINDOW)?;
+    let processes = [vec![setup.server.pid()], keepers, attached, vec![tmux]];
+    await_calm(&processes)?;
+    let [server, keepers, attached, tmux] = percents(&processes, WINDOW)?;
     let figure = |what: &str, percent| Figure::plain(what, Quantity::new(percent, Unit::Percent));
     let all = format!("a core's time for {PANES} idle panes in tmux, over 5 s");
     Ok(vec![
@@ -44,11 +44,11 @@ fn run(plan: &Plan) -> Result<Vec<Figure>, Error> {
     ])
 }
 
-/// Waits until all that was shown is drawn, so that nobody but the server and tmux does anything.
-fn await_calm(who: &[Vec<u32>; 4]) -> Result<(), Error> {
+/// Waits until everything is drawn, so that only the server and tmux are active.
+fn await_calm(processes: &[Vec<u32>; 4]) -> Result<(), Error> {
     let begun = Instant::now();
     loop {
-        let [_, keepers, attached, _] = percents(who, WINDOW / 10)?;
+        let [_, keepers, attached, _] = percents(processes, WINDOW / 10)?;
         if keepers + attached == 0.0 {
             return Ok(());
         }
@@ -58,15 +58,17 @@ fn await_calm(who: &[Vec<u32>; 4]) -> Result<(), Error> {
     }
 }
 
-/// How much of a core's time each of these takes for so long.
-fn percents(who: &[Vec<u32>; 4], window: Duration) -> Result<[f64; 4], Error> {
+/// How much of a core's time each group of processes takes in this window.
+fn percents(processes: &[Vec<u32>; 4], window: Duration) -> Result<[f64; 4], Error> {
     let spent = || -> Result<Vec<Duration>, Error> {
-        who.iter().map(|pids| pids.iter().map(|pid| proc::busy(*pid)).sum()).collect()
+        processes.iter().map(|pids| pids.iter().map(|pid| proc::busy(*pid)).sum()).collect()
     };
-    let (before, begun) = (spent()?, Instant::now());
+    let before = spent()?;
+    let begun = Instant::now();
     // not a wait: this is the time that is measured.
     thread::sleep(window);
-    let (after, passed) = (spent()?, begun.elapsed());
+    let after = spent()?;
+    let passed = begun.elapsed();
     let percent = |at: usize| after[at].saturating_sub(before[at]).div_duration_f64(passed) * 100.0;
     Ok([0, 1, 2, 3].map(percent))
 }

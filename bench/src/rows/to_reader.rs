@@ -1,4 +1,4 @@
-//! D2: how fast what a program prints reaches somebody who follows it over a WebSocket.
+//! D2: how fast what a program prints reaches a client that follows it over a WebSocket.
 
 use std::time::{Duration, Instant};
 
@@ -25,8 +25,8 @@ fn run(plan: &Plan) -> Result<Vec<Figure>, Error> {
     Ok(vec![Figure::ratio(what, rate(limit), rate(ours)).at_least(0.35, 0.7)])
 }
 
-/// How long it takes from the answer of `pane:new` until the last byte and the end have arrived. That each
-/// byte is the right one is looked at as they come.
+/// How long it takes from the answer of `pane:new` until the last byte and the end have arrived.
+/// Each byte is checked as it arrives.
 pub(super) fn follow(server: &Server, argv: &[String], bytes: u64) -> Result<Duration, Error> {
     let mut arriving = ExpectedOutput::of(FloodKind::Plain);
     let pane = server::open(&mut server.client()?, argv)?;

@@ -30,9 +30,10 @@ fn run(plan: &Plan) -> Result<Vec<Figure>, Error> {
     Ok(vec![Figure::plain(what, count).at_least(all, all)])
 }
 
-/// Runs some at once; answers how many outputs are whole.
+/// Runs some at once; returns how many outputs are whole.
 fn run_some(server: &Server, argv: &[String], count: usize, expect: &[u8]) -> Result<usize, Error> {
-    let (mut exits, mut client) = (server.exits()?, server.client()?);
+    let mut exits = server.exits()?;
+    let mut client = server.client()?;
     let panes = (0..count).map(|_| server::open(&mut client, argv));
     let panes = panes.collect::<Result<Vec<_>, _>>()?;
     exits.await_all(&panes)?;

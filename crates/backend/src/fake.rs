@@ -1,4 +1,5 @@
-//! Panes in memory, moved by a test's hand: the same facts in the same order, and no outside at all.
+//! A backend in memory for tests, which drive its panes: the same events in the same order, without
+//! processes or files.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -15,7 +16,8 @@ use crate::{
     RecoveredPane, RecoveredState, ResizeError, SizeMark, SizeRequest, SpawnSpec, UnresponsivePane,
 };
 
-/// A ground in memory. Clones are the same one, so that a second kernel finds the first one's panes.
+/// A backend in memory. Clones share one state, so that a second kernel finds the first one's
+/// panes.
 #[derive(Clone, Debug, Default)]
 pub struct FakeBackend {
     panes: Arc<Mutex<BTreeMap<PaneId, Arc<FakePane>>>>,
@@ -24,45 +26,45 @@ pub struct FakeBackend {
 /// One pane of a [`FakeBackend`].
 #[derive(Debug)]
 pub struct FakePane {
-    /// How it was ordered.
+    /// How it was spawned.
     pub spec: SpawnSpec,
     state: Mutex<FakePaneState>,
-    /// Ends what its keeper hears.
+    /// Ends the driver of the current handle.
     disconnect: Notify,
-    /// Something became of a keeper that did not answer.
+    /// Wakes those who wait for an unresponsive keeper.
     answered: Notify,
 }
 
 #[derive(Debug, Default)]
 struct FakePaneState {
     printed: Vec<u8>,
-    /// From which offsets on it was printed when.
+    /// The offsets from which on a new time holds.
     times: Vec<(u64, Time)>,
     /// The first offset that is still kept.
     first: u64,
     typed: Vec<u8>,
-    /// How often somebody has typed.
+    /// How often input was typed.
     typed_count: u64,
     counter: Option<watch::Sender<Option<u64>>>,
     taken: u64,
-    /// How often it heard that.
+    /// How many acknowledgements it got.
     ack_count: u64,
     output_flag: Arc<OutputFlag>,
-    /// How often it was told to give its program breaks.
+    /// How many throttle commands it got.
     breaks: u64,
     /// The sizes it was given after the first one, and where.
     sizes: Vec<(u64, Size)>,
     holder: Option<String>,
     ending: Option<ExitRecord>,
     lost: bool,
-    /// Whether its keeper answers nobody who comes.
+    /// Whether its keeper does not answer new connections.
     unresponsive: bool,
     survivors: Vec<Survivor>,
     outbox: Option<mpsc::Sender<PaneEvent>>,
 }
 
 impl FakeBackend {
-    /// A pane by its name.
+    /// A pane by its id.
     #[must_use]
     pub fn pane(&self, id: &str) -> Option<Arc<FakePane>> {
         let id: PaneId = id.parse().ok()?;
@@ -73,28 +75,27 @@ impl FakeBackend {
         self.panes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn start(&self, order: SpawnSpec) -> Result<PaneHandle, Error> {
-        if order.program.ends_with("/refused") {
+    fn start(&self, spec: SpawnSpec) -> Result<PaneHandle, Error> {
+        if spec.program.ends_with("/refused") {
             return Err(Error::Refused("cannot run it".into()));
         }
-        let id = order.id.clone();
-        let (deafened, spoke) = (Notify::new(), Notify::new());
+        let id = spec.id.clone();
         let pane = Arc::new(FakePane {
-            spec: order,
+            spec,
             state: Mutex::default(),
-            disconnect: deafened,
-            answered: spoke,
+            disconnect: Notify::new(),
+            answered: Notify::new(),
         });
         if self.lock().insert(id.clone(), pane.clone()).is_some() {
             return Err(Error::NameTaken(id));
         }
-        Ok(pane.link())
+        Ok(pane.handle())
     }
 }
 
 impl Backend for FakeBackend {
-    fn spawn(&self, order: SpawnSpec) -> BoxedFuture<'_, Result<PaneHandle, Error>> {
-        Box::pin(async move { self.start(order) })
+    fn spawn(&self, spec: SpawnSpec) -> BoxedFuture<'_, Result<PaneHandle, Error>> {
+        Box::pin(async move { self.start(spec) })
     }
 
     fn recover(&self) -> BoxedFuture<'_, Result<Vec<RecoveredPane>, Error>> {
@@ -131,7 +132,8 @@ impl FakePane {
         inner.emit(PaneEvent::Printed);
     }
 
-    /// The program prints at a time of the test's choice; what has none is as old as the pane.
+    /// The program prints at a time that the test chooses; output without one is as old as the
+    /// pane.
     pub fn print_at(&self, bytes: &[u8], time: Time) {
         let mut inner = self.lock();
         let from = inner.printed.len() as u64;
@@ -140,7 +142,7 @@ impl FakePane {
         self.print(bytes);
     }
 
-    /// Everything before this offset is no longer kept.
+    /// Drops the output before this offset.
     pub fn drop_before(&self, offset: u64) {
         self.lock().first = offset;
     }
@@ -164,7 +166,7 @@ impl FakePane {
         self.answered.notify_one();
     }
 
-    /// Whoever is left is killed, the keeper too; answers who outlived that.
+    /// Kills what is left, the keeper too; returns the survivors.
     fn end_by_force(&self) -> Vec<Survivor> {
         let survivors = self.lock().survivors.clone();
         let is_over = self.lock().lost || self.lock().ending.is_some();
@@ -174,30 +176,30 @@ impl FakePane {
         survivors
     }
 
-    /// The keeper was not dead: who was told so was told wrong.
+    /// The keeper was not dead after all: the loss was reported wrongly.
     pub fn revive_keeper(&self) {
         self.lock().lost = false;
     }
 
-    /// The keeper lives, and lets its server go.
+    /// The keeper is alive and closes the connection of its server.
     pub fn part(&self) {
         let mut inner = self.lock();
         inner.emit(PaneEvent::Detached);
         inner.outbox = None;
     }
 
-    /// The keeper lives, and answers nobody who comes from now on.
+    /// The keeper is alive and does not answer new connections from now on.
     pub fn stop_answering(&self) {
         self.lock().unresponsive = true;
     }
 
-    /// The keeper answers again, also those who have waited.
+    /// The keeper answers again, also connections that waited.
     pub fn resume_answering(&self) {
         self.lock().unresponsive = false;
         self.answered.notify_one();
     }
 
-    /// The keeper hears nothing any more, and nobody has noticed yet.
+    /// The keeper reads nothing any more, and no event says so.
     pub fn stop_listening(&self) {
         self.disconnect.notify_one();
     }
@@ -208,35 +210,35 @@ impl FakePane {
         self.lock().typed.clone()
     }
 
-    /// Somebody else types: at a view, or in a tmux of theirs.
+    /// Another client types: in a view, or in its own tmux.
     pub fn type_in(&self, bytes: &[u8]) {
         self.lock().accept(bytes);
     }
 
-    /// What the kernel says it has looked at.
+    /// The last offset that the kernel acknowledged.
     #[must_use]
     pub fn taken(&self) -> u64 {
         self.lock().taken
     }
 
-    /// How often the kernel has said so.
+    /// How many acknowledgements the kernel has sent.
     #[must_use]
     pub fn ack_count(&self) -> u64 {
         self.lock().ack_count
     }
 
-    /// The keeper tells on without hearing what was taken.
+    /// The keeper sends notifications without waiting for acknowledgements.
     pub fn notify_without_ack(&self) {
         self.lock().output_flag.set_ack_due(false);
     }
 
-    /// How often the kernel has asked for breaks of a program that prints much.
+    /// How many throttle commands the kernel has sent.
     #[must_use]
     pub fn breaks(&self) -> u64 {
         self.lock().breaks
     }
 
-    /// From now on a kill leaves these behind.
+    /// From now on a kill leaves these survivors.
     pub fn leave_survivors(&self, survivors: Vec<Survivor>) {
         self.lock().survivors = survivors;
     }
@@ -246,45 +248,44 @@ impl FakePane {
     }
 
     fn recovered(self: &Arc<Self>) -> RecoveredPane {
-        let (id, record) = (self.spec.id.clone(), self.spec.record.clone());
-        RecoveredPane { id, record, state: self.state() }
+        RecoveredPane {
+            id: self.spec.id.clone(),
+            record: self.spec.record.clone(),
+            state: self.state(),
+        }
     }
 
     fn state(self: &Arc<Self>) -> RecoveredState {
-        let (ending, lost, silent) = {
+        let (ending, lost, unresponsive) = {
             let inner = self.lock();
             (inner.ending, inner.lost, inner.unresponsive)
         };
         match ending {
             Some(ending) => RecoveredState::Ended(self.clone(), ending),
             None if lost => RecoveredState::Lost(Some(self.clone())),
-            None if silent => RecoveredState::Unresponsive(self.unresponsive()),
-            None => RecoveredState::Alive(self.link()),
+            None if unresponsive => RecoveredState::Unresponsive(self.unresponsive()),
+            None => RecoveredState::Alive(self.handle()),
         }
     }
 
     fn unresponsive(self: &Arc<Self>) -> UnresponsivePane {
         let pane = self.clone();
-        let later = PendingRecovery::new(async move {
+        let pending = PendingRecovery::new(async move {
             pane.answered.notified().await;
             pane.state()
         });
         let output: Arc<dyn Output> = self.clone();
-        UnresponsivePane {
-            pid: Some(4242),
-            keeper: Some(4241),
-            output: Some(output),
-            pending: later,
-        }
+        UnresponsivePane { pid: Some(4242), keeper: Some(4241), output: Some(output), pending }
     }
 
-    fn link(self: &Arc<Self>) -> PaneHandle {
+    fn handle(self: &Arc<Self>) -> PaneHandle {
         let (commands, mut inbox) = mpsc::channel(64);
-        let (outbox, facts) = mpsc::channel(64);
+        let (outbox, events) = mpsc::channel(64);
         let (counter, typed) = watch::channel(Some(self.lock().typed_count));
-        (self.lock().outbox, self.lock().counter) = (Some(outbox), Some(counter));
+        self.lock().outbox = Some(outbox);
+        self.lock().counter = Some(counter);
         let pane = self.clone();
-        let carrier = Driver::new(async move {
+        let driver = Driver::new(async move {
             loop {
                 tokio::select! {
                     Some(command) = inbox.recv() => pane.handle_command(command),
@@ -293,18 +294,18 @@ impl FakePane {
                 }
             }
         });
-        let news = Arc::new(OutputFlag::new(true, None));
-        self.lock().output_flag = news.clone();
+        let output_flag = Arc::new(OutputFlag::new(true, None));
+        self.lock().output_flag = output_flag.clone();
         PaneHandle {
             pid: 4242,
             keeper: 4241,
             started: Time(1),
             output: self.clone(),
             commands,
-            events: facts,
+            events,
             typed,
-            output_flag: news,
-            driver: carrier,
+            output_flag,
+            driver,
         }
     }
 
@@ -325,8 +326,8 @@ impl FakePane {
                 let written = inner.accept_guarded(guard, &bytes);
                 let _ = reply.send(gone.and(written).map(|()| typed));
             }
-            PaneCommand::Resize(resizing, reply) => {
-                let _ = reply.send(gone.map_err(Into::into).and_then(|()| inner.resize(resizing)));
+            PaneCommand::Resize(request, reply) => {
+                let _ = reply.send(gone.map_err(Into::into).and_then(|()| inner.resize(request)));
             }
             PaneCommand::Release(holder) => {
                 if inner.holder.take_if(|held| *held == holder).is_some() {
@@ -342,16 +343,16 @@ impl FakePane {
                 let _ = reply.send(survivors);
             }
             PaneCommand::Throttle(_) => inner.breaks += 1,
-            // Nobody else's pane: dropping the answer says so.
+            // This pane was not adopted: dropping the reply says so.
             PaneCommand::Detach(_) => {}
         }
     }
 }
 
 impl FakePaneState {
-    fn emit(&self, fact: PaneEvent) {
+    fn emit(&self, event: PaneEvent) {
         if let Some(outbox) = &self.outbox {
-            let _ = outbox.try_send(fact);
+            let _ = outbox.try_send(event);
         }
     }
 
@@ -364,16 +365,16 @@ impl FakePaneState {
     }
 
     fn accept_guarded(&mut self, guard: InputGuard, bytes: &[u8]) -> Result<(), RefusalReason> {
-        let stands = guard.end.is_none_or(|end| end == self.printed.len() as u64);
-        if !stands || guard.typed.is_some_and(|typed| typed != self.typed_count) {
+        let holds = guard.end.is_none_or(|end| end == self.printed.len() as u64);
+        if !holds || guard.typed.is_some_and(|typed| typed != self.typed_count) {
             return Err(RefusalReason::Stale);
         }
         self.typed.extend(bytes);
         Ok(())
     }
 
-    fn resize(&mut self, resizing: SizeRequest) -> Result<(), ResizeError> {
-        let SizeRequest { size, holder, force } = resizing;
+    fn resize(&mut self, request: SizeRequest) -> Result<(), ResizeError> {
+        let SizeRequest { size, holder, force } = request;
         if self.holder.is_some() && self.holder != holder && !force {
             return Err(ResizeError { why: RefusalReason::Held, holder: self.holder.clone() });
         }

@@ -1,10 +1,11 @@
-//! The outside: what panes live on.
+//! What panes run on. This crate was called `substrate` before; `crates/substrate` is now the
+//! library for other programs on top of it.
 //!
-//! [`Backend`] is what the kernel compiles against; [`native`] keeps panes in keepers on this machine, [`fake`] in
-//! memory for tests. [`tmux`] is a stage to show panes on, and [`adopted`] the way to panes that others
-//! have there. [`Substrate`] is the larger contract for programs that use this
-//! crate as a library: [`sessions`] on keepers, on tmux or in memory. This room acts and reports facts; it judges
-//! nothing and holds no table: the kernel does.
+//! The kernel compiles against [`Backend`]. [`native`] runs each pane in a keeper process on this
+//! machine; [`fake`] runs panes in memory, for tests. [`tmux`] is a control-mode client: the server
+//! shows panes on tmux with it. [`adopted`] takes over panes that already run on a tmux server.
+//! This crate acts and reports events. It makes no decisions and holds no table of panes: the
+//! kernel does.
 #![forbid(unsafe_code)]
 
 pub mod adopted;
@@ -34,42 +35,43 @@ pub use output::{Damage, LineMark, Output, OutputGap, OutputTime, SizeMark, Summ
 pub use replayed_screen::{ReplayedScreen, thread_time};
 pub use socket::UnixSocket;
 
-/// Variables of the server that hold secrets. No process that it starts gets them, unless it is told one of its own.
+/// Variables of the server that hold secrets. No process that the server starts inherits them; a
+/// process that needs one is given its own value.
 pub const SECRET_VARIABLES: [&str; 3] = ["AGENTMUX_TOKEN", "PANED_HANDOVER", "PANED_TOKEN"];
 
-/// A future that can be sent anywhere.
+/// A boxed future that is `Send`.
 pub type BoxedFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
-/// What keeper panes live on.
+/// What panes run on.
 pub trait Backend: Send + Sync + 'static {
-    /// Starts a program. When it cannot, nothing of the pane is left.
-    fn spawn(&self, order: SpawnSpec) -> BoxedFuture<'_, Result<PaneHandle, Error>>;
+    /// Starts a program. On failure, nothing of the pane is left.
+    fn spawn(&self, spec: SpawnSpec) -> BoxedFuture<'_, Result<PaneHandle, Error>>;
 
-    /// Everything that was there before us, living or not.
+    /// Every pane that a previous server left, alive or not.
     fn recover(&self) -> BoxedFuture<'_, Result<Vec<RecoveredPane>, Error>>;
 
-    /// Reaches a pane again whose keeper has let us go: see [`PaneEvent::Detached`].
+    /// Connects again to a pane whose keeper closed the connection: see [`PaneEvent::Detached`].
     fn reconnect(&self, id: PaneId) -> BoxedFuture<'_, RecoveredState>;
 
-    /// Ends what runs of a pane without asking its keeper, which is gone or does not answer; a keeper that lives is ended
-    /// after it. Answers what outlived that.
+    /// Kills the processes of a pane without its keeper, which is gone or does not answer; a live
+    /// keeper is killed after them. Returns the processes that survived.
     fn end(
         &self,
         id: PaneId,
-        traces: ProcessFingerprint,
+        fingerprint: ProcessFingerprint,
         grace: Duration,
     ) -> BoxedFuture<'_, Result<Vec<Survivor>, Error>>;
 
-    /// Forgets a pane that has ended, with its output.
+    /// Removes a pane that has ended, with its output.
     fn remove(&self, id: PaneId) -> BoxedFuture<'_, Result<(), Error>>;
 }
 
-/// How the processes of a pane are recognised that has no keeper any more.
+/// How to recognise the processes of a pane that has no keeper any more.
 #[derive(Clone, Debug)]
 pub struct ProcessFingerprint {
-    /// How a variable of their environment begins, and of no other pane's.
+    /// The start of a variable in their environment that no other pane has.
     pub variable: String,
-    /// The number of the pane's program, and of its session; none is `u32::MAX`.
+    /// The pid of the pane's program, which is also its session id; `u32::MAX` for none.
     pub pid: u32,
     /// When the pane was made.
     pub created: Time,
@@ -96,15 +98,15 @@ pub struct SpawnSpec {
     pub capacity: u64,
     /// End it after so long.
     pub timeout: Option<Duration>,
-    /// How long it may take to end when asked.
+    /// How long it may take to exit after it was asked to.
     pub grace: Duration,
-    /// Whether somebody is about to follow it at its keeper, and is to miss nothing.
+    /// Whether a client is about to follow the output at the keeper and must miss none of it.
     pub followed: bool,
-    /// What the kernel wants to know again when it finds the pane later.
+    /// A record of the kernel's, returned with the pane when it is recovered.
     pub record: String,
 }
 
-/// A living connection to a pane. Dropping the sender of commands lets the pane go, alive.
+/// A live connection to a pane. Dropping the sender of commands disconnects; the pane lives on.
 #[derive(Debug)]
 pub struct PaneHandle {
     /// The program's process.
@@ -115,37 +117,39 @@ pub struct PaneHandle {
     pub started: Time,
     /// What it has printed.
     pub output: Arc<dyn Output>,
-    /// How to tell it something.
+    /// Commands to it.
     pub commands: mpsc::Sender<PaneCommand>,
     /// What happens to it.
     pub events: mpsc::Receiver<PaneEvent>,
-    /// How often somebody has typed into it, the server's own callers included; nobody counts where a keeper is
-    /// too old to.
+    /// How often input was typed into it, also by the server's own callers; `None` where the keeper
+    /// is too old to count.
     pub typed: watch::Receiver<Option<u64>>,
-    /// What the keeper waits for, and what waits to be heard.
+    /// Whether an acknowledgement is due, and whether an event is still unread.
     pub output_flag: Arc<OutputFlag>,
-    /// What carries all of this. Whoever has the link runs it, best in one task with what hears the facts.
+    /// The future that moves commands and events. The owner of the handle runs it, best in the task
+    /// that reads the events.
     pub driver: Driver,
 }
 
-/// What is between a keeper that prints and whoever hears of it.
+/// State shared between the connection to a keeper and the reader of its events.
 #[derive(Debug, Default)]
 pub struct OutputFlag {
     ack_due: AtomicBool,
     notified: AtomicBool,
     is_unresponsive: AtomicBool,
-    /// Counted from 1, so that 0 is for a keeper that does not count.
+    /// The count plus 1; 0 stands for a keeper that does not count.
     guarded: AtomicU64,
 }
 
 impl OutputFlag {
     fn new(due: bool, guarded: Option<u64>) -> Self {
-        let news = Self { ack_due: AtomicBool::new(due), ..Self::default() };
-        news.set_guarded(guarded);
-        news
+        let flag = Self { ack_due: AtomicBool::new(due), ..Self::default() };
+        flag.set_guarded(guarded);
+        flag
     }
 
-    /// How many writes behind a guard the keeper has done, for us and for servers before us; nothing if it does not count.
+    /// How many guarded writes the keeper has done, for this server and earlier ones; `None` if it
+    /// does not count.
     #[must_use]
     pub fn guarded(&self) -> Option<u64> {
         self.guarded.load(Ordering::SeqCst).checked_sub(1)
@@ -157,7 +161,7 @@ impl OutputFlag {
         }
     }
 
-    /// Whether the keeper wants a [`PaneCommand::Ack`] before it tells much more.
+    /// Whether the keeper needs a [`PaneCommand::Ack`] before it sends many more notifications.
     #[must_use]
     pub fn is_ack_due(&self) -> bool {
         self.ack_due.load(Ordering::SeqCst)
@@ -167,12 +171,14 @@ impl OutputFlag {
         self.ack_due.store(due, Ordering::SeqCst);
     }
 
-    /// [`PaneEvent::Printed`] was heard; to be called before one looks. What comes later is told anew.
+    /// Marks [`PaneEvent::Printed`] as read. Call this before reading the output: what is printed
+    /// afterwards causes a new event.
     pub fn heard(&self) {
         self.notified.store(false, Ordering::SeqCst);
     }
 
-    /// Whether the keeper has left a request without an answer for too long, and has said nothing since. It may be stopped.
+    /// Whether the keeper did not answer a request in time and has sent nothing since. It may be
+    /// stopped.
     #[must_use]
     pub fn is_unresponsive(&self) -> bool {
         self.is_unresponsive.load(Ordering::SeqCst)
@@ -182,23 +188,23 @@ impl OutputFlag {
         self.is_unresponsive.store(unresponsive, Ordering::SeqCst);
     }
 
-    /// Whether this has to be told: one [`PaneEvent::Printed`] that nobody has heard is as good as many.
+    /// Whether to send [`PaneEvent::Printed`]: while one is unread, a second would say nothing new.
     fn should_notify(&self) -> bool {
         !self.notified.swap(true, Ordering::SeqCst)
     }
 }
 
-/// What carries commands to a pane and facts from it, as long as it is run.
+/// Moves commands to a pane and events from it, for as long as it is polled.
 pub struct Driver(BoxedFuture<'static, ()>);
 
 impl Driver {
-    fn new(carrying: impl Future<Output = ()> + Send + 'static) -> Self {
-        Self(Box::pin(carrying))
+    fn new(future: impl Future<Output = ()> + Send + 'static) -> Self {
+        Self(Box::pin(future))
     }
 }
 
 impl Default for Driver {
-    /// Carries nothing.
+    /// Does nothing.
     fn default() -> Self {
         Self::new(std::future::ready(()))
     }
@@ -206,7 +212,7 @@ impl Default for Driver {
 
 impl fmt::Debug for Driver {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Carrier")
+        f.write_str("Driver")
     }
 }
 
@@ -218,30 +224,34 @@ impl Future for Driver {
     }
 }
 
-/// How long a keeper may take to answer what does not wait for the program: typing, a size. Then it is
-/// [`RefusalReason::Late`] or [`RefusalReason::TakenBack`].
+/// How long a keeper may take to answer what does not wait for the program: input, a size. Then the
+/// request fails with [`RefusalReason::TimedOut`] or [`RefusalReason::Cancelled`].
 pub const REPLY_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// What a pane can be told. Each is answered; a dropped answer means that the pane is out of reach.
+/// A command to a pane. A dropped reply means that the pane cannot be reached.
 #[derive(Debug)]
 pub enum PaneCommand {
-    /// Type these, one after the other, with nobody's typing in between. The program reads each by itself where its
-    /// keeper can see to that.
+    /// Type these parts in order, with no other input in between. The program reads each part by
+    /// itself where its keeper can arrange that.
     Input(Vec<Vec<u8>>, oneshot::Sender<Result<InputReport, RefusalReason>>),
-    /// Type these bytes if this still holds, else [`RefusalReason::Moved`]. They are nobody's typing.
+    /// Type these bytes if the guard still holds, else [`RefusalReason::Stale`]. They do not count
+    /// as typed input.
     GuardedInput(Vec<u8>, InputGuard, oneshot::Sender<Result<InputReport, RefusalReason>>),
     /// Set the terminal's size.
     Resize(SizeRequest, oneshot::Sender<Result<(), ResizeError>>),
-    /// This holder of the size lets it go.
+    /// This holder releases the size.
     Release(String),
-    /// End the program and all that it started; answers who is left.
+    /// Kill the program and all that it started; returns the survivors.
     Kill(Duration, oneshot::Sender<Vec<Survivor>>),
-    /// Everything before this offset has been looked at. What was told or answered to anybody must not be looked at
-    /// again after a restart; otherwise this may wait until it is due: see [`PaneHandle::news`].
+    /// Everything before this offset was processed. Send it at once after output caused an event or
+    /// a reply: a restarted server must not process that output again. Otherwise it may wait until
+    /// it is due: see [`OutputFlag::is_ack_due`].
     Ack(u64),
-    /// For so long, its program gets breaks if it prints without end: somebody types into another pane.
+    /// For this long, pause the program now and then if it prints without end, because the user
+    /// types into another pane.
     Throttle(Duration),
-    /// Watch somebody else's pane no more; its program is left alone. Not answered by a pane of our own.
+    /// Stop watching an adopted pane; its program keeps running. A pane with a keeper of its own
+    /// does not answer this.
     Detach(oneshot::Sender<()>),
 }
 
@@ -250,18 +260,18 @@ pub enum PaneCommand {
 pub struct SizeRequest {
     /// The new size.
     pub size: Size,
-    /// Who is to hold it until they release it; unnamed, it is set and not held.
+    /// The client that holds it until it releases it; without one, the size is set and not held.
     pub holder: Option<String>,
-    /// Whether to take it from whoever holds it.
+    /// Whether to take it from the current holder.
     pub force: bool,
 }
 
 /// Why a size was not set.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ResizeError {
-    /// What the keeper said.
+    /// The keeper's reason.
     pub why: RefusalReason,
-    /// Who holds the size, where that is why.
+    /// The holder of the size, where that is the reason.
     pub holder: Option<String>,
 }
 
@@ -271,60 +281,63 @@ impl From<RefusalReason> for ResizeError {
     }
 }
 
-/// How typing went.
+/// The result of typing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct InputReport {
-    /// Whether a line is longer than the terminal's line editor takes; it drops the rest.
+    /// Whether a line is longer than the terminal's line discipline accepts; it drops the rest.
     pub long_line: bool,
-    /// Whether the keeper itself was the referee of the guard. Otherwise it was looked at just before, and what
-    /// happened in that moment was not seen.
+    /// Whether the keeper checked the guard and wrote in one step. Otherwise the guard was checked
+    /// just before the write, and a change in between was not seen.
     pub guard_atomic: bool,
 }
 
 /// What happens to a pane.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PaneEvent {
-    /// It printed. Told again only after [`PaneCommand::Ack`], unless that is not due: see [`PaneHandle::news`].
+    /// It printed. Sent again only after [`PaneCommand::Ack`], unless none is due: see
+    /// [`OutputFlag::is_ack_due`].
     Printed,
-    /// Somebody else has set its terminal's size.
+    /// Another client has set its terminal's size.
     Resized(Size),
-    /// Who holds its terminal's size now.
+    /// The holder of its terminal's size, which has changed.
     SizeHolder(Option<String>),
-    /// Somebody typed these keys past us; a star stands for each run of text.
+    /// Another client typed these keys at the keeper; `*` stands for each run of text.
     KeysPressed(Vec<u8>),
-    /// It ended, and its output is whole. Told once.
+    /// Its program has exited, and its output is complete. Sent once.
     Exited(ExitRecord),
-    /// Its keeper is gone without saying how it ended. Nothing follows.
+    /// Its keeper is gone without an exit record. Nothing follows.
     Lost,
-    /// Its keeper lives, and has let us go. Nothing follows; it is there to be reached again.
+    /// Its keeper is alive and has closed the connection. Nothing follows; [`Backend::reconnect`]
+    /// connects again.
     Detached,
 }
 
-/// A pane that was there before us.
+/// A pane that a previous server left.
 #[derive(Debug)]
 pub struct RecoveredPane {
     /// Its name.
     pub id: PaneId,
-    /// What the kernel said of it.
+    /// The kernel's record of it.
     pub record: String,
-    /// What has become of it.
+    /// Its state.
     pub state: RecoveredState,
 }
 
-/// What has become of a pane that was found.
+/// The state of a recovered pane.
 #[derive(Debug)]
 pub enum RecoveredState {
-    /// It can be reached.
+    /// It is connected.
     Alive(PaneHandle),
-    /// Its keeper lives, and has not answered so far.
+    /// Its keeper is alive and has not answered so far.
     Unresponsive(UnresponsivePane),
-    /// It ended, and nothing of it runs.
+    /// It has ended; none of its processes runs.
     Ended(Arc<dyn Output>, ExitRecord),
-    /// Its keeper is gone; what it printed is there, unless that is damaged too.
+    /// Its keeper is gone. Its output is there, unless that is damaged too.
     Lost(Option<Arc<dyn Output>>),
 }
 
-/// A pane whose keeper lives and has not answered so far: it is stopped, has too much to do, or has no room for us.
+/// A pane whose keeper is alive and has not answered so far: it is stopped, overloaded, or out of
+/// connection slots.
 #[derive(Debug)]
 pub struct UnresponsivePane {
     /// The program's process, where that is known.
@@ -333,22 +346,22 @@ pub struct UnresponsivePane {
     pub keeper: Option<u32>,
     /// What the program has printed, unless that is damaged.
     pub output: Option<Arc<dyn Output>>,
-    /// What becomes of it. Whoever has it runs it.
+    /// Resolves once the keeper answers or is gone. The owner of this value polls it.
     pub pending: PendingRecovery,
 }
 
-/// What becomes of a pane, once its keeper answers or is gone.
+/// The state of a pane, once its keeper answers or is gone.
 pub struct PendingRecovery(BoxedFuture<'static, RecoveredState>);
 
 impl PendingRecovery {
-    fn new(later: impl Future<Output = RecoveredState> + Send + 'static) -> Self {
-        Self(Box::pin(later))
+    fn new(future: impl Future<Output = RecoveredState> + Send + 'static) -> Self {
+        Self(Box::pin(future))
     }
 }
 
 impl fmt::Debug for PendingRecovery {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Later")
+        f.write_str("PendingRecovery")
     }
 }
 
@@ -360,7 +373,7 @@ impl Future for PendingRecovery {
     }
 }
 
-/// Why the outside did not do as asked.
+/// Why the backend refused or failed.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// There is a pane of this name.
@@ -372,7 +385,7 @@ pub enum Error {
     /// A limit of the machine, and what to change.
     #[error("{0}")]
     Limit(String),
-    /// The machine has no more to give, or is broken.
+    /// The machine has no resources left, or is broken.
     #[error("{0}")]
     Machine(String),
     /// It did not happen in time.
@@ -383,12 +396,12 @@ pub enum Error {
         /// How long.
         limit: Duration,
     },
-    /// The system said no.
+    /// A system call failed.
     #[error("cannot {what}: {source}")]
     Io {
         /// What was tried.
         what: String,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
 }

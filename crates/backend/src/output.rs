@@ -9,14 +9,15 @@ use paned_model::{Size, Time};
 
 pub use paned_keeper::tape::{Damage, OutputGap, OutputTime, SizeMark, Summary};
 
-/// A pane's output. Reading never slows the pane; what was overwritten is told as a [`OutputGap`].
+/// A pane's output. Reading never slows the pane; a read of overwritten bytes returns an
+/// [`OutputGap`].
 pub trait Output: Debug + Send + Sync {
     /// The first offset that is still kept.
     fn first(&self) -> u64;
     /// The offset after the last byte.
     fn end(&self) -> u64;
-    /// The first offset that was kept and the end of the output, when this was last looked at: for callers that have just
-    /// looked, and hear of what comes later.
+    /// The first kept offset and the end, as of the last call that read them: for callers that have
+    /// just read them and are notified of what comes later.
     fn last_seen(&self) -> (u64, u64) {
         (self.first(), self.end())
     }
@@ -27,19 +28,20 @@ pub trait Output: Debug + Send + Sync {
         let first = self.first();
         Summary { first, end: self.end(), lines: self.lines(), size: self.size(), damage: None }
     }
-    /// What a server had looked at when it last said so.
+    /// The last offset that a server acknowledged.
     fn taken(&self) -> u64;
     /// The terminal's size.
     fn size(&self) -> Size;
-    /// The sizes that the terminal had after the first so many, and from where on, oldest first; as far as they are
-    /// still known, and none from a keeper of an older version. Those before an offset are all there if that offset was
-    /// known to be written before.
+    /// The sizes of the terminal after the first `after` ones, and the offset from which each
+    /// holds, oldest first: as far as they are still known, and none from a keeper of an older
+    /// version. The sizes before an offset are complete if that offset was known to be written
+    /// before this call.
     fn sizes(&self, _after: u64) -> Vec<SizeMark> {
         Vec::new()
     }
     /// How the program ended, once it has.
     fn ending(&self) -> Option<ExitRecord>;
-    /// Whether the keeper that writes it lives, where there is one to tell.
+    /// Whether the keeper that writes it is alive; false where there is none.
     fn has_live_keeper(&self) -> bool {
         false
     }
@@ -48,12 +50,12 @@ pub trait Output: Debug + Send + Sync {
     /// # Errors
     /// When the disk refuses.
     fn read(&self, offset: u64, buffer: &mut [u8]) -> io::Result<Result<usize, OutputGap>>;
-    /// The nearest place before an offset from which lines can be counted.
+    /// The nearest offset before this one from which lines can be counted.
     ///
     /// # Errors
     /// When the disk refuses.
     fn line_mark(&self, offset: u64) -> io::Result<Result<LineMark, OutputGap>>;
-    /// When the byte at an offset was printed; as the nearest mark says, where nothing better is known.
+    /// When the byte at an offset was printed; by default, the time of the nearest mark.
     ///
     /// # Errors
     /// When the disk refuses.
@@ -63,10 +65,10 @@ pub trait Output: Debug + Send + Sync {
     }
 }
 
-/// A place in a pane's output where it is known how many lines came before.
+/// An offset in a pane's output for which the number of lines before it is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LineMark {
-    /// The place.
+    /// The offset.
     pub offset: u64,
     /// Line ends before it.
     pub lines: u64,

@@ -6,7 +6,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::time::Duration;
 
-use paned_keeper::process::{Process, ProcessTree};
+use paned_keeper::process::identity::{Process, ProcessTree};
 use serde::{Deserialize, Serialize};
 use tokio::time::Instant;
 

@@ -1,4 +1,4 @@
-//! A unix socket whose owner is not woken by their own words.
+//! A Unix socket whose owner is not woken by its own writes.
 
 use std::io::{self, ErrorKind, IoSlice};
 use std::os::fd::{AsFd, OwnedFd};
@@ -12,14 +12,15 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::UnixStream;
 use tokio::net::unix::pipe::{Receiver, Sender};
 
-/// A unix socket.
+/// A Unix socket.
 ///
-/// It tells each time that its other end has read something, so whoever watches it for room is woken by each of their own
-/// words. It is watched as the end of a pipe, therefore: for something to hear, and for room only while it is full.
+/// The kernel reports a socket as writable each time the peer has read something, so a task that
+/// waits for both directions is woken by each of its own writes. Therefore it is registered as the
+/// end of a pipe: for reading always, for writing only while it is full.
 #[derive(Debug)]
 pub struct UnixSocket {
     stream: Receiver,
-    /// Tells of room while the socket is full.
+    /// Reports writability; set while the socket is full.
     writable: Option<Sender>,
 }
 
@@ -30,25 +31,26 @@ impl UnixSocket {
         Ok(Self { stream, writable: None })
     }
 
-    /// The socket of a stream.
+    /// Wraps a stream.
     ///
     /// # Errors
-    /// When the system has no room to watch it.
+    /// When the runtime cannot register it.
     pub fn from_stream(stream: UnixStream) -> io::Result<Self> {
         Self::new(stream.into_std()?)
     }
 
-    /// Sends what it takes without waiting.
+    /// Sends as much as fits without waiting.
     ///
     /// # Errors
-    /// [`ErrorKind::WouldBlock`] when it is full; [`UnixSocket::poll_writable`] waits then. Any other when nobody hears us.
+    /// [`ErrorKind::WouldBlock`] when it is full; then [`UnixSocket::poll_writable`] waits. Any
+    /// other error when the peer is gone.
     pub(crate) fn try_send(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.attempt(|stream| send(stream, bytes, SendFlags::NOSIGNAL))
     }
 
-    /// Waits for room, if it was full when something was last sent.
+    /// Waits until it is writable, if it was full at the last send.
     pub(crate) fn poll_writable(&self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        self.writable.as_ref().map_or(Poll::Ready(Ok(())), |room| room.poll_write_ready(cx))
+        self.writable.as_ref().map_or(Poll::Ready(Ok(())), |writable| writable.poll_write_ready(cx))
     }
 
     fn attempt(
@@ -71,7 +73,8 @@ impl UnixSocket {
         }
     }
 
-    /// Begins to watch for room: anew each time, because what was seen before is over.
+    /// Registers for writability: a new registration each time, because the old one may hold a
+    /// stale readiness.
     fn watch_writable(&mut self) -> io::Result<()> {
         self.writable = None;
         let stream = self.stream.as_fd().try_clone_to_owned()?;
@@ -167,9 +170,9 @@ mod tests {
             }
             ours.shutdown().await.unwrap();
         };
-        let mut heard = Vec::new();
-        let both = async { tokio::join!(saying, theirs.read_to_end(&mut heard)) };
+        let mut received = Vec::new();
+        let both = async { tokio::join!(saying, theirs.read_to_end(&mut received)) };
         timeout(PATIENCE, both).await.unwrap().1.unwrap();
-        assert!(heard == words);
+        assert!(received == words);
     }
 }

@@ -1,10 +1,11 @@
 //! Folders and sockets that no other user of the machine can replace.
 //!
-//! A path is trusted when every folder on the way belongs to us or to root, and other users can neither write into it
-//! nor remove an entry of ours from it. A sticky folder such as `/tmp` passes, because only the owner of an entry can
-//! remove or rename it there, and every entry on the way must belong to us or to root. Folders are opened one by one
-//! from `/`, never by their path, so what was checked is what is used. Symbolic links are followed by hand and must
-//! belong to us or to root as well.
+//! A path is trusted when every folder on it belongs to us or to root, and other users can neither
+//! write into it nor remove an entry of ours from it. A sticky folder such as `/tmp` passes,
+//! because only the owner of an entry can remove or rename it there, and every entry on the path
+//! must belong to us or to root. Folders are opened one by one from `/`, never by their path, so
+//! what was checked is what is used. Symbolic links are resolved here and must belong to us or to
+//! root as well.
 
 use std::collections::VecDeque;
 use std::ffi::{OsStr, OsString};
@@ -23,7 +24,7 @@ use rustix::fs::{
 use rustix::io::Errno;
 use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType, connect, socket_with};
 
-/// How many symbolic links may be on the way, as in Linux.
+/// How many symbolic links a path may have, as in Linux.
 const MAX_LINKS: usize = 40;
 
 /// Why a path is not used.
@@ -34,13 +35,13 @@ pub enum Error {
     Io {
         /// What was tried.
         doing: &'static str,
-        /// What could not be looked at.
+        /// The path.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         reason: String,
-        /// The number of what it said, by which a limit of the machine is known.
+        /// Its error number, which identifies a limit of the machine.
         errno: Option<i32>,
-        /// Whether it is because nothing is there.
+        /// Whether nothing exists there.
         is_missing: bool,
     },
     /// Another user could replace it, or it is not what it should be.
@@ -48,13 +49,13 @@ pub enum Error {
     Untrusted(String),
 }
 
-/// Whose folders are trusted beside our own.
+/// Which owners are trusted beside ourselves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum TrustedOwners {
-    /// Root's.
+    /// Root.
     Root,
-    /// Root's, and those of users that this user namespace does not know if root is one of them: in such a sandbox `/`
-    /// and `/home` have no other owner. Only for folders of our own.
+    /// Root, and users that this user namespace does not map if root is one of them: in such a
+    /// sandbox `/` and `/home` have no other owner. Only for folders of our own.
     RootOrUnmapped,
 }
 
@@ -69,12 +70,13 @@ impl TrustedDir {
     /// Opens a folder if it is trusted.
     ///
     /// # Errors
-    /// When it is not there, or another user could replace it.
+    /// When it does not exist, or another user could replace it.
     pub fn open(path: &Path) -> Result<Self, Error> {
         walk(path, TrustedOwners::Root, MissingDir::Refuse)
     }
 
-    /// Opens a folder of our own that only its user can enter, and makes it and its parents where they are missing.
+    /// Opens a folder of our own that only its user can enter; makes it and its parents where they
+    /// are missing.
     ///
     /// # Errors
     /// When it cannot be made, or another user could enter or replace it.
@@ -84,7 +86,8 @@ impl TrustedDir {
         Ok(folder)
     }
 
-    /// The same, and closes a folder of ours that others can enter. For folders that hold nothing but what we put there.
+    /// The same, and removes the access of others to a folder of ours. For folders that hold
+    /// nothing but our files.
     ///
     /// # Errors
     /// When it cannot be made or closed, or another user could replace it.
@@ -93,7 +96,8 @@ impl TrustedDir {
         let found = fstat(&folder.fd).map_err(|errno| failed(&folder.path, errno))?;
         let is_own = found.st_uid == rustix::process::geteuid().as_raw();
         if is_own && mode(&found) & 0o077 != 0 {
-            // By its path, which no other user can change: the descriptor is good for looking only.
+            // By its path, which no other user can change: the descriptor is opened for path
+            // lookups only.
             let closed = fs::set_permissions(&folder.path, fs::Permissions::from_mode(0o700));
             closed.map_err(|error| io_error("close the folder", &folder.path, &error))?;
         }
@@ -101,7 +105,7 @@ impl TrustedDir {
         Ok(folder)
     }
 
-    /// Opens a folder of our own that is there and that only its user can enter.
+    /// Opens an existing folder of our own that only its user can enter.
     ///
     /// # Errors
     /// As [`TrustedDir::make_private`].
@@ -117,8 +121,8 @@ impl TrustedDir {
         &self.path
     }
 
-    /// A path to the open folder itself, whatever becomes of its name. `None` where the system has no such paths.
-    /// It holds for this process and for what a child does before it runs its program.
+    /// A path to the open folder itself, also after it was renamed. `None` where the system has no
+    /// such paths. It is valid in this process and in a child until it runs its program.
     #[must_use]
     pub fn descriptor_path(&self) -> Option<PathBuf> {
         let path = PathBuf::from(format!("/proc/self/fd/{}", self.fd.as_raw_fd()));
@@ -150,13 +154,13 @@ pub struct TrustedSocket {
 }
 
 impl TrustedSocket {
-    /// Finds a socket of ours whose path is trusted. Connects to nothing.
+    /// Finds a socket of ours whose path is trusted. Does not connect.
     ///
     /// # Errors
-    /// When it is not there, is not ours, or another user could replace it.
+    /// When it does not exist, is not ours, or another user could replace it.
     pub fn find(path: &Path) -> Result<Self, Error> {
         let absolute = std::path::absolute(path).map_err(|error| unreadable(path, &error))?;
-        // A last name that is a symbolic link leads to another folder, which is checked in turn.
+        // If the last component is a symbolic link, its target's folder is checked in turn.
         let mut next = absolute;
         for _ in 0..MAX_LINKS {
             let no_socket = || Error::Untrusted(format!("{} is no socket", path.display()));
@@ -200,8 +204,8 @@ impl TrustedSocket {
         self.folder.path.join(&self.name)
     }
 
-    /// Connects, and refuses a listener that runs as another user. Never waits: a listener that takes no connection
-    /// is refused, too.
+    /// Connects, and refuses a listener that runs as another user. Never waits: a listener that
+    /// accepts no connection is refused, too.
     ///
     /// # Errors
     /// When the connection fails, or the listener is another user's.
@@ -223,7 +227,7 @@ impl TrustedSocket {
     }
 }
 
-/// What to do where there is no such folder.
+/// What to do where a folder is missing.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum MissingDir {
     Refuse,
@@ -284,7 +288,7 @@ const LOOK: OFlags = OFlags::PATH;
 #[cfg(not(target_os = "linux"))]
 const LOOK: OFlags = OFlags::RDONLY;
 
-/// `/` is trusted: nothing on the machine is more so.
+/// `/` is always trusted.
 fn root() -> Result<TrustedDir, Error> {
     let path = PathBuf::from("/");
     let flags = LOOK | OFlags::DIRECTORY | OFlags::CLOEXEC;
@@ -301,7 +305,7 @@ fn enter(here: &TrustedDir, name: &OsStr, owners: TrustedOwners) -> Result<Trust
         }
         fd => fd.map_err(|errno| failed(&path, errno))?,
     };
-    // Of the open folder: what has its name may have changed since the last look.
+    // The open folder is checked, because the name may lead elsewhere since the last check.
     let found = fstat(&fd).map_err(|errno| failed(&path, errno))?;
     check_owner(&path, &found, owners)?;
     let is_sticky = mode(&found) & 0o1000 != 0;
@@ -318,7 +322,7 @@ fn enter(here: &TrustedDir, name: &OsStr, owners: TrustedOwners) -> Result<Trust
 fn make(here: &TrustedDir, name: &OsStr) -> Result<(), Error> {
     let path = here.path.join(name);
     match mkdirat(&here.fd, name, Mode::RWXU) {
-        // Another process of ours may have made it meanwhile; it is checked like any other.
+        // Another process of ours may have made it meanwhile; it is checked like any other folder.
         Ok(()) | Err(Errno::EXIST) => Ok(()),
         Err(errno) => Err(io_error("make the folder", &path, &errno.into())),
     }
@@ -349,7 +353,7 @@ fn check_owner(path: &Path, found: &Stat, owners: TrustedOwners) -> Result<(), E
     )))
 }
 
-/// The owner that files of unknown users have, where root itself is unknown to our user namespace.
+/// The owner id of files of unmapped users, where root itself is not mapped in our user namespace.
 fn uid_of_the_unmapped() -> Option<u32> {
     let map = fs::read_to_string("/proc/self/uid_map").ok()?;
     let mut outside = map.lines().filter_map(|line| line.split_whitespace().nth(1));
@@ -359,14 +363,16 @@ fn uid_of_the_unmapped() -> Option<u32> {
     fs::read_to_string("/proc/sys/kernel/overflowuid").ok()?.trim().parse().ok()
 }
 
-/// Whether a user other than its owner and root can write into a folder. An access list shows in the bits of the group.
+/// Whether a user other than its owner and root can write into a folder. An ACL shows in the group
+/// bits.
 fn others_can_write(found: &Stat) -> bool {
     let by_all = mode(found) & 0o002 != 0;
     let by_group = mode(found) & 0o020 != 0;
     by_all || by_group && found.st_gid != 0 && !is_private_group(found)
 }
 
-/// Whether the group of a folder of ours has us as its only member, as is usual where the umask is 002.
+/// Whether the group of a folder of ours has us as its only member, as is usual where the umask is
+/// 002.
 fn is_private_group(found: &Stat) -> bool {
     let own = rustix::process::geteuid().as_raw();
     if found.st_uid != own || found.st_gid != own {

@@ -1,4 +1,4 @@
-//! The command line: what may be said before every command, and the list of commands.
+//! The command line: the global flags and the list of commands.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -42,7 +42,7 @@ pub(crate) struct Cli {
     pub(crate) command: CliCommand,
 }
 
-/// What may be said with every command.
+/// Flags that every command takes.
 #[derive(clap::Args, Clone, Debug, Default)]
 pub(crate) struct Global {
     /// Answer in JSON, one document per line
@@ -141,8 +141,8 @@ impl Cli {
         Self::of(&std::env::args_os().collect::<Vec<_>>())
     }
 
-    /// A server is there for long, so that it does not learn all other commands first, which would take a megabyte or
-    /// two. When its command line is no good, the whole parser says so.
+    /// `paned serve` has a parser of its own: the parser of all commands would cost a long-lived
+    /// server a megabyte or two. When that one fails, the whole parser reports the error.
     fn of(args: &[OsString]) -> Result<Self, clap::Error> {
         if args.get(1).is_some_and(|command| command == "serve")
             && let Ok(ServeOnlyCli { global, command: ServeOnlyCommand::Serve(args) }) =
@@ -195,7 +195,8 @@ mod tests {
         }
     }
 
-    /// What is said of this command line: the program that it runs, or the first lines of what is wrong with it.
+    /// What is said of this command line: the program that it runs, or the first lines of what is
+    /// wrong with it.
     fn program(line: &str) -> String {
         match Cli::try_parse_from(line.split(' ')) {
             Ok(Cli { command: CliCommand::New(args), .. }) => args.argv().join(" "),

@@ -1,4 +1,4 @@
-//! `config.toml`: reading it, and refusing what it must not hold, with the line.
+//! `config.toml`: reads it, and refuses unknown keys and bad values with their line.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -20,10 +20,11 @@ pub(crate) struct ConfigFile {
 }
 
 impl ConfigFile {
-    /// Reads the file. One that nobody asked for may be missing.
+    /// Reads the file. The default file may be missing; one that the user named (`asked_for`) may
+    /// not.
     ///
     /// # Errors
-    /// When it cannot be read or holds what it must not.
+    /// When it cannot be read, or has an unknown key or a bad value.
     pub(crate) fn read(path: &Path, asked_for: bool) -> Result<Self, Refusal> {
         match fs::read_to_string(path) {
             Ok(text) => Self::parse(path, &text),
@@ -35,15 +36,15 @@ impl ConfigFile {
     /// Reads the text of the file.
     ///
     /// # Errors
-    /// When it is no TOML or holds a key that is none of ours.
+    /// When it is not TOML, or has an unknown key or a bad value.
     pub(crate) fn parse(path: &Path, text: &str) -> Result<Self, Refusal> {
-        let mut reading = ConfigReader { path, text, values: BTreeMap::new() };
+        let mut reader = ConfigReader { path, text, values: BTreeMap::new() };
         let document = DeTable::parse(text).map_err(|error| {
             let at = error.span().unwrap_or_default();
-            reading.refuse(&at, error.message())
+            reader.refuse(&at, error.message())
         })?;
-        reading.table("", document.get_ref())?;
-        Ok(Self { path: path.to_owned(), values: reading.values })
+        reader.table("", document.get_ref())?;
+        Ok(Self { path: path.to_owned(), values: reader.values })
     }
 
     /// A value and its line.

@@ -1,4 +1,4 @@
-//! What every command works with: how to print, and what was said before the command.
+//! What every command gets: how to print, and the global flags.
 
 use std::path::PathBuf;
 
@@ -12,7 +12,7 @@ use crate::out::Out;
 use crate::settings::{self, AgentmuxConfigFile, SettingFlags, Settings, Sources, process_env};
 use crate::state_folder::StateFolder;
 
-/// What every command works with.
+/// What every command gets.
 pub(crate) struct CliContext {
     pub(crate) out: Out,
     pub(crate) global: Global,
@@ -35,22 +35,24 @@ impl CliContext {
         {
             return Ok(state);
         }
-        let (flags, file) = (self.flags(), self.config()?);
+        let flags = self.flags();
+        let file = self.config()?;
         let legacy = &AgentmuxConfigFile::default();
         let sources = Sources { flags: &flags, env: &process_env, file: &file, legacy };
         Ok(StateFolder::at(sources.state_dir()?))
     }
 
-    /// Whoever talks to the server.
+    /// A client of the server.
     pub(crate) fn client(&self) -> Result<ApiClient> {
-        let (place, reason) = match ServerEndpoint::from_flags_or_env(&self.global, &process_env)? {
-            Some(asked) => asked,
-            None if self.global.state_dir.is_some() => {
-                (ServerEndpoint::of(&self.state()?), EndpointSource::StateDir)
-            }
-            None => (ServerEndpoint::of(&self.state()?), EndpointSource::Default),
-        };
-        Ok(ApiClient::new(place, reason, &process_env))
+        let (endpoint, source) =
+            match ServerEndpoint::from_flags_or_env(&self.global, &process_env)? {
+                Some(named) => named,
+                None if self.global.state_dir.is_some() => {
+                    (ServerEndpoint::of(&self.state()?), EndpointSource::StateDir)
+                }
+                None => (ServerEndpoint::of(&self.state()?), EndpointSource::Default),
+            };
+        Ok(ApiClient::new(endpoint, source, &process_env))
     }
 
     /// Asks the server to run an action, and waits for the answer.

@@ -1,8 +1,8 @@
-//! The `paned` binary: builds the house, and talks to it.
+//! The `paned` binary: the server, and its command-line client.
 //!
-//! `paned serve` builds and runs a server; every other command asks a running one, over its unix socket.
-//! Each command is one file under `commands`, printing goes through `out`, and nothing here decides what the
-//! kernel decides.
+//! `paned serve` assembles and runs a server; most other commands send requests to a running one,
+//! over its unix socket or TCP. Each command is one file under `commands`, printing goes through
+//! `out`, and nothing here decides what the kernel decides.
 #![forbid(unsafe_code)]
 
 mod args;
@@ -29,7 +29,7 @@ use crate::out::Out;
 
 fn main() -> ExitCode {
     let mut args = std::env::args_os().skip(1);
-    // Before anything else has threads or memory: keepers are forks of this process.
+    // First, while this process has no threads and little memory: keepers are forks of it.
     match args.next() {
         Some(command) if command == "fork-server" => {
             return fork_server(args.nth(1).and_then(|files| files.to_str()?.parse().ok()));
@@ -47,7 +47,7 @@ fn main() -> ExitCode {
     commands::run(&context, cli.command).unwrap_or_else(|error| fail(out, &error))
 }
 
-/// `paned fork_server --files N`: what the server starts to get its keepers from.
+/// `paned fork-server --files N`: the server starts it, and has it fork the keepers.
 fn fork_server(files: Option<u64>) -> ExitCode {
     match paned_keeper::fork_server::run(files) {
         Ok(()) => ExitCode::SUCCESS,
@@ -55,7 +55,7 @@ fn fork_server(files: Option<u64>) -> ExitCode {
     }
 }
 
-/// `paned pipe_recorder SOCKET`: what tmux starts to write down what an adopted pane prints.
+/// `paned pipe-recorder SOCKET`: tmux pipes the output of an adopted pane into it.
 fn pipe_recorder(socket: Option<OsString>) -> ExitCode {
     match socket.map(|socket| paned_keeper::pipe_recorder::run(Path::new(&socket))) {
         Some(Ok(())) => ExitCode::SUCCESS,
@@ -63,7 +63,7 @@ fn pipe_recorder(socket: Option<OsString>) -> ExitCode {
     }
 }
 
-/// Says what was wrong with the command line. Words of it may stand in the message, so it is cleaned.
+/// Prints what is wrong with the command line. The message may quote arguments, so it is escaped.
 fn usage_error(error: &clap::Error) -> ExitCode {
     let out = Out::new(std::env::args_os().any(|arg| arg == "--json"));
     let message = error.render().to_string();
@@ -75,9 +75,9 @@ fn usage_error(error: &clap::Error) -> ExitCode {
     ExitCode::from(refusal.code.exit())
 }
 
-/// Says why it did not work, and turns that into an exit code.
+/// Prints the error, and maps it to an exit code.
 fn fail(out: Out, error: &anyhow::Error) -> ExitCode {
-    // Whoever read our output has seen enough, as in `paned ls | head -1`.
+    // The reader has closed the pipe, as in `paned ls | head -1`.
     if out::is_closed(error) {
         return ExitCode::SUCCESS;
     }

@@ -1,8 +1,9 @@
-//! What can be set, and where each setting may come from: one table.
+//! All settings and their sources, in one table.
 //!
-//! A flag beats a `PANED_*` variable, which beats the names of the tools we replace, which beat
-//! `config.toml`, which beats agentmux's own file, which beats the default. Values are text until they are settled here, so that a bad one is
-//! refused in one way wherever it came from. Nothing here touches the state folder or the network.
+//! A flag beats a `PANED_*` variable, which beats the variables of the tools we replace, which beat
+//! `config.toml`, which beats agentmux's own file, which beats the default. Values stay text until
+//! they are resolved here, so that a bad one gets the same error whatever its source. Nothing here
+//! touches the state folder or the network.
 
 mod agentmux_config;
 mod compat;
@@ -30,7 +31,7 @@ struct SettingRow {
 
 enum Fallback {
     Text(&'static str),
-    /// A folder of the user's, which depends on the machine.
+    /// The state folder below the user's home or XDG folder.
     StateFolder,
     /// The same, for profiles of agents.
     ProfilesFolder,
@@ -98,10 +99,11 @@ pub(crate) fn keys() -> impl Iterator<Item = &'static str> {
     TABLE.iter().map(|row| row.key)
 }
 
-/// The settings, settled.
+/// The resolved settings.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Settings {
-    /// Where to listen; `None` when nobody said, which means both loopback addresses.
+    /// The address to listen on; `None` when no source sets it, which means both loopback
+    /// addresses.
     pub(crate) host: Option<String>,
     pub(crate) port: u16,
     pub(crate) state_dir: PathBuf,
@@ -119,34 +121,34 @@ pub(crate) struct Settings {
     pub(crate) streams_per_grant: u64,
     /// How tmux windows are divided.
     pub(crate) layout: LayoutLimits,
-    /// How many panes may wait for room there, and for how long.
+    /// How many panes may wait for space there, and for how long.
     pub(crate) queue_limit: u64,
     pub(crate) queue_timeout_seconds: u64,
-    /// Which commands need to be seen, and which do not.
+    /// The user's rules for which commands must be visible, and which need not be.
     pub(crate) rules: Vec<UserRule>,
-    /// The command that shows a sub-agent, in words.
+    /// The command that shows a sub-agent, as a list of arguments.
     pub(crate) subagent: Vec<String>,
-    /// What is set for the doors of other tools.
+    /// Settings for the protocols of other tools.
     pub(crate) compat: CompatSettings,
 }
 
-/// What the command line said, by key.
+/// Values from the command line, by key.
 pub(crate) type SettingFlags = BTreeMap<&'static str, String>;
 
-/// A look into the environment.
+/// Looks up an environment variable.
 pub(crate) type Env<'a> = &'a dyn Fn(&str) -> Option<String>;
 
-/// The environment of this process. Variables that are empty or no text count as unset.
+/// The environment of this process. Variables that are empty or not UTF-8 count as unset.
 pub(crate) fn process_env(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|value| !value.is_empty())
 }
 
-/// Everything a setting may come from.
+/// All sources of settings.
 pub(crate) struct Sources<'a> {
     pub(crate) flags: &'a SettingFlags,
     pub(crate) env: Env<'a>,
     pub(crate) file: &'a ConfigFile,
-    /// What is looked up last.
+    /// Looked up last, before the default.
     pub(crate) legacy: &'a AgentmuxConfigFile,
 }
 
@@ -173,10 +175,10 @@ impl fmt::Display for SettingOrigin {
 }
 
 impl Sources<'_> {
-    /// Settles all of them.
+    /// Resolves all settings.
     ///
     /// # Errors
-    /// When a value makes no sense; the sentence says where it came from.
+    /// When a value is invalid; the message names its source.
     pub(crate) fn resolve(&self) -> Result<Settings, Refusal> {
         let port = self.number("port", 0..=65535)?;
         let (host, origin) = self.pick("host")?;
@@ -244,7 +246,7 @@ impl Sources<'_> {
         })
     }
 
-    /// The user's rules, a command each: a program and the arguments that must be there.
+    /// The user's rules, one command each: a program and its required arguments.
     fn rules(&self) -> Result<Vec<UserRule>, Refusal> {
         let mut rules = Vec::new();
         for (key, visible) in [("interactive.visible", true), ("interactive.plain", false)] {
@@ -258,7 +260,7 @@ impl Sources<'_> {
         Ok(rules)
     }
 
-    /// A command in words: a text that is split at blanks, or a list.
+    /// A command as a list of arguments: from a string, split at whitespace, or from a list.
     fn subagent(&self) -> Result<Vec<String>, Refusal> {
         let (command, origin) = self.pick("subagent.command")?;
         let is_list = command.contains('\n');
@@ -276,7 +278,9 @@ impl Sources<'_> {
         let (text, origin) = self.pick(key)?;
         let number = text.parse().ok().filter(|number| range.contains(number));
         number.ok_or_else(|| {
-            let (text, low, high) = (text.escape_debug(), range.start(), range.end());
+            let text = text.escape_debug();
+            let low = range.start();
+            let high = range.end();
             let sentence = format!("{origin}: `{text}` is no {key}; it goes from {low} to {high}");
             Refusal::invalid(sentence)
         })
@@ -308,10 +312,10 @@ impl Sources<'_> {
     }
 }
 
-/// Where `config.toml` is, and whether somebody said so.
+/// The path of `config.toml`, and whether the user named it.
 pub(crate) fn config_path(flag: Option<&Path>, env: Env<'_>) -> Result<(PathBuf, bool), Refusal> {
-    let said = flag.map(Path::to_owned).or_else(|| env("PANED_CONFIG").map(PathBuf::from));
-    match said {
+    let named = flag.map(Path::to_owned).or_else(|| env("PANED_CONFIG").map(PathBuf::from));
+    match named {
         Some(path) => Ok((path, true)),
         None => {
             let folder = user_folder(env, "XDG_CONFIG_HOME", ".config")?;
@@ -320,7 +324,7 @@ pub(crate) fn config_path(flag: Option<&Path>, env: Env<'_>) -> Result<(PathBuf,
     }
 }
 
-/// Our folder under the one a variable names, or under its usual place at home.
+/// Our folder below the one that a variable names, or below the default one in the home folder.
 fn user_folder(env: Env<'_>, variable: &str, usual: &str) -> Result<String, Refusal> {
     let named = env(variable).filter(|path| Path::new(path).is_absolute());
     let parent = named.or_else(|| env("HOME").map(|home| format!("{home}/{usual}")));

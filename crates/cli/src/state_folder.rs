@@ -1,4 +1,4 @@
-//! The state folder: everything that must survive, and where the server of it can be found.
+//! The state folder: everything that must survive a restart, and the address of its server.
 
 use std::collections::BTreeMap;
 use std::fs::{self, OpenOptions};
@@ -11,16 +11,17 @@ use paned_backend::trusted_path::{self, TrustedDir};
 use paned_model::{Code, PaneId, Refusal, Time};
 use serde::{Deserialize, Serialize};
 
-/// A socket's path fits in 104 bytes on every system.
+/// `sun_path` holds at least 104 bytes on every system.
 const LONGEST_SOCKET: usize = 100;
 
-/// A state folder, which may not be there yet.
+/// A state folder, which may not exist yet.
 #[derive(Clone, Debug)]
 pub(crate) struct StateFolder {
     folder: PathBuf,
 }
 
-/// What `server.json` says: who serves the folder, and where. It is there as long as the server serves.
+/// The content of `server.json`: which process serves the folder, and where. The file exists while
+/// the server runs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct ServerInfo {
     /// The server's process.
@@ -31,7 +32,7 @@ pub(crate) struct ServerInfo {
     pub(crate) socket: PathBuf,
     /// Its version.
     pub(crate) version: String,
-    /// When it began to serve.
+    /// When it started to serve.
     #[serde(rename = "startedAt")]
     pub(crate) started_at: Time,
     /// The file with the owner's token.
@@ -39,10 +40,10 @@ pub(crate) struct ServerInfo {
     /// What it was started with, for a restart.
     #[serde(default)]
     pub(crate) args: Vec<String>,
-    /// Why the last upgrade did not happen, when it did not.
+    /// Why the last upgrade failed, if it did.
     #[serde(rename = "upgradeFailed", default, skip_serializing_if = "Option::is_none")]
     pub(crate) upgrade_failed: Option<String>,
-    /// Where doors with a port of their own can be reached, by name.
+    /// The URLs of the compat listeners (`--door`), by protocol.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub(crate) doors: BTreeMap<String, String>,
 }
@@ -53,7 +54,7 @@ impl StateFolder {
         Self { folder }
     }
 
-    /// The state folder that a server's socket lies in, if it lies in one.
+    /// The state folder that holds a server's socket, if its folder is one.
     pub(crate) fn of_socket(socket: &Path) -> Option<Self> {
         let state = Self::at(socket.parent()?.to_owned());
         state.lock().exists().then_some(state)
@@ -87,15 +88,16 @@ impl StateFolder {
         self.folder.join("server.json")
     }
 
-    /// Makes the folder, or checks that the one that is there is its user's alone.
+    /// Creates the folder, or checks that an existing one is private to its user.
     ///
     /// # Errors
-    /// When it cannot be made, or others could enter it.
+    /// When it cannot be created, or other users could enter it.
     pub(crate) fn make(&self) -> Result<(), Refusal> {
         TrustedDir::make_private(&self.folder).map(drop).map_err(refused)
     }
 
-    /// Where the server of this folder listens: in it, or in a short folder when its path is too long.
+    /// Where the server of this folder listens: in it, or in a short folder when its path is too
+    /// long.
     pub(crate) fn socket(&self) -> PathBuf {
         let near = self.folder.join("paned.sock");
         if near.as_os_str().len() <= LONGEST_SOCKET {
@@ -104,7 +106,7 @@ impl StateFolder {
         self.short_socket_dir().join("paned.sock")
     }
 
-    /// Where our own tmux server lives.
+    /// The folder of our own tmux server's socket.
     pub(crate) fn tmux_dir(&self) -> PathBuf {
         let near = self.folder.join("tmux");
         if near.join("tmux.sock").as_os_str().len() <= LONGEST_SOCKET {
@@ -113,13 +115,14 @@ impl StateFolder {
         self.short_socket_dir().join("tmux")
     }
 
-    /// A short folder of this user's for the sockets of one state folder. Keepers' sockets go there too.
+    /// A folder of this user with a short path, for the sockets of one state folder. Keepers'
+    /// sockets go there too.
     fn short_socket_dir(&self) -> PathBuf {
         SocketFolder::of(&self.folder).path().to_owned()
     }
 
-    /// Makes the folder of the sockets, where that is not the state folder. One that is there is checked, because
-    /// keepers may listen in it.
+    /// Creates the short socket folder if our sockets need it. An existing one is checked in any
+    /// case, because keepers may listen in it.
     ///
     /// # Errors
     /// As [`StateFolder::make`].
@@ -133,7 +136,7 @@ impl StateFolder {
         Ok(())
     }
 
-    /// A pane's folder, which is there as long as the pane is.
+    /// A pane's folder, which exists as long as the pane does.
     pub(crate) fn pane(&self, id: &PaneId) -> PathBuf {
         self.folder.join("panes").join(id.as_str())
     }
@@ -149,42 +152,42 @@ impl StateFolder {
         is_short || socket.starts_with(self.folder.join("panes"))
     }
 
-    /// Who serves the folder, as far as it was written down.
+    /// Reads `server.json`; `None` when there is none, or it is malformed.
     pub(crate) fn server_info(&self) -> Option<ServerInfo> {
         serde_json::from_slice(&fs::read(self.server_info_file()).ok()?).ok()
     }
 
-    /// Writes down who serves the folder, whole or not at all, for its user only.
+    /// Writes `server.json` atomically, for its user only.
     ///
     /// # Errors
-    /// When the disk refuses.
-    pub(crate) fn write_server_info(&self, served: &ServerInfo) -> io::Result<()> {
+    /// When it cannot be written.
+    pub(crate) fn write_server_info(&self, info: &ServerInfo) -> io::Result<()> {
         let fresh = self.folder.join("server.json.new");
         let _ = fs::remove_file(&fresh);
         let mut open = OpenOptions::new();
         let mut file = open.write(true).create_new(true).mode(0o600).open(&fresh)?;
-        serde_json::to_writer(&mut file, served)?;
+        serde_json::to_writer(&mut file, info)?;
         file.write_all(b"\n")?;
         fs::rename(fresh, self.server_info_file())
     }
 
-    /// Whether a server has been at work in this folder: then there must be a journal.
+    /// Whether a server has used this folder before: then there must be a journal.
     pub(crate) fn is_used(&self) -> bool {
         let has_panes =
             fs::read_dir(self.folder.join("panes")).is_ok_and(|mut panes| panes.next().is_some());
         has_panes || self.token().exists()
     }
 
-    /// Nobody serves the folder any more.
+    /// Removes `server.json`: no server serves the folder any more.
     pub(crate) fn remove_server_info(&self) {
         let _ = fs::remove_file(self.server_info_file());
     }
 }
 
-/// Whether a folder is its user's alone, and no other user can replace it.
+/// Checks that a folder is private to its user, and that no other user can replace it.
 ///
 /// # Errors
-/// With the sentence that says what to do.
+/// When it is not; the message says what to do.
 pub(crate) fn check_private(folder: &Path) -> Result<(), Refusal> {
     TrustedDir::open_private(folder).map(drop).map_err(refused)
 }

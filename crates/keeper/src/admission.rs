@@ -1,22 +1,23 @@
-//! Who is let in at a keeper's socket. A server always is, however many are there before it.
+//! Admission to a keeper's socket. A server is admitted however many other clients are connected.
 
 use paned_model::frame::ClientRole;
 
 use crate::peer::{Peer, PeerId};
 
-/// More than these do not look on at once.
+/// The most viewers at once.
 pub(crate) const MAX_VIEWERS: usize = 64;
-/// So many may be there without having said who they are.
+/// The most connections that have not sent a hello yet.
 pub(crate) const MAX_UNIDENTIFIED: usize = 16;
 
-/// Who has to say now who they are, or make room for the next: of too many who have not, the one that came first.
+/// The connection to evict before the next one is accepted: the oldest without a hello, if there
+/// are too many of those.
 pub(crate) fn next_to_evict(peers: &[Peer]) -> Option<PeerId> {
-    let strangers = || peers.iter().filter(|peer| peer.role.is_none()).map(|peer| peer.id);
-    strangers().min().filter(|_| MAX_UNIDENTIFIED <= strangers().count())
+    let unidentified = || peers.iter().filter(|peer| peer.role.is_none()).map(|peer| peer.id);
+    unidentified().min().filter(|_| MAX_UNIDENTIFIED <= unidentified().count())
 }
 
-/// Whether somebody may stay who says what they are. Of two servers the one that came last lives: the other's words may
-/// have waited for us longer than it did.
+/// Whether a client with this role may stay. Of two servers the one that connected last stays: the
+/// hello of the other may have waited in the socket until after its server died.
 pub(crate) fn is_admitted(peers: &[Peer], id: PeerId, role: ClientRole) -> bool {
     let mut others = peers.iter().filter(|peer| peer.id != id && peer.role == Some(role));
     match role {

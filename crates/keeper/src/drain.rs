@@ -1,4 +1,4 @@
-//! Reading the pty, in gathers.
+//! Reads the pty into the tape, in batches.
 
 use std::io;
 use std::os::fd::BorrowedFd;
@@ -8,20 +8,21 @@ use rustix::io::{Errno, read};
 
 use crate::tape::TapeWriter;
 
-/// How much is gathered before it goes to the tape. One read gives 4 KiB at most, and each wake-up of a
-/// reader costs the same for a byte as for all of this.
+/// How much is read before it is written to the tape. One read of a pty returns 4 KiB at most, and
+/// each wake-up of a reader costs the same for one byte as for a full batch.
 const GATHER: usize = 64 << 10;
 
-/// Less than this is told before anybody looks for more: most of what is so short is the echo of a key. To find out that
-/// there is nothing more, one waits for the part of the kernel that moved it here, and that takes as long as all the rest.
+/// Output below this size is published before the next read: it is usually the echo of a key. A
+/// read that finds the pty empty waits for the kernel worker that moves bytes through it, and that
+/// takes as long as everything else together.
 const SMALL_READ: usize = 256;
 
 /// When to stop reading.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum DrainUntil {
-    /// When there is nothing more.
+    /// When the pty is empty.
     Empty,
-    /// The same, or with a little that is there.
+    /// When the pty is empty, or after a short read.
     Little,
 }
 
@@ -32,11 +33,11 @@ pub(crate) enum PtyReadState {
     More,
     /// All that was printed so far is on the tape.
     Empty,
-    /// Empty, and nobody has the program's side open.
+    /// Empty, and no process has the program's side open.
     HungUp,
 }
 
-/// The way from the pty to the tape.
+/// Moves bytes from the pty to the tape.
 pub(crate) struct Drain {
     buffer: Box<[u8]>,
     buffered: usize,
@@ -44,8 +45,8 @@ pub(crate) struct Drain {
 
 impl Drain {
     pub(crate) fn new() -> Self {
-        // Large enough to be mapped rather than carved from the heap: pages that no pane ever fills
-        // are never there.
+        // Large enough that the allocator maps it separately: pages that are never filled take no
+        // memory.
         Self { buffer: vec![0; 4 * GATHER].into_boxed_slice(), buffered: 0 }
     }
 
@@ -62,7 +63,8 @@ impl Drain {
         &mut self,
         pty: BorrowedFd<'_>,
         tape: &mut TapeWriter,
-        (room, until): (u64, DrainUntil),
+        room: u64,
+        until: DrainUntil,
         now: Time,
     ) -> io::Result<PtyReadState> {
         let limit = GATHER.min(usize::try_from(room).unwrap_or(usize::MAX));
@@ -74,7 +76,8 @@ impl Drain {
     fn gather(&mut self, pty: BorrowedFd<'_>, limit: usize, until: DrainUntil) -> PtyReadState {
         while self.buffered < limit {
             match read(pty, &mut self.buffer[self.buffered..limit]) {
-                // Linux says EIO, others say zero bytes: the program's side is closed, and all was read.
+                // Linux returns EIO, others zero bytes: the program's side is closed, and all
+                // output was read.
                 Ok(0) => return PtyReadState::HungUp,
                 Ok(got) => {
                     self.buffered += got;
@@ -115,7 +118,8 @@ mod tests {
     use super::*;
     use crate::tape::MIN_CAPACITY;
 
-    /// How much is on the tape, and what is said of the pty, after one run over one that gives these, each in a read.
+    /// One run over a pty that returns these texts, one per read: the bytes on the tape after it,
+    /// and its result.
     #[track_caller]
     fn check(until: DrainUntil, reads: &[&str], expect: (usize, PtyReadState)) {
         let folder = tempfile::tempdir().unwrap();
@@ -127,7 +131,7 @@ mod tests {
             theirs.send(text.as_bytes()).unwrap();
         }
         let mut drain = Drain::new();
-        let state = drain.run(ours.as_fd(), &mut tape, (u64::MAX, until), Time(1)).unwrap();
+        let state = drain.run(ours.as_fd(), &mut tape, u64::MAX, until, Time(1)).unwrap();
         assert_eq!((tape.end(), state), (expect.0 as u64, expect.1));
     }
 

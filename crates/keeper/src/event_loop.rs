@@ -1,7 +1,8 @@
 //! The keeper: one process, one pane, one `poll`.
 //!
-//! It reads the pty into the tape, reaps the program and writes down how it ended, and answers its socket.
-//! It never waits for anybody: not for a server that is slow or gone, not for a program that does not read.
+//! It reads the pty into the tape, reaps the program and records how it ended, and serves its
+//! socket. It never blocks on a peer: not on a server that is slow or gone, not on a program that
+//! does not read.
 
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
@@ -16,32 +17,42 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::{Errno, read};
 use rustix::process::setsid;
 
+use crate::admission;
 use crate::drain::DrainUntil;
+use crate::input::size_lease::SizeLease;
 use crate::pane::KeeperPane;
 use crate::peer::{Peer, PeerId};
 use crate::peer_uid::is_ours;
+use crate::process::pane_processes;
+use crate::process::signals;
+use crate::process::spawn;
 use crate::pty::Pty;
-use crate::size_lease::SizeLease;
-use crate::{admission, pane_processes, signals, spawn, throttle};
+use crate::throttle;
 
-/// So many connections are taken in one go; whoever makes more of them does not keep us from all else.
+/// The most connections that are accepted in one turn, so that a client that opens many cannot
+/// starve the rest.
 pub(crate) const MAX_ACCEPTS: usize = 64;
-/// How long a keeper whose work is done waits for slow listeners.
+/// How long a keeper whose pane is over waits for slow clients.
 pub(crate) const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// Runs a keeper whose first client is at the other end of `spawn`, until its pane is over.
-pub(crate) fn run(birth: UnixStream) -> io::Result<()> {
+/// Runs a keeper until its pane is over. Its first client is at the other end of `first`.
+pub(crate) fn run(first: UnixStream) -> io::Result<()> {
     let _ = setsid();
     let (signals, _write_end) = signals::watch()?;
     pane_processes::become_subreaper()?;
-    let mut first = Peer::new(0, birth)?;
+    let mut first = Peer::new(0, first)?;
     let Some(pane) = await_spawn_request(&mut first)? else {
         return Ok(());
     };
     throttle::set_timer_slack();
-    let (peers, lease) = (vec![first], SizeLease::default());
-    let mut keeper =
-        Keeper { pane, peers, lease, next_peer_id: 1, signals, shutdown_deadline: None };
+    let mut keeper = Keeper {
+        pane,
+        peers: vec![first],
+        lease: SizeLease::default(),
+        next_peer_id: 1,
+        signals,
+        shutdown_deadline: None,
+    };
     keeper.send_welcome(0);
     keeper.publish_changes();
     while !keeper.is_done() {
@@ -53,22 +64,22 @@ pub(crate) fn run(birth: UnixStream) -> io::Result<()> {
     Ok(())
 }
 
-/// The first thing a keeper hears is what to bring to life.
+/// Waits for the spawn request and spawns the pane; nothing if that fails.
 fn await_spawn_request(first: &mut Peer) -> io::Result<Option<KeeperPane>> {
-    // While nobody waits for it: a keeper may be born some time before its pane.
+    // Opened ahead of the request: a keeper may be forked some time before its pane is wanted.
     let pty = Pty::open(Size::default());
     loop {
         poll(&mut [PollFd::new(&*first, PollFlags::IN)], None)?;
-        let born = first.receive()?.into_iter().find_map(|message| match message {
-            ToKeeper::Spawn(birth) => Some(birth),
+        let request = first.receive()?.into_iter().find_map(|message| match message {
+            ToKeeper::Spawn(request) => Some(request),
             _ => None,
         });
-        let Some(birth) = born else { continue };
+        let Some(request) = request else { continue };
         first.role = Some(ClientRole::Server);
-        return match spawn::spawn(&birth, pty) {
-            Ok(newborn) => Ok(Some(KeeperPane::new(&birth, newborn))),
-            Err(stillborn) => {
-                first.send(&FromKeeper::SpawnFailed(stillborn));
+        return match spawn::spawn(&request, pty) {
+            Ok(spawned) => Ok(Some(KeeperPane::new(&request, spawned))),
+            Err(failure) => {
+                first.send(&FromKeeper::SpawnFailed(failure));
                 first.flush().map(|()| None)
             }
         };
@@ -78,9 +89,9 @@ fn await_spawn_request(first: &mut Peer) -> io::Result<Option<KeeperPane>> {
 struct Keeper {
     pane: KeeperPane,
     peers: Vec<Peer>,
-    /// Who may set the terminal's size.
+    /// Which client may set the terminal's size.
     lease: SizeLease,
-    /// How many connections there have been; the next one's name.
+    /// The id of the next connection.
     next_peer_id: PeerId,
     signals: OwnedFd,
     shutdown_deadline: Option<Instant>,
@@ -124,13 +135,13 @@ impl Keeper {
         let (peers, pty) = rest.split_at(self.peers.len());
         let pty = pty.first().copied().unwrap_or(PollFlags::empty());
         let ended = pty.intersects(PollFlags::HUP | PollFlags::ERR);
-        let stirred = self.peers.iter().zip(peers).filter(|(_, found)| !found.is_empty());
+        let ready = self.peers.iter().zip(peers).filter(|(_, found)| !found.is_empty());
         KeeperReadiness {
             signals: !fixed[0].is_empty(),
             listener: !fixed[1].is_empty(),
             pty_in: pty.contains(PollFlags::IN) || ended && interest.contains(PollFlags::IN),
             pty_out: pty.contains(PollFlags::OUT) || ended,
-            peers: stirred.map(|(peer, _)| peer.id).collect(),
+            peers: ready.map(|(peer, _)| peer.id).collect(),
         }
     }
 
@@ -165,7 +176,8 @@ impl Keeper {
         let mut bytes = [0; 64];
         while let Ok(got @ 1..) = read(&self.signals, &mut bytes) {
             let terminated = bytes[..got].iter().any(|byte| i32::from(*byte) == libc::SIGTERM);
-            // The machine goes down, or somebody cleans up: the pane ends properly.
+            // The machine shuts down, or a user ends the keeper: the pane is killed and its exit
+            // recorded.
             if terminated {
                 self.pane.kill(now, None, None);
             }
@@ -184,7 +196,8 @@ impl Keeper {
         }
     }
 
-    /// Lets go of who is in the way, unless they have said meanwhile who they are.
+    /// If too many clients have not sent a hello, disconnects the oldest of them, unless its hello
+    /// has arrived meanwhile.
     fn evict_unidentified(&mut self, now: Instant) {
         let Some(id) = admission::next_to_evict(&self.peers) else { return };
         self.read_peer(id, now);
@@ -193,7 +206,8 @@ impl Keeper {
         }
     }
 
-    /// Everything a client said; one that left or makes no sense is let go.
+    /// Handles every message of a client. A client that left or sends an invalid frame is
+    /// disconnected.
     fn read_peer(&mut self, id: PeerId, now: Instant) {
         let Some(peer) = self.peers.iter_mut().find(|peer| peer.id == id) else {
             return;
@@ -207,7 +221,7 @@ impl Keeper {
     fn handle_requests(&mut self, id: PeerId, messages: Vec<ToKeeper>, now: Instant) {
         for message in messages {
             self.handle_request(id, message, now);
-            // Who was let go for what they said is not heard on.
+            // A client that was disconnected for a message: skip the rest of its messages.
             if !self.peers.iter().any(|peer| peer.id == id) {
                 return;
             }
@@ -215,10 +229,10 @@ impl Keeper {
     }
 
     fn disconnect(&mut self, id: PeerId, now: Instant) {
-        let Some(place) = self.peers.iter().position(|peer| peer.id == id) else {
+        let Some(index) = self.peers.iter().position(|peer| peer.id == id) else {
             return;
         };
-        let gone = self.peers.swap_remove(place);
+        let gone = self.peers.swap_remove(index);
         self.pane.peer_disconnected(gone.id, gone.role, now);
         if self.lease.peer_disconnected(gone.id) {
             self.broadcast_size_holder();
@@ -229,9 +243,9 @@ impl Keeper {
         }
     }
 
-    /// Does as a client says, and answers what is a request.
+    /// Handles a message of a client, and answers if it is a request.
     fn handle_request(&mut self, id: PeerId, message: ToKeeper, now: Instant) {
-        let answer = match message {
+        let response = match message {
             ToKeeper::Hello(hello) if !admission::is_admitted(&self.peers, id, hello.role) => {
                 self.disconnect(id, now);
                 None
@@ -241,7 +255,7 @@ impl Keeper {
                 self.send_welcome(id);
                 None
             }
-            // A pane is born once, and has one keeper.
+            // A keeper spawns one pane, once.
             ToKeeper::Spawn(_) | ToKeeper::Record(_) => None,
             ToKeeper::Input(request, bytes) => Some(self.input(id, request, &[&bytes], now)),
             ToKeeper::InputParts(request, parts) => {
@@ -277,12 +291,12 @@ impl Keeper {
                 None
             }
         };
-        if let Some(done) = answer {
-            self.send(id, &FromKeeper::Response(done));
+        if let Some(response) = response {
+            self.send(id, &FromKeeper::Response(response));
         }
     }
 
-    /// Types for somebody, and tells the server if it was another.
+    /// Types a client's input, and notifies the server if that is another client.
     fn input(
         &mut self,
         id: PeerId,
@@ -291,7 +305,7 @@ impl Keeper {
         now: Instant,
     ) -> KeeperResponse {
         let before = self.pane.typed();
-        let done = self.pane.accept(request, parts, now);
+        let response = self.pane.accept(request, parts, now);
         let typed = self.pane.typed();
         if typed != before {
             let typist = self.peers.iter_mut().find(|peer| peer.id == id);
@@ -303,10 +317,10 @@ impl Keeper {
                 peer.send(&FromKeeper::KeysPressed(keys.clone()));
             }
         }
-        done
+        response
     }
 
-    /// Sets the size, if it is theirs to set, and tells the others.
+    /// Sets the size if the client may, and notifies the others.
     fn resize(&mut self, id: PeerId, resize: &Resize, now: Instant) -> KeeperResponse {
         let Ok(holder_changed) = self.lease.acquire(id, resize.holder.as_deref(), resize.force)
         else {
@@ -317,22 +331,23 @@ impl Keeper {
                 ..KeeperResponse::ok(resize.id)
             };
         };
-        let done = self.pane.resize(resize.id, resize.size, now);
+        let response = self.pane.resize(resize.id, resize.size, now);
         let others = self.peers.iter_mut().filter(|peer| peer.id != id && peer.role.is_some());
-        for peer in others.filter(|_| done.refused.is_none()) {
+        for peer in others.filter(|_| response.refused.is_none()) {
             peer.send(&FromKeeper::Resized(resize.size));
         }
         if holder_changed {
             self.broadcast_size_holder();
         }
-        done
+        response
     }
 
-    /// Says who holds the size: the holder, who may have lost it, and all who may want it.
+    /// Notifies clients of the size's holder: the holder, which may have lost it, and all that may
+    /// want it.
     fn broadcast_size_holder(&mut self) {
-        let held = self.size_holder();
+        let holder = self.size_holder();
         for peer in self.peers.iter_mut().filter(|peer| peer.role.is_some()) {
-            peer.send(&held);
+            peer.send(&holder);
         }
     }
 
@@ -341,10 +356,11 @@ impl Keeper {
         FromKeeper::SizeHolder(SizeHolder { holder, forced: self.lease.is_forced() })
     }
 
-    /// Says whether a server is there to those who would answer for it.
-    fn broadcast_server_present(&mut self, served: bool) {
+    /// Notifies viewers whether a server is connected: without one they answer the program's
+    /// queries themselves.
+    fn broadcast_server_present(&mut self, present: bool) {
         for peer in self.peers.iter_mut().filter(|peer| peer.role == Some(ClientRole::Viewer)) {
-            peer.send(&FromKeeper::ServerPresent(served));
+            peer.send(&FromKeeper::ServerPresent(present));
         }
     }
 
@@ -352,7 +368,7 @@ impl Keeper {
         self.peers.iter().any(|peer| peer.role == Some(ClientRole::Server))
     }
 
-    /// One server at a time: a new one means that the old one is dead, whatever its socket says.
+    /// One server at a time: a new one means that the old one is dead, even if its socket is open.
     fn register(&mut self, id: PeerId, role: ClientRole) {
         if role == ClientRole::Server {
             let old = |peer: &Peer| peer.id != id && peer.role == Some(ClientRole::Server);
@@ -396,7 +412,7 @@ impl Keeper {
         }
     }
 
-    /// Says what is new: bytes, then the ending, then the answers to those who asked for it.
+    /// Notifies clients of new output, then of the exit, then answers the requests for a kill.
     fn publish_changes(&mut self) {
         let end = self.pane.end();
         for peer in &mut self.peers {
@@ -407,8 +423,8 @@ impl Keeper {
                 peer.send(&FromKeeper::Exited(ending));
             });
         }
-        for (id, done) in self.pane.kill_responses() {
-            self.send(id, &FromKeeper::Response(done));
+        for (id, response) in self.pane.kill_responses() {
+            self.send(id, &FromKeeper::Response(response));
         }
         self.flush();
         if self.pane.is_over() && self.shutdown_deadline.is_none() {
@@ -416,20 +432,21 @@ impl Keeper {
         }
     }
 
-    /// Writes to each client what was said to it in this turn: an answer and what was printed wake it once.
+    /// Writes what was queued for each client in this turn: a response and new output wake it only
+    /// once.
     fn flush(&mut self) {
         for peer in &mut self.peers {
             let _ = peer.flush();
         }
-        let overdue = self.peers.iter().filter(|peer| peer.is_over_limit());
-        for id in overdue.map(|peer| peer.id).collect::<Vec<_>>() {
+        let over_limit = self.peers.iter().filter(|peer| peer.is_over_limit());
+        for id in over_limit.map(|peer| peer.id).collect::<Vec<_>>() {
             self.disconnect(id, Instant::now());
         }
     }
 
     fn is_done(&self) -> bool {
-        let all_said = self.peers.iter().all(|peer| !peer.has_unsent());
-        self.shutdown_deadline.is_some_and(|goodbye| all_said || goodbye <= Instant::now())
+        let all_sent = self.peers.iter().all(|peer| !peer.has_unsent());
+        self.shutdown_deadline.is_some_and(|deadline| all_sent || deadline <= Instant::now())
     }
 }
 

@@ -11,7 +11,7 @@ use rustix::net::{
     SendAncillaryMessage, SendFlags, recvmsg, sendmsg,
 };
 
-/// A descriptor that comes is not for programs that are started in the same moment.
+/// Sets close-on-exec on arrival, so that a program spawned at the same moment does not inherit it.
 #[cfg(target_os = "linux")]
 const CLOSED_ON_EXEC: RecvFlags = RecvFlags::CMSG_CLOEXEC;
 #[cfg(not(target_os = "linux"))]
@@ -20,13 +20,13 @@ const CLOSED_ON_EXEC: RecvFlags = RecvFlags::empty();
 /// Sends one descriptor.
 ///
 /// # Errors
-/// When nobody is at the other end.
+/// When the other end is closed.
 pub fn send(to: &UnixStream, fd: BorrowedFd<'_>) -> io::Result<()> {
     let fds = [fd];
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
     let mut control = SendAncillaryBuffer::new(&mut space);
     control.push(SendAncillaryMessage::ScmRights(&fds));
-    // A descriptor needs a byte to travel with.
+    // A descriptor can only be sent with at least one byte.
     let byte = [IoSlice::new(&[0])];
     retry_on_intr(|| sendmsg(to, &byte, &mut control, SendFlags::empty()))?;
     Ok(())
@@ -59,7 +59,7 @@ pub fn receive(from: &UnixStream) -> io::Result<Option<OwnedFd>> {
     Ok(Some(fd))
 }
 
-/// Lets a descriptor live through `exec`, for the program that follows this one.
+/// Keeps a descriptor open across `exec`, for the next program.
 ///
 /// # Errors
 /// When the descriptor is closed.
@@ -68,7 +68,7 @@ pub fn keep_through_exec(fd: impl AsFd) -> io::Result<()> {
     Ok(fcntl_setfd(&fd, flags - FdFlags::CLOEXEC)?)
 }
 
-/// Takes over a descriptor that the program before this one kept through `exec`. Each number can be
+/// Takes over a descriptor that the previous program kept open across `exec`. Each number can be
 /// taken once; one that is not open is refused.
 ///
 /// # Errors
@@ -77,21 +77,22 @@ pub fn take_over(number: RawFd) -> io::Result<OwnedFd> {
     if number <= 2 {
         return Err(io::ErrorKind::InvalidInput.into());
     }
-    // SAFETY: only borrowed for the check, which is answered with an error when nothing is open there.
+    // SAFETY: only borrowed for the check, which is answered with an error when nothing is open
+    // there.
     let flags = fcntl_getfd(unsafe { BorrowedFd::borrow_raw(number) })?;
     if flags.contains(FdFlags::CLOEXEC) {
-        // Opened by this program, so somebody here owns it already.
+        // Opened by this program, so it has an owner here already.
         return Err(io::ErrorKind::PermissionDenied.into());
     }
-    // SAFETY: it is open and came through `exec`, so nobody in this program owns it; setting CLOEXEC
-    // below makes a second call for the same number fail above.
+    // SAFETY: it is open and came through `exec`, so nothing in this program owns it; setting
+    // CLOEXEC below makes a second call for the same number fail above.
     let fd = unsafe { OwnedFd::from_raw_fd(number) };
     fcntl_setfd(&fd, FdFlags::CLOEXEC)?;
     Ok(fd)
 }
 
-/// Closes every descriptor that came through `exec` uninvited, beyond the standard three: whoever waits for
-/// one of them to be closed must not wait for us, nor for the programs we start.
+/// Closes every inherited descriptor except the standard three: a process that waits for end of
+/// file on one of them must not wait for us, nor for the programs we start.
 ///
 /// # Errors
 /// When the system does not say which are open.
@@ -99,7 +100,7 @@ pub fn close_inherited() -> io::Result<()> {
     let open = std::fs::read_dir("/dev/fd")?;
     let numbers: Vec<RawFd> =
         open.flatten().filter_map(|file| file.file_name().to_str()?.parse().ok()).collect();
-    // Those that are ours are refused.
+    // Descriptors that this program opened are refused.
     numbers.into_iter().for_each(|number| drop(take_over(number)));
     Ok(())
 }

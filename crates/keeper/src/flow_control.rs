@@ -1,30 +1,32 @@
-//! How far the program may print ahead of those who must not miss anything.
+//! Backpressure: how far the program may print ahead of clients that must not miss output.
 //!
-//! While a server is there, bytes it has not looked at are not overwritten: the pty backs up instead. A
-//! server that says nothing for a while is treated as gone, so that a hung one never stops a program.
+//! While a server is connected, bytes it has not acknowledged are not overwritten: the pty backs up
+//! instead. A server that is silent for too long is treated as gone, so that a hung one never stops
+//! a program.
 //!
-//! A follower wants every byte, as `paned run` does, and the program waits for it as it would for a pipe: for as long
-//! as its connection lives, also while it is stopped. Only once the program has ended, or is being ended, a follower
-//! that says nothing is treated as gone, so that an end is told.
+//! A follower wants every byte, as `paned run` does, and the program waits for it as it would for a
+//! pipe: for as long as its connection lives, also while the follower is stopped. Only once the
+//! program has ended, or is being ended, a silent follower is treated as gone, so that the exit is
+//! reported.
 
 use std::time::{Duration, Instant};
 
 use crate::peer::PeerId;
 use crate::tape::TapeWriter;
 
-/// How long a silent server may hold a program up.
+/// How long a silent server may block a program.
 const SERVER_TIMEOUT: Duration = Duration::from_secs(5);
-/// How long a follower that was announced may take to come.
+/// How long an announced follower may take to connect.
 const FOLLOWER_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Whether and since when anybody holds the program up.
+/// Which clients block the program, and since when.
 pub(crate) struct FlowControl {
     server: ServerPresence,
     blocked_since: Option<Instant>,
     followers: Vec<TapeFollower>,
-    /// Until when a follower that was announced is awaited.
+    /// Until when to wait for an announced follower.
     awaited_until: Option<Instant>,
-    /// Since when the program is over, or is being ended.
+    /// Since when the program has ended, or is being ended.
     ended_since: Option<Instant>,
 }
 
@@ -36,15 +38,15 @@ enum ServerPresence {
     Unresponsive,
 }
 
-/// Somebody who wants every byte.
+/// A client that wants every byte.
 struct TapeFollower {
     peer: PeerId,
     acked: u64,
-    heard: Instant,
+    last_seen: Instant,
 }
 
 impl FlowControl {
-    /// A keeper is born with its server, and maybe for a follower who is to come.
+    /// A keeper starts with its server connected, and maybe with an announced follower.
     pub(crate) fn new(followed: bool, now: Instant) -> Self {
         Self {
             server: ServerPresence::Listening,
@@ -56,29 +58,32 @@ impl FlowControl {
     }
 
     pub(crate) fn attach(&mut self) {
-        (self.server, self.blocked_since) = (ServerPresence::Listening, None);
+        self.server = ServerPresence::Listening;
+        self.blocked_since = None;
     }
 
     pub(crate) fn detach(&mut self) {
-        (self.server, self.blocked_since) = (ServerPresence::Gone, None);
+        self.server = ServerPresence::Gone;
+        self.blocked_since = None;
     }
 
-    /// The server has looked at more.
+    /// The server has acknowledged more.
     pub(crate) fn server_acked(&mut self) {
         self.attach();
     }
 
-    /// From now on this one misses nothing after the offset.
+    /// Adds a follower: from now on it misses nothing after the offset.
     pub(crate) fn follow(&mut self, peer: PeerId, from: u64, now: Instant) {
         self.awaited_until = None;
         self.peer_disconnected(peer);
-        self.followers.push(TapeFollower { peer, acked: from, heard: now });
+        self.followers.push(TapeFollower { peer, acked: from, last_seen: now });
     }
 
-    /// A follower has taken more, or says that it is still there.
+    /// A follower has acknowledged more, or shows that it is alive.
     pub(crate) fn follower_acked(&mut self, peer: PeerId, offset: u64, now: Instant) {
         for follower in self.followers.iter_mut().filter(|follower| follower.peer == peer) {
-            (follower.acked, follower.heard) = (follower.acked.max(offset), now);
+            follower.acked = follower.acked.max(offset);
+            follower.last_seen = now;
         }
     }
 
@@ -106,7 +111,7 @@ impl FlowControl {
         }
     }
 
-    /// When the patience with those who hold the program up is to be looked at again.
+    /// When to check again whether a client that blocks the program has timed out.
     pub(crate) fn deadline(&self, tape: &TapeWriter) -> Option<Instant> {
         if self.room(tape) != 0 {
             return None;
@@ -118,10 +123,10 @@ impl FlowControl {
         followers.chain(server).chain(self.awaited_until).min()
     }
 
-    /// Until when a follower that holds up the end of a program is waited for.
+    /// Until when to wait for a follower that blocks the end of a program.
     fn follower_deadline(&self, follower: &TapeFollower, tape: &TapeWriter) -> Option<Instant> {
-        let over = self.ended_since.filter(|_| tape.room_from(follower.acked) == 0);
-        over.map(|over| over.max(follower.heard) + SERVER_TIMEOUT)
+        let ended = self.ended_since.filter(|_| tape.room_from(follower.acked) == 0);
+        ended.map(|ended| ended.max(follower.last_seen) + SERVER_TIMEOUT)
     }
 
     /// Time passed.

@@ -1,9 +1,10 @@
-//! The nursery: a small process that forks keepers.
+//! The fork server: a small process that forks keepers.
 //!
-//! The server cannot fork (with full buffers it would stall), and starting a fresh program for each keeper
-//! costs as much as starting the pane's own program. So the server starts one nursery by `posix_spawn` and
-//! sends it a socket for each keeper it wants. The nursery has one thread and a few pages, so its forks are
-//! cheap, and keepers share those pages. It ends with its server; its keepers do not.
+//! The server cannot fork (with full buffers it would stall), and starting a fresh program for each
+//! keeper costs as much as starting the pane's own program. So the server starts one fork server by
+//! `posix_spawn` and sends it a socket for each keeper it wants. The fork server has one thread and
+//! a few pages, so its forks are cheap, and keepers share those pages. It exits with its server;
+//! its keepers do not.
 
 use std::io::{self, Write};
 use std::os::fd::AsFd;
@@ -13,16 +14,19 @@ use paned_model::frame::{FrameMessage as _, FromKeeper};
 use rustix::fs::{Mode, OFlags, open};
 use rustix::process::{Resource, Rlimit, chdir, getrlimit, setrlimit, setsid};
 
-use crate::spawn::failed;
-use crate::{core_limit, event_loop, fds, signals};
+use crate::event_loop;
+use crate::fds;
+use crate::process::core_limit;
+use crate::process::signals;
+use crate::process::spawn::failed;
 
-/// Runs a nursery on standard input, the socket of its server, until the server is gone. `files` is the
-/// limit of open files that programs are to have; the server's own is higher.
+/// Runs a fork server on standard input, the socket of its server, until the server is gone.
+/// `files` is the limit of open files that programs are to have; the server's own is higher.
 ///
 /// # Errors
 /// When standard input is no socket.
 pub fn run(files: Option<u64>) -> io::Result<()> {
-    // Away from the server's terminal: a ^C there is not for us.
+    // Leave the server's terminal: a ^C there must not reach us.
     let _ = setsid();
     fds::close_inherited()?;
     signals::ignore_hangups();
@@ -35,27 +39,27 @@ pub fn run(files: Option<u64>) -> io::Result<()> {
     rustix::stdio::dup2_stdin(&null)?;
     rustix::stdio::dup2_stdout(&null)?;
     drop(null);
-    while let Some(birth) = fds::receive(&server)? {
-        let birth = UnixStream::from(birth);
+    while let Some(socket) = fds::receive(&server)? {
+        let first = UnixStream::from(socket);
         match fork() {
             Ok(ForkSide::Child) => {
                 drop(server);
-                return event_loop::run(birth);
+                return event_loop::run(first);
             }
             Ok(ForkSide::Parent) => {}
-            // The next one may be born.
-            Err(error) => refuse(birth, &error),
+            // The next fork may succeed.
+            Err(error) => refuse(first, &error),
         }
     }
     Ok(())
 }
 
-/// Says why there is no keeper.
-fn refuse(mut birth: UnixStream, error: &io::Error) {
-    let mut word = Vec::new();
-    FromKeeper::SpawnFailed(failed("cannot start a keeper", error)).encode(&mut word);
-    // The server is told by the closed socket otherwise.
-    let _ = birth.write_all(&word);
+/// Answers why there is no keeper.
+fn refuse(mut first: UnixStream, error: &io::Error) {
+    let mut frame = Vec::new();
+    FromKeeper::SpawnFailed(failed("cannot start a keeper", error)).encode(&mut frame);
+    // If this fails, the closed socket tells the server.
+    let _ = first.write_all(&frame);
 }
 
 /// Programs that use `select` break above 1024 open files, so they get the limit their user had.

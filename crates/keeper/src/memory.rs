@@ -1,18 +1,21 @@
-//! What becomes of memory that is no longer used.
+//! Allocator settings: when freed memory goes back to the system.
 
-/// The smallest buffer that has pages of its own, and the most that is kept at the end of each heap, in bytes. With
-/// less of it an answer of a few hundred kilobytes would have to be given new pages each time.
+/// The smallest buffer that gets its own mapping, and the most free memory kept at the top of each
+/// heap, in bytes. With less, an answer of a few hundred kilobytes would need new pages each time.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 const LARGE: libc::c_int = 1 << 20;
 
-/// Has large buffers go back to the system as soon as they are dropped. Call it before there are other threads.
+/// Has the allocator return large buffers to the system as soon as they are dropped. Call it before
+/// there are other threads.
 ///
-/// The C library gives a large buffer pages of its own, but when the first of them is dropped it takes that as a sign
-/// that all buffers up to this size are short-lived, and has them share pages from then on: one that lives keeps the
-/// pages of many that are gone. A server that was once asked for much would stay large for ever.
+/// The C library maps a large buffer separately. But when the first one is freed, it takes all
+/// buffers up to that size for short-lived and allocates them from the heap from then on, where one
+/// live buffer keeps the pages of many freed ones. A server that once had a large request would
+/// stay large for ever.
 pub fn configure_malloc() {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
-    // SAFETY: it takes two numbers and changes settings of the allocator, which has a lock for that.
+    // SAFETY: it takes two numbers and changes settings of the allocator, which has a lock for
+    // that.
     unsafe {
         libc::mallopt(libc::M_MMAP_THRESHOLD, LARGE);
         libc::mallopt(libc::M_TRIM_THRESHOLD, LARGE);

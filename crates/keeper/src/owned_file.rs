@@ -1,17 +1,18 @@
-//! A file that is taken away only while it is ours.
+//! A file that is removed only while it is still the one we created.
 
 use std::fs;
 use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-/// A file that we have made. Its path goes by a pane's name, which somebody else may have by the time that we leave.
+/// A file that we created. Its path contains the pane's name, and another pane may have that name
+/// by the time we remove the file.
 pub(crate) struct OwnedFile {
     path: PathBuf,
     identity: FileIdentity,
 }
 
-/// By what a file is known: its place, which is given away again, and when it was last made or moved.
+/// Identifies a file: device and inode, and its change time, because inode numbers are reused.
 type FileIdentity = (u64, u64, i64, i64);
 
 impl OwnedFile {
@@ -20,9 +21,9 @@ impl OwnedFile {
         Ok(Self { path: path.to_owned(), identity: file_identity(path)? })
     }
 
-    /// Takes it away, if it is still there.
+    /// Removes the file if it is still ours.
     pub(crate) fn remove(&self) {
-        if file_identity(&self.path).is_ok_and(|mark| mark == self.identity) {
+        if file_identity(&self.path).is_ok_and(|identity| identity == self.identity) {
             let _ = fs::remove_file(&self.path);
         }
     }

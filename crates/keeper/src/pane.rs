@@ -1,4 +1,4 @@
-//! One pane's life: its bytes, its program, its end.
+//! The state of one pane: its output, its program, its exit.
 
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixListener;
@@ -15,22 +15,25 @@ use rustix::process::{Pid, Signal, WaitOptions, WaitStatus, wait};
 
 use crate::drain::{self, Drain, DrainUntil};
 use crate::flow_control::FlowControl;
-use crate::input::PtyInput;
-use crate::kill::{KillOutcome, KillProgress, KillStep};
+use crate::input::guarded::PtyInput;
 use crate::owned_file::OwnedFile;
-use crate::pane_processes::{self, KillSignal};
 use crate::peer::PeerId;
+use crate::process::kill::KillOutcome;
+use crate::process::kill::KillProgress;
+use crate::process::kill::KillStep;
+use crate::process::pane_processes;
+use crate::process::pane_processes::KillSignal;
+use crate::process::spawn::SpawnedPane;
 use crate::restore::PaneFiles;
-use crate::spawn::SpawnedPane;
 use crate::tape::TapeWriter;
 use crate::throttle::{BREAK, FloodThrottle};
 use crate::{pty, time};
 
-/// How often a full disk is tried again.
+/// How often a write to a full disk is retried.
 const DISK_RETRY: Duration = Duration::from_millis(250);
-/// How often a terminal that the living program has closed is looked at again.
+/// How often a terminal that the running program has closed is read again.
 const HANGUP_RETRY: Duration = Duration::from_secs(1);
-/// The longest time for which breaks can be asked for at once.
+/// The longest throttling that one request can ask for.
 const MAX_THROTTLE: Duration = Duration::from_secs(60);
 
 pub(crate) struct KeeperPane {
@@ -46,44 +49,44 @@ pub(crate) struct KeeperPane {
     flow: FlowControl,
     throttle: FloodThrottle,
     input: PtyInput,
-    /// Whose the program is: it ends when they leave.
+    /// The client that owns the program: when it disconnects, the program is killed.
     owner: Option<PeerId>,
-    /// Do not look at the pty before this.
+    /// Do not read the pty before this.
     retry_read_at: Option<Instant>,
     times_out_at: Option<Instant>,
     timed_out: bool,
     killing: Option<KillProgress>,
     killed: Option<KillOutcome>,
     exit_stage: ExitStage,
-    /// Whether any process of the pane is left.
+    /// Whether no process of the pane is left.
     no_process_left: bool,
 }
 
-/// How far the end has come. Each step happens once, in this order.
+/// How far the exit has been handled. Each step happens once, in this order.
 enum ExitStage {
     Running,
     /// The program has ended; what it printed is still being read.
     Reaped(Exit),
     /// All of it is on the tape.
     Drained(Exit),
-    /// Written down.
+    /// The exit is recorded on the tape.
     Ended(ExitRecord),
 }
 
 impl KeeperPane {
-    pub(crate) fn new(birth: &SpawnRequest, newborn: SpawnedPane) -> Self {
-        let timeout = birth.timeout_ms.map(Duration::from_millis);
+    pub(crate) fn new(request: &SpawnRequest, spawned: SpawnedPane) -> Self {
+        let timeout = request.timeout_ms.map(Duration::from_millis);
         Self {
-            master: newborn.master,
-            listener: newborn.listener,
-            socket: newborn.socket,
-            files: PaneFiles::new(&birth.tape, &birth.socket),
-            tape: newborn.tape,
-            child: newborn.child,
-            started: newborn.started,
-            grace: Duration::from_millis(birth.grace_ms),
+            master: spawned.master,
+            listener: spawned.listener,
+            socket: spawned.socket,
+            files: PaneFiles::new(&request.tape, &request.socket),
+            tape: spawned.tape,
+            child: spawned.child,
+            started: spawned.started,
+            grace: Duration::from_millis(request.grace_ms),
             drain: Drain::new(),
-            flow: FlowControl::new(birth.followed, Instant::now()),
+            flow: FlowControl::new(request.followed, Instant::now()),
             throttle: FloodThrottle::new(Instant::now()),
             input: PtyInput::default(),
             owner: None,
@@ -111,7 +114,7 @@ impl KeeperPane {
         }
     }
 
-    /// How often somebody has typed.
+    /// Number of writes with user input.
     pub(crate) fn typed(&self) -> u64 {
         self.input.typed()
     }
@@ -128,7 +131,7 @@ impl KeeperPane {
         }
     }
 
-    /// What the pty is to be watched for.
+    /// The events to poll the pty for.
     pub(crate) fn interest(&self) -> PollFlags {
         if self.retry_read_at.is_some()
             || matches!(self.exit_stage, ExitStage::Drained(_) | ExitStage::Ended(_))
@@ -143,10 +146,10 @@ impl KeeperPane {
 
     /// When [`KeeperPane::tick`] wants to be called.
     pub(crate) fn deadline(&self) -> Option<Instant> {
-        let looking = self.killing.as_ref().map(KillProgress::deadline);
-        let holding = self.flow.deadline(&self.tape);
+        let kill_poll = self.killing.as_ref().map(KillProgress::deadline);
+        let flow_timeout = self.flow.deadline(&self.tape);
         let deadlines =
-            [looking, holding, self.input.deadline(), self.retry_read_at, self.times_out_at];
+            [kill_poll, flow_timeout, self.input.deadline(), self.retry_read_at, self.times_out_at];
         deadlines.into_iter().flatten().min()
     }
 
@@ -168,12 +171,12 @@ impl KeeperPane {
         }
     }
 
-    /// Gives the program breaks for so long, if it prints without end.
+    /// Throttles the program for this long, if it floods its terminal with output.
     pub(crate) fn throttle(&mut self, time: Duration, now: Instant) {
         self.throttle.throttle_until(now + time.min(MAX_THROTTLE));
     }
 
-    /// How much of what is printed may be read now.
+    /// How many bytes of output may be read now.
     fn room(&self, now: Instant) -> u64 {
         let room = self.flow.room(&self.tape);
         match self.exit_stage {
@@ -182,16 +185,17 @@ impl KeeperPane {
         }
     }
 
-    /// Moves what was printed to the tape: all of it, so far.
+    /// Moves all output so far to the tape.
     pub(crate) fn drain(&mut self, now: Instant) {
         self.drain_until(DrainUntil::Empty, now);
     }
 
-    /// Moves what was printed to the tape.
+    /// Moves output to the tape.
     pub(crate) fn drain_until(&mut self, until: DrainUntil, now: Instant) {
-        let (room, before) = (self.room(now), self.tape.end());
-        let (pty, until) = (self.master.as_fd(), (room, until));
-        let drained = self.drain.run(pty, &mut self.tape, until, time::now());
+        let room = self.room(now);
+        let before = self.tape.end();
+        let pty = self.master.as_fd();
+        let drained = self.drain.run(pty, &mut self.tape, room, until, time::now());
         match (drained, &self.exit_stage) {
             // The disk is full: the program waits, and nothing is lost.
             (Err(_), _) => {
@@ -210,7 +214,7 @@ impl KeeperPane {
             ) => {
                 self.exit_stage = ExitStage::Drained(*exit);
             }
-            // The program lives and has closed its terminal; it may open it again.
+            // The program runs and has closed its terminal; it may open it again.
             (Ok(drain::PtyReadState::HungUp), ExitStage::Running) => {
                 self.retry_read_at = Some(now + HANGUP_RETRY)
             }
@@ -221,7 +225,7 @@ impl KeeperPane {
         }
     }
 
-    /// Takes what somebody typed, all or none; each part is read by itself.
+    /// Queues a client's input, all parts or none; the program reads each part separately.
     pub(crate) fn accept(
         &mut self,
         id: RequestId,
@@ -235,7 +239,7 @@ impl KeeperPane {
         KeeperResponse { typed: Some(self.typed()), ..done }
     }
 
-    /// The same behind a guard: what has happened up to now is known before it is judged.
+    /// The same behind a guard. All output so far is read before the guard is checked.
     pub(crate) fn accept_guarded(
         &mut self,
         id: RequestId,
@@ -248,7 +252,7 @@ impl KeeperPane {
             None => self.queue_input(id, &[bytes], now),
             refused => KeeperResponse { refused, ..KeeperResponse::ok(id) },
         };
-        // What the terminal replies to a query comes without a condition, and at any time.
+        // A terminal's reply to a query has no condition, and may come at any time.
         if done.refused.is_none() && guard != InputGuard::default() {
             self.input.count_guarded();
         }
@@ -256,8 +260,8 @@ impl KeeperPane {
     }
 
     fn check(&self, guard: InputGuard, now: Instant) -> Option<RefusalReason> {
-        let stands = guard.end.is_none_or(|end| end == self.end());
-        if !stands || guard.typed.is_some_and(|typed| typed != self.typed()) {
+        let is_at_end = guard.end.is_none_or(|end| end == self.end());
+        if !is_at_end || guard.typed.is_some_and(|typed| typed != self.typed()) {
             return Some(RefusalReason::Stale);
         }
         let is_unread = || self.input.is_unread(&self.master, self.end(), now);
@@ -281,12 +285,12 @@ impl KeeperPane {
         matches!(self.exit_stage, ExitStage::Running)
     }
 
-    /// Gives the program what it takes of what was typed.
+    /// Writes queued input to the pty, as much as it accepts now.
     pub(crate) fn write_queued(&mut self, now: Instant) {
         self.input.write_queued(&self.master, self.tape.end(), now);
     }
 
-    /// Has the program get a signal.
+    /// Sends the program a signal: as a key where the terminal has one for it, else directly.
     pub(crate) fn signal(
         &mut self,
         request: &frame::SignalRequest,
@@ -300,7 +304,7 @@ impl KeeperPane {
         let Some(signal) = Signal::from_named_raw(request.signal.into()) else {
             return refuse(RefusalReason::Failed);
         };
-        // Behind what is typed ahead, a key would come too late.
+        // Behind queued input, a key would arrive too late.
         match pty::key_for(&self.master, signal).filter(|_| self.input.is_empty()) {
             Some(key) => self.queue_input(id, &[&[key]], now),
             None => {
@@ -310,7 +314,8 @@ impl KeeperPane {
         }
     }
 
-    /// Sets the size. What was printed before is on the tape first, so that it is known what was for which size.
+    /// Sets the size. Output so far goes to the tape first, so that the tape records which output
+    /// was for which size.
     pub(crate) fn resize(&mut self, id: RequestId, size: Size, now: Instant) -> KeeperResponse {
         self.drain(now);
         let refused = match (size.check(), pty::resize(&self.master, size)) {
@@ -328,7 +333,8 @@ impl KeeperPane {
         self.flow.server_acked();
     }
 
-    /// No server is there. The next one finds the program by its files, whatever something else has deleted.
+    /// The server has disconnected. The next one finds the program by its files, so those that were
+    /// deleted are restored.
     pub(crate) fn server_disconnected(&mut self) {
         if self.is_running()
             && let Ok(Some((listener, socket))) = self.files.restore(&mut self.tape)
@@ -339,12 +345,13 @@ impl KeeperPane {
     }
 
     pub(crate) fn server_connected(&mut self) {
-        // It reads the header next, whatever something else has written there.
+        // The server reads the header next. Write it again, in case another process has overwritten
+        // it.
         let _ = self.tape.refresh();
         self.flow.attach();
     }
 
-    /// Somebody must not miss anything, and may be the one for whom the program runs.
+    /// Adds a follower, which must not miss any output and may own the program.
     pub(crate) fn follow(&mut self, peer: PeerId, follow: &Follow, now: Instant) {
         self.flow.follow(peer, follow.from, now);
         if follow.owns {
@@ -390,7 +397,7 @@ impl KeeperPane {
         self.reap(now);
     }
 
-    /// Collects whoever has ended, and looks whether a kill is over.
+    /// Reaps processes that have ended, and checks whether a kill is over.
     pub(crate) fn reap(&mut self, now: Instant) {
         self.no_process_left = loop {
             match wait(WaitOptions::NOHANG) {
@@ -420,8 +427,8 @@ impl KeeperPane {
         self.drain(now);
     }
 
-    /// Looks whether a kill is over, and does what is next if it is not. One empty look is no end: what forks and exits all
-    /// the time is missed by it.
+    /// Checks whether a kill is over, and takes its next step if it is not. One empty process list
+    /// proves nothing: it can miss a program that forks and exits all the time.
     fn check_kill(&mut self, now: Instant) {
         self.reap(now);
         let Some(killing) = &mut self.killing else {
@@ -441,7 +448,8 @@ impl KeeperPane {
         };
         match left {
             Some(left) if !left.is_empty() || pane_processes::is_over() => {
-                // The last one may have ended while we looked, and its end comes before the answer.
+                // The last process may have ended meanwhile, and its exit is reported before the
+                // response.
                 self.reap(now);
                 self.finish_kill(left);
             }
@@ -466,7 +474,7 @@ impl KeeperPane {
         self.killed = Some(KillOutcome { asked_by, survivors });
     }
 
-    /// Writes the ending down once everything before it has happened; answers it that one time.
+    /// Records the exit once everything before it has happened. Answers it that one time.
     pub(crate) fn try_end(&mut self) -> Option<ExitRecord> {
         let ExitStage::Drained(exit) = self.exit_stage else {
             return None;
@@ -482,27 +490,27 @@ impl KeeperPane {
         Some(ending)
     }
 
-    /// The answers to those who asked for a kill that is over.
+    /// The responses to the requests for a kill that is over.
     pub(crate) fn kill_responses(&mut self) -> Vec<(PeerId, KeeperResponse)> {
-        let told = matches!(self.exit_stage, ExitStage::Running | ExitStage::Ended(_))
+        let is_reported = matches!(self.exit_stage, ExitStage::Running | ExitStage::Ended(_))
             && self.killing.is_none();
-        let Some(killed) = self.killed.as_mut().filter(|_| told) else {
+        let Some(killed) = self.killed.as_mut().filter(|_| is_reported) else {
             return Vec::new();
         };
-        let done =
+        let response =
             |id| KeeperResponse { survivors: killed.survivors.clone(), ..KeeperResponse::ok(id) };
         let asked_by = std::mem::take(&mut killed.asked_by);
-        asked_by.into_iter().map(|(peer, id)| (peer, done(id))).collect()
+        asked_by.into_iter().map(|(peer, id)| (peer, response(id))).collect()
     }
 
-    /// Whether nothing of the pane is left to look after.
+    /// Whether no process is left and the exit is recorded.
     pub(crate) fn is_over(&self) -> bool {
         self.no_process_left
             && self.killing.is_none()
             && matches!(self.exit_stage, ExitStage::Ended(_))
     }
 
-    /// Takes the socket away. The tape stays.
+    /// Removes the socket. The tape stays.
     pub(crate) fn cleanup(&self) {
         self.socket.remove();
     }

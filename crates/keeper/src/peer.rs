@@ -1,4 +1,4 @@
-//! One connection of a keeper: frames in, frames out, never waiting.
+//! One connection of a keeper: frames in, frames out, never blocking.
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::os::fd::{AsFd, BorrowedFd};
@@ -9,25 +9,25 @@ use paned_model::frame::{
     ToKeeper,
 };
 
-use crate::key_filter::KeyFilter;
+use crate::input::key_filter::KeyFilter;
 
-/// A client that asks for so much without listening to the answers is let go.
+/// A client that leaves more bytes than this unread is disconnected.
 const MAX_UNSENT: usize = 1 << 20;
 
-/// A number that names a connection for as long as the keeper lives.
+/// Identifies a connection for as long as the keeper runs.
 pub(crate) type PeerId = u64;
 
 pub(crate) struct Peer {
     pub(crate) id: PeerId,
     pub(crate) role: Option<ClientRole>,
-    /// What it types.
+    /// Separates its user input from terminal reports.
     pub(crate) key_filter: KeyFilter,
     stream: UnixStream,
     frames: FrameDecoder,
     unsent: Vec<u8>,
-    /// The end of the tape as this client was last told.
+    /// The end of the tape that this client was last notified of.
     notified_end: u64,
-    /// What it was told since it last said that it heard.
+    /// What it was notified of since its last ack.
     unacked: NotifyWindow,
 }
 
@@ -46,18 +46,20 @@ impl Peer {
         })
     }
 
-    /// Says on what is unsaid, and hears. One that takes nothing any more may have said something before it went.
+    /// Writes what is queued, then reads. A failed write is ignored: the client may have sent
+    /// messages before it closed the connection.
     pub(crate) fn flush_and_receive(&mut self) -> io::Result<Vec<ToKeeper>> {
         let _ = self.flush();
         self.receive()
     }
 
-    /// Every message that is there. An error is the end of the connection; what was said before it comes
-    /// first, by itself.
+    /// Reads every message that has arrived. An error means the end of the connection; messages
+    /// that came before it are returned first, without the error.
     pub(crate) fn receive(&mut self) -> io::Result<Vec<ToKeeper>> {
         let mut messages = Vec::new();
         let mut bytes = [0; 4096];
-        // What does not fill the room is all there is; should more come, poll says so.
+        // A read that does not fill the buffer has emptied the socket; if more comes, poll reports
+        // it.
         let mut more = true;
         while more {
             match self.stream.read(&mut bytes) {
@@ -84,10 +86,11 @@ impl Peer {
         message.encode(&mut self.unsent);
     }
 
-    /// Writes what is queued, as far as the client takes it.
+    /// Writes what is queued, as much as the client accepts now.
     ///
     /// # Errors
-    /// When the client is gone. That shows again as a failed read, after all that it has said before.
+    /// When the client is gone. Reading fails, too, but only after all messages that the client has
+    /// sent.
     pub(crate) fn flush(&mut self) -> io::Result<()> {
         while !self.unsent.is_empty() {
             match self.stream.write(&self.unsent) {
@@ -100,7 +103,7 @@ impl Peer {
         Ok(())
     }
 
-    /// Whether it asks for more than it reads: it is let go then.
+    /// Whether the client has left too much unread, and must be disconnected.
     pub(crate) fn is_over_limit(&self) -> bool {
         MAX_UNSENT < self.unsent.len()
     }
@@ -109,8 +112,8 @@ impl Peer {
         !self.unsent.is_empty()
     }
 
-    /// Tells where the tape ends, unless there is much that the client has not answered to: one wake-up is on its way
-    /// at most, however fast the program prints, and a few of a program that prints little.
+    /// Notifies the client of the tape's end, unless the notify window is full: at most one wake-up
+    /// is in flight however fast the program prints, and a few if it prints little.
     pub(crate) fn notify_end(&mut self, end: u64) {
         let NotifyWindow { bytes, frames } = self.unacked;
         let is_ahead = NOTIFY_WINDOW.bytes <= bytes || NOTIFY_WINDOW.frames <= frames;
@@ -123,7 +126,7 @@ impl Peer {
         self.send(&FromKeeper::TapeEnd(end));
     }
 
-    /// The client has heard; it may be told again.
+    /// The client has acknowledged; it may be notified again.
     pub(crate) fn acked(&mut self, end: u64) {
         self.unacked = EMPTY_WINDOW;
         self.notify_end(end);
@@ -140,8 +143,9 @@ impl AsFd for Peer {
 mod tests {
     use super::*;
 
-    /// What a client is told of that never answers, while the tape grows by so much each time.
-    fn told(step: u64) -> Vec<u64> {
+    /// The notifications that a client gets if it never acks, while the tape grows by `step` each
+    /// time.
+    fn notified(step: u64) -> Vec<u64> {
         let (ours, mut theirs) = UnixStream::pair().unwrap();
         let mut peer = Peer::new(0, ours).unwrap();
         peer.role = Some(ClientRole::Server);
@@ -150,9 +154,12 @@ mod tests {
         let (mut frames, mut bytes) = (FrameDecoder::default(), [0; 4096]);
         let got = theirs.read(&mut bytes).unwrap();
         frames.push(&bytes[..got]);
-        let said = std::iter::from_fn(|| frames.take().unwrap());
-        said.map(|said| if let FromKeeper::TapeEnd(end) = said { end } else { panic!("{said:?}") })
-            .collect()
+        let messages = std::iter::from_fn(|| frames.take().unwrap());
+        let end_of = |message| match message {
+            FromKeeper::TapeEnd(end) => end,
+            other => panic!("{other:?}"),
+        };
+        messages.map(end_of).collect()
     }
 
     #[test]
@@ -160,25 +167,28 @@ mod tests {
         let (ours, mut theirs) = UnixStream::pair().unwrap();
         let mut peer = Peer::new(0, ours).unwrap();
         // More than is read at once.
-        let mut said = Vec::new();
-        (0..1000).for_each(|n| ToKeeper::Ack(n).encode(&mut said));
-        std::io::Write::write_all(&mut theirs, &said).unwrap();
+        let mut sent = Vec::new();
+        (0..1000).for_each(|n| ToKeeper::Ack(n).encode(&mut sent));
+        std::io::Write::write_all(&mut theirs, &sent).unwrap();
         drop(theirs);
         peer.send(&FromKeeper::TapeEnd(1));
         assert!(peer.flush().is_err(), "it is gone");
-        let mut heard = Vec::new();
+        let mut received = Vec::new();
         while let Ok(messages) = peer.flush_and_receive() {
-            heard.extend(messages);
+            received.extend(messages);
         }
-        assert_eq!(heard, (0..1000).map(ToKeeper::Ack).collect::<Vec<_>>());
+        assert_eq!(received, (0..1000).map(ToKeeper::Ack).collect::<Vec<_>>());
     }
 
     #[test]
     fn a_client_is_told_ahead_of_little_and_once_of_much() {
-        assert_eq!(told(1), (1..=u64::from(NOTIFY_WINDOW.frames)).collect::<Vec<_>>());
-        assert_eq!(told(NOTIFY_WINDOW.bytes / 2), [NOTIFY_WINDOW.bytes / 2, NOTIFY_WINDOW.bytes]);
-        assert_eq!(told(NOTIFY_WINDOW.bytes), [NOTIFY_WINDOW.bytes]);
-        assert_eq!(told(1 << 20), [1 << 20]);
+        assert_eq!(notified(1), (1..=u64::from(NOTIFY_WINDOW.frames)).collect::<Vec<_>>());
+        assert_eq!(
+            notified(NOTIFY_WINDOW.bytes / 2),
+            [NOTIFY_WINDOW.bytes / 2, NOTIFY_WINDOW.bytes]
+        );
+        assert_eq!(notified(NOTIFY_WINDOW.bytes), [NOTIFY_WINDOW.bytes]);
+        assert_eq!(notified(1 << 20), [1 << 20]);
     }
 
     #[test]
@@ -194,8 +204,8 @@ mod tests {
         let (mut frames, mut bytes) = (FrameDecoder::default(), [0; 4096]);
         let got = theirs.read(&mut bytes).unwrap();
         frames.push(&bytes[..got]);
-        let said: Vec<FromKeeper> = std::iter::from_fn(|| frames.take().unwrap()).collect();
-        assert_eq!(said, [FromKeeper::TapeEnd(much), FromKeeper::TapeEnd(much + 1)]);
+        let messages: Vec<FromKeeper> = std::iter::from_fn(|| frames.take().unwrap()).collect();
+        assert_eq!(messages, [FromKeeper::TapeEnd(much), FromKeeper::TapeEnd(much + 1)]);
     }
 
     #[test]

@@ -3,8 +3,8 @@
 use std::io;
 use std::os::fd::BorrowedFd;
 
-/// The user that the process at the other end ran as when the connection was made or, for a listener, when it began to
-/// listen.
+/// The user that the process at the other end ran as when the connection was made or, for a
+/// listener, when it began to listen.
 ///
 /// # Errors
 /// When the descriptor is no connected unix socket.
@@ -13,8 +13,8 @@ pub fn peer_uid(socket: BorrowedFd<'_>) -> io::Result<u32> {
     Ok(rustix::net::sockopt::socket_peercred(socket)?.uid.as_raw())
 }
 
-/// The user that the process at the other end ran as when the connection was made or, for a listener, when it began to
-/// listen.
+/// The user that the process at the other end ran as when the connection was made or, for a
+/// listener, when it began to listen.
 ///
 /// # Errors
 /// When the descriptor is no connected unix socket.
@@ -24,15 +24,16 @@ pub fn peer_uid(socket: BorrowedFd<'_>) -> io::Result<u32> {
 
     let mut uid: libc::uid_t = 0;
     let mut gid: libc::gid_t = 0;
-    // SAFETY: the descriptor is open as long as it is borrowed, and both pointers are to values that live on.
+    // SAFETY: the descriptor is open as long as it is borrowed, and both pointers are to values
+    // that live on.
     if unsafe { libc::getpeereid(socket.as_raw_fd(), &mut uid, &mut gid) } == 0 {
         return Ok(uid);
     }
     Err(io::Error::last_os_error())
 }
 
-/// Whether the process at the other end runs as our user or as root. The mode of the socket's file and of its folder
-/// say so already; this holds if they were changed.
+/// Whether the process at the other end runs as our user or as root. The file modes of the socket
+/// and its folder enforce that already; this check holds even if they were changed.
 pub(crate) fn is_ours(socket: BorrowedFd<'_>) -> bool {
     let own = rustix::process::getuid().as_raw();
     peer_uid(socket).is_ok_and(|peer| peer == own || peer == 0)

@@ -1,9 +1,10 @@
-//! The scribe: writes down what a pane of somebody's tmux prints.
+//! The pipe recorder: records the output of an adopted tmux pane.
 //!
-//! tmux starts it for one pane (`pipe-pane`) and gives it what the pane prints on its standard input. It makes a
-//! tape of that and answers a keeper's socket, so that a server finds it again as it finds its keepers. It owns no
-//! pty: it cannot type, resize or kill, and refuses to. It never waits for a server, because tmux would keep in memory
-//! what it does not take. It goes when the pane does, or when the server lets the pane go.
+//! tmux starts it for one pane (`pipe-pane`) and pipes the pane's output to its standard input. It
+//! records that on a tape and listens on a keeper's socket, so that a server finds it again as it
+//! finds its keepers. It owns no pty: it cannot type, resize or kill, and refuses such requests. It
+//! never waits for a server, because tmux would buffer in memory what is not read. It exits when
+//! the pane ends, or when the server releases the pane.
 
 use std::io::{self, ErrorKind};
 use std::os::fd::AsFd;
@@ -22,63 +23,67 @@ use rustix::io::Errno;
 use rustix::process::setsid;
 use rustix::stdio::stdin;
 
+use crate::admission;
 use crate::drain::{Drain, DrainUntil, PtyReadState};
 use crate::event_loop::{MAX_ACCEPTS, SHUTDOWN_TIMEOUT};
 use crate::peer::{Peer, PeerId};
 use crate::peer_uid::is_ours;
-use crate::process_watch::ProcessWatch;
-use crate::spawn::listen;
+use crate::process::process_watch::ProcessWatch;
+use crate::process::signals;
+use crate::process::spawn::listen;
 use crate::tape::TapeWriter;
-use crate::{admission, signals, time};
+use crate::time;
 
-/// How long a server may take to say what to write and where.
+/// How long to wait for the server's record request.
 const SPAWN_TIMEOUT: Duration = Duration::from_secs(10);
-/// A program that has ended and whose pane is quiet for so long has printed its last: a pane that tmux keeps although
-/// its program has ended has no other end.
+/// The output of an ended program is complete when its pane was quiet for this long. tmux may keep
+/// a pane whose program has ended, and its pipe does not close then.
 const QUIET_PERIOD: Duration = Duration::from_millis(100);
-/// So long after its output has ended, a program is expected to. One that has not lives where we cannot see it.
+/// How long to wait for a program's end after its output has ended. If it still runs then, it runs
+/// where the recorder cannot see it.
 const EXIT_TIMEOUT: Duration = Duration::from_millis(200);
-/// How often a full disk is tried again.
+/// How often a write to a full disk is retried.
 const DISK_RETRY: Duration = Duration::from_millis(250);
 
-/// Writes down what comes in on standard input, as whoever waits for it at this socket says; then listens there itself.
+/// Connects to the server that waits on this socket, takes its record request, records standard
+/// input, and from then on listens on the socket itself.
 ///
 /// # Errors
-/// When nobody waits, or the tape cannot be made.
+/// When no server waits there, or the tape cannot be made.
 pub fn run(socket: &Path) -> io::Result<()> {
     let _ = setsid();
     signals::ignore_hangups();
     fcntl_setfl(stdin(), fcntl_getfl(stdin())? | OFlags::NONBLOCK)?;
-    let (server, adopt, before) = await_record_request(socket)?;
+    let (server, request, before) = await_record_request(socket)?;
     let (listener, socket) = listen(socket)?;
-    let mut scribe = PipeRecorder::new(listener, server, &adopt, &before)?;
-    scribe.publish_changes();
-    while !scribe.is_done() {
-        let ready = scribe.wait()?;
-        scribe.handle(&ready);
-        scribe.publish_changes();
+    let mut recorder = PipeRecorder::new(listener, server, &request, &before)?;
+    recorder.publish_changes();
+    while !recorder.is_done() {
+        let ready = recorder.wait()?;
+        recorder.handle(&ready);
+        recorder.publish_changes();
     }
     socket.remove();
     Ok(())
 }
 
-/// The first thing a scribe hears is what was printed before it came, and where to write.
+/// Waits for the record request. Input before it is what the pane had printed so far.
 fn await_record_request(socket: &Path) -> io::Result<(Peer, RecordRequest, Vec<u8>)> {
     let until = Instant::now() + SPAWN_TIMEOUT;
     let mut server = Peer::new(0, UnixStream::connect(socket)?)?;
     let mut before = Vec::new();
     loop {
         let left = until.saturating_duration_since(Instant::now());
-        let patience = Timespec::try_from(left).map_err(io::Error::other)?;
-        if poll(&mut [PollFd::new(&server, PollFlags::IN)], Some(&patience))? == 0 {
+        let timeout = Timespec::try_from(left).map_err(io::Error::other)?;
+        if poll(&mut [PollFd::new(&server, PollFlags::IN)], Some(&timeout))? == 0 {
             return Err(ErrorKind::TimedOut.into());
         }
         for message in server.receive()? {
             match message {
                 ToKeeper::Input(_, bytes) => before.extend(bytes),
-                ToKeeper::Record(adopt) => {
+                ToKeeper::Record(request) => {
                     server.role = Some(ClientRole::Server);
-                    return Ok((server, *adopt, before));
+                    return Ok((server, *request, before));
                 }
                 _ => {}
             }
@@ -100,7 +105,7 @@ struct PipeRecorder {
     last_activity: Instant,
     /// Whether more output may come.
     open: bool,
-    /// Do not look at the output before this: the disk is full.
+    /// Do not read output before this: the disk is full.
     retry_read_at: Option<Instant>,
     shutdown_deadline: Option<Instant>,
 }
@@ -110,9 +115,9 @@ enum RecorderState {
     Running,
     /// The program has ended; its last output may still come.
     Ended,
-    /// All is written.
+    /// All output is recorded.
     Finished,
-    /// Nothing is to be told: the server has let it go, or it lives on unseen.
+    /// No exit is reported: the server has released the pane, or the program runs on unseen.
     Detached,
 }
 
@@ -129,44 +134,45 @@ impl PipeRecorder {
     fn new(
         listener: UnixListener,
         server: Peer,
-        adopt: &RecordRequest,
+        request: &RecordRequest,
         before: &[u8],
     ) -> io::Result<Self> {
         let started = time::now();
-        let mut tape = TapeWriter::create(Path::new(&adopt.tape), adopt.capacity, started)?;
-        tape.set_size(adopt.size);
-        tape.set_pid(adopt.pid);
+        let mut tape = TapeWriter::create(Path::new(&request.tape), request.capacity, started)?;
+        tape.set_size(request.size);
+        tape.set_pid(request.pid);
         let mut rest = before;
         while !rest.is_empty() {
             rest = &rest[tape.append(rest, started)?..];
         }
-        let mut scribe = Self {
+        let mut recorder = Self {
             listener,
             peers: vec![server],
             next_peer_id: 1,
             tape,
             drain: Drain::new(),
-            pid: adopt.pid,
+            pid: request.pid,
             started,
-            program: ProcessWatch::new(adopt.pid),
+            program: ProcessWatch::new(request.pid),
             state: RecorderState::Running,
             last_activity: Instant::now(),
             open: true,
             retry_read_at: None,
             shutdown_deadline: None,
         };
-        scribe.send_welcome(0);
-        Ok(scribe)
+        recorder.send_welcome(0);
+        Ok(recorder)
     }
 
     fn wait(&self) -> io::Result<RecorderReadiness> {
-        let (stdin, writes) = (stdin(), self.can_record());
+        let stdin = stdin();
+        let can_record = self.can_record();
         let mut fds = vec![PollFd::new(&self.listener, PollFlags::IN)];
         for peer in &self.peers {
             let out = if peer.has_unsent() { PollFlags::OUT } else { PollFlags::empty() };
             fds.push(PollFd::new(peer, PollFlags::IN | out));
         }
-        if writes {
+        if can_record {
             fds.push(PollFd::from_borrowed_fd(stdin, PollFlags::IN));
         }
         let program = self.program.fd().filter(|_| self.state == RecorderState::Running);
@@ -177,12 +183,12 @@ impl PipeRecorder {
         }
         let found: Vec<bool> = fds.iter().map(|fd| !fd.revents().is_empty()).collect();
         let (peers, rest) = found[1..].split_at(self.peers.len());
-        let stirred = self.peers.iter().zip(peers).filter(|(_, found)| **found);
+        let ready = self.peers.iter().zip(peers).filter(|(_, found)| **found);
         Ok(RecorderReadiness {
             listener: found[0],
-            output: writes && rest.first() == Some(&true),
+            output: can_record && rest.first() == Some(&true),
             program: program.is_some() && rest.last() == Some(&true),
-            peers: stirred.map(|(peer, _)| peer.id).collect(),
+            peers: ready.map(|(peer, _)| peer.id).collect(),
         })
     }
 
@@ -198,13 +204,13 @@ impl PipeRecorder {
         Timespec::try_from(deadline?.saturating_duration_since(Instant::now())).ok()
     }
 
-    /// When the pane may be over.
+    /// When to check next whether the pane is over.
     fn deadline(&self) -> Option<Instant> {
         match (self.state, self.open) {
             (RecorderState::Running, true) => self.program.next_check(),
             (RecorderState::Running, false) => {
-                let looks = self.program.next_check();
-                looks.into_iter().chain([self.last_activity + EXIT_TIMEOUT]).min()
+                let check = self.program.next_check();
+                check.into_iter().chain([self.last_activity + EXIT_TIMEOUT]).min()
             }
             (RecorderState::Ended, true) => Some(self.last_activity + QUIET_PERIOD),
             (RecorderState::Ended, false)
@@ -219,7 +225,8 @@ impl PipeRecorder {
             self.write(now);
         }
         if self.state == RecorderState::Running && (ready.program || self.program.is_gone()) {
-            (self.state, self.last_activity) = (RecorderState::Ended, now);
+            self.state = RecorderState::Ended;
+            self.last_activity = now;
         }
         if ready.listener {
             self.accept_peers();
@@ -230,10 +237,11 @@ impl PipeRecorder {
         self.check_end(now);
     }
 
-    /// Moves what came to the tape.
+    /// Moves output to the tape.
     fn write(&mut self, now: Instant) {
         self.last_activity = now;
-        match self.drain.run(stdin(), &mut self.tape, (u64::MAX, DrainUntil::Empty), time::now()) {
+        let until = DrainUntil::Empty;
+        match self.drain.run(stdin(), &mut self.tape, u64::MAX, until, time::now()) {
             Ok(PtyReadState::More | PtyReadState::Empty) => {}
             Ok(PtyReadState::HungUp) => self.open = false,
             Err(_) => {
@@ -243,7 +251,7 @@ impl PipeRecorder {
         }
     }
 
-    /// Whether it is over, and how.
+    /// Checks whether recording is over, and why.
     fn check_end(&mut self, now: Instant) {
         if self.retry_read_at.is_some() {
             return;
@@ -256,7 +264,7 @@ impl PipeRecorder {
             (RecorderState::Running, false) if self.last_activity + EXIT_TIMEOUT <= now => {
                 RecorderState::Detached
             }
-            (life, _) => life,
+            (state, _) => state,
         };
     }
 
@@ -271,7 +279,8 @@ impl PipeRecorder {
         }
     }
 
-    /// Lets go of who is in the way, unless they have said meanwhile who they are.
+    /// If too many clients have not sent a hello, disconnects the oldest of them, unless its hello
+    /// has arrived meanwhile.
     fn evict_unidentified(&mut self) {
         let Some(id) = admission::next_to_evict(&self.peers) else { return };
         self.read_peer(id);
@@ -279,21 +288,21 @@ impl PipeRecorder {
     }
 
     fn read_peer(&mut self, id: PeerId) {
-        let Some(place) = self.peers.iter().position(|peer| peer.id == id) else {
+        let Some(index) = self.peers.iter().position(|peer| peer.id == id) else {
             return;
         };
-        let peer = &mut self.peers[place];
+        let peer = &mut self.peers[index];
         match peer.flush_and_receive() {
             Ok(messages) => {
                 messages.into_iter().for_each(|message| self.handle_request(id, message))
             }
-            Err(_) => drop(self.peers.swap_remove(place)),
+            Err(_) => drop(self.peers.swap_remove(index)),
         }
     }
 
     fn handle_request(&mut self, id: PeerId, message: ToKeeper) {
         let is_server = self.peer(id).is_some_and(|peer| peer.role == Some(ClientRole::Server));
-        let answer = match message {
+        let response = match message {
             ToKeeper::Hello(hello) if !admission::is_admitted(&self.peers, id, hello.role) => {
                 return self.peers.retain(|peer| peer.id != id);
             }
@@ -302,13 +311,13 @@ impl PipeRecorder {
                 return self.send_welcome(id);
             }
             ToKeeper::Ack(offset) => return self.ack(id, offset, is_server),
-            // It never waits for anybody, so nobody can follow it.
+            // It never waits for a client, so it has no followers.
             ToKeeper::Spawn(_)
             | ToKeeper::Record(_)
             | ToKeeper::Release(_)
             | ToKeeper::Follow(_)
             | ToKeeper::Throttle(_) => return,
-            // tmux types, and only for the server.
+            // tmux does the typing, and only for the server.
             ToKeeper::Input(request, _)
             | ToKeeper::GuardedInput(request, ..)
             | ToKeeper::InputParts(request, _) => refuse(request, RefusalReason::Failed),
@@ -321,10 +330,10 @@ impl PipeRecorder {
             }
             ToKeeper::Kill(kill) => refuse(kill.id, RefusalReason::Failed),
         };
-        self.send(id, &FromKeeper::Response(answer));
+        self.send(id, &FromKeeper::Response(response));
     }
 
-    /// tmux has given the pane another size, as the server tells.
+    /// Records the size that tmux has given the pane, as the server reports it.
     fn record_resize(&mut self, id: PeerId, resize: &Resize) -> KeeperResponse {
         self.tape.set_size(resize.size);
         for peer in self.peers.iter_mut().filter(|peer| peer.id != id && peer.role.is_some()) {
@@ -345,13 +354,11 @@ impl PipeRecorder {
     }
 
     fn send_welcome(&mut self, id: PeerId) {
-        let keeper = std::process::id();
-        let (version, pid, started) = (VERSION, self.pid, self.started);
         let welcome = Welcome {
-            version,
-            keeper,
-            pid,
-            started,
+            version: VERSION,
+            keeper: std::process::id(),
+            pid: self.pid,
+            started: self.started,
             typed: None,
             served: None,
             ahead: true,
@@ -381,7 +388,7 @@ impl PipeRecorder {
         }
     }
 
-    /// Says what is new: bytes, then the ending.
+    /// Notifies clients of new output, then of the exit.
     fn publish_changes(&mut self) {
         let end = self.tape.end();
         for peer in &mut self.peers {
@@ -401,7 +408,7 @@ impl PipeRecorder {
 
     fn send_exit(&mut self) {
         if self.state == RecorderState::Finished {
-            // Only tmux was told how it ended.
+            // Only tmux knows the exit status.
             let ending =
                 ExitRecord { exit: None, killed: false, timed_out: false, at: time::now() };
             self.tape.set_ending(ending);
@@ -412,8 +419,8 @@ impl PipeRecorder {
     }
 
     fn is_done(&self) -> bool {
-        let all_said = self.peers.iter().all(|peer| !peer.has_unsent());
-        self.shutdown_deadline.is_some_and(|goodbye| all_said || goodbye <= Instant::now())
+        let all_sent = self.peers.iter().all(|peer| !peer.has_unsent());
+        self.shutdown_deadline.is_some_and(|deadline| all_sent || deadline <= Instant::now())
     }
 }
 

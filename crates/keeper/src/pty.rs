@@ -13,10 +13,10 @@ use rustix::process::Signal;
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{LocalModes, SpecialCodeIndex, Winsize, tcgetattr, tcsetwinsize};
 
-/// The program's side has this name; ours is a descriptor.
+/// A pseudoterminal: our side is an open descriptor, the program's side a path.
 #[derive(Debug)]
 pub struct Pty {
-    /// Our side: what the program prints can be read here. Never blocks.
+    /// Our side, from which the program's output is read. Non-blocking.
     pub master: OwnedFd,
     /// The path of the program's side.
     pub slave: CString,
@@ -26,7 +26,7 @@ impl Pty {
     /// Opens a fresh pty of this size.
     ///
     /// # Errors
-    /// When the system has no more of them.
+    /// When the system has no free pty.
     pub fn open(size: Size) -> io::Result<Self> {
         let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY)?;
         fcntl_setfd(&master, FdFlags::CLOEXEC)?;
@@ -39,7 +39,7 @@ impl Pty {
     }
 }
 
-/// Sets the terminal's size; the program is told by the kernel.
+/// Sets the terminal's size; the kernel notifies the program with `SIGWINCH`.
 ///
 /// # Errors
 /// When the pty is gone.
@@ -48,7 +48,7 @@ pub fn resize(master: &OwnedFd, size: Size) -> io::Result<()> {
     Ok(tcsetwinsize(master, size)?)
 }
 
-/// The key of which the terminal makes this signal, if it does.
+/// The key for which the terminal sends this signal, if there is one.
 pub(crate) fn key_for(master: &OwnedFd, signal: Signal) -> Option<u8> {
     let index = match signal {
         Signal::INT => SpecialCodeIndex::VINTR,
@@ -57,17 +57,18 @@ pub(crate) fn key_for(master: &OwnedFd, signal: Signal) -> Option<u8> {
     };
     let modes = tcgetattr(master).ok()?;
     let key = modes.special_codes[index];
-    // A key of number zero is none.
+    // Zero means that there is no such key.
     (modes.local_modes.contains(LocalModes::ISIG) && key != 0).then_some(key)
 }
 
-/// Whether the terminal edits lines, and gives them out whole.
+/// Whether the terminal is in canonical mode: it edits lines and delivers only whole ones.
 pub(crate) fn edits_lines(master: &OwnedFd) -> bool {
     let modes = tcgetattr(master).map(|terminal| terminal.local_modes);
     modes.is_ok_and(|modes| modes.contains(LocalModes::ICANON))
 }
 
-/// Whether the program has not read yet all that was typed. Asked at its own side of the pty: ours does not know.
+/// Whether the program has input left to read. `FIONREAD` goes to the program's side of the pty:
+/// our side does not know.
 pub(crate) fn has_unread(master: &OwnedFd) -> bool {
     let flags = OFlags::RDONLY | OFlags::NOCTTY | OFlags::NONBLOCK | OFlags::CLOEXEC;
     let name = ptsname(master, Vec::new());
@@ -86,8 +87,8 @@ pub struct PtyProgram<'a> {
     pub env: &'a [(String, String)],
 }
 
-/// Starts a program as the leader of a new session with the pty as its terminal, in the current
-/// directory, with every signal as a fresh login has it. Answers its process.
+/// Starts a program as the leader of a new session with the pty as its controlling terminal, in the
+/// current directory, with default signal handlers and no blocked signals. Answers its process id.
 ///
 /// `posix_spawn` rather than `fork`: it costs the same whatever the size of this process.
 ///
@@ -100,7 +101,8 @@ pub fn start(pty: &Pty, program: PtyProgram<'_>) -> io::Result<u32> {
     let argv = argv.collect::<Result<Vec<_>, _>>().map_err(nul)?;
     let env = program.env.iter().map(|(name, value)| CString::new(format!("{name}={value}")));
     let env = env.collect::<Result<Vec<_>, _>>().map_err(nul)?;
-    let (argv, env) = (pointers(&argv), pointers(&env));
+    let argv = pointers(&argv);
+    let env = pointers(&env);
     let attributes = Attributes::fresh_session()?;
     let files = FileActions::stdio_on(&pty.slave)?;
     let mut pid = 0;
@@ -119,7 +121,7 @@ pub fn start(pty: &Pty, program: PtyProgram<'_>) -> io::Result<u32> {
     Ok(pid.unsigned_abs())
 }
 
-/// The null-ended list C wants.
+/// A null-terminated array of pointers, as C expects it.
 fn pointers(texts: &[CString]) -> Vec<*mut libc::c_char> {
     texts.iter().map(|text| text.as_ptr().cast_mut()).chain([ptr::null_mut()]).collect()
 }
@@ -136,7 +138,8 @@ impl Attributes {
         let mut this = Self(unsafe { attributes.assume_init() });
         let flags = SETSID | libc::POSIX_SPAWN_SETSIGDEF | libc::POSIX_SPAWN_SETSIGMASK;
         let flags = libc::c_short::try_from(flags).expect("the flags of posix_spawn fit a short");
-        let (none, all) = (signals(false), signals(true));
+        let none = signals(false);
+        let all = signals(true);
         // SAFETY: both are initialised.
         check(unsafe { libc::posix_spawnattr_setsigmask(&raw mut this.0, &raw const none) })?;
         // SAFETY: both are initialised.
@@ -176,8 +179,8 @@ fn signals(full: bool) -> libc::sigset_t {
 struct FileActions(libc::posix_spawn_file_actions_t);
 
 impl FileActions {
-    /// The terminal as standard input, output and error. Opening it first as the leader of a session
-    /// without a terminal makes it the session's controlling one.
+    /// The terminal as standard input, output and error. Opening it first as the leader of a
+    /// session without a terminal makes it the session's controlling one.
     fn stdio_on(slave: &CString) -> io::Result<Self> {
         let mut actions = MaybeUninit::uninit();
         // SAFETY: initialises the value, and is called once.
@@ -204,7 +207,7 @@ impl Drop for FileActions {
     }
 }
 
-/// These calls answer the error's number instead of setting `errno`.
+/// These calls return the error number instead of setting `errno`.
 fn check(error: libc::c_int) -> io::Result<()> {
     if error == 0 { Ok(()) } else { Err(io::Error::from_raw_os_error(error)) }
 }

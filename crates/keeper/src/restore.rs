@@ -1,4 +1,5 @@
-//! A pane's files, made anew where something else has deleted them: the next server finds a program that lives by its folder.
+//! Recreates a pane's files if another process has deleted them: the next server finds a running
+//! program by its folder.
 
 use std::fs::{self, DirBuilder};
 use std::io::{self, ErrorKind};
@@ -7,7 +8,7 @@ use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
 
 use crate::owned_file::OwnedFile;
-use crate::spawn;
+use crate::process::spawn;
 use crate::tape::TapeWriter;
 
 /// Where a pane's tape and its keeper's socket are.
@@ -21,8 +22,8 @@ impl PaneFiles {
         Self { tape: tape.into(), socket: socket.into() }
     }
 
-    /// Makes anew what is gone; answers the socket to listen at if that was. A file that is there is left alone: by now it
-    /// may be another pane's.
+    /// Recreates the files that are gone. Answers the new listener if the socket was among them. An
+    /// existing file is left alone: it may be another pane's by now.
     pub(crate) fn restore(
         &self,
         tape: &mut TapeWriter,

@@ -1,36 +1,38 @@
-//! Breaks for a program that prints without end while somebody types elsewhere.
+//! Throttles a program that prints without end while a user types into another pane.
 //!
-//! Such a program finds room in its terminal whenever it looks, and so has a core to itself until the system's
-//! clock ticks: 4 ms on many machines, in which whoever else is to run there waits, as the neighbour does that somebody
-//! types into. When its terminal is not read for a moment, it waits instead, and the core is free. That costs the
-//! program a fifth of its speed, so it is done only for as long as the server says that there is such a neighbour, and
-//! what prints less than [`FLOOD_BYTES`] in one go never meets it.
+//! Such a program finds space in its terminal whenever it writes, and so keeps a core until the
+//! next scheduler tick: 4 ms on many machines. Other processes on that core wait for as long, among
+//! them the one that the user types into. While the flooding program's terminal is not read, the
+//! program blocks, and the core is free. These breaks cost the program a fifth of its speed. So
+//! they happen only for as long as the server says that a user types into another pane, and a
+//! program that prints less than [`FLOOD_BYTES`] in one go never gets one.
 
 use std::time::{Duration, Instant};
 
-/// How much is a flood.
+/// How much output in one go is a flood.
 const FLOOD_BYTES: u64 = 4 << 20;
-/// How much of a flood lies between two breaks.
+/// How many bytes of a flood are read between two breaks.
 const BYTES_PER_BREAK: u64 = 48 << 10;
-/// After a silence as long as this, whatever comes is new.
+/// After a silence this long, output counts as new.
 const SILENCE: Duration = Duration::from_millis(20);
-/// About as long as it takes to fill a terminal (12 KiB on Linux) at the rate at which programs print.
+/// About as long as it takes to fill a terminal (12 KiB on Linux) at the rate at which programs
+/// print.
 pub(crate) const BREAK: Duration = Duration::from_micros(130);
 
-/// Has this process woken on time, where Linux would take 50 µs more. For after the program is started: it would inherit
-/// this.
+/// Has the kernel wake this process on time: Linux delays timers by 50 µs by default. Call it after
+/// the program is started, which would inherit the setting.
 pub(crate) fn set_timer_slack() {
     #[cfg(target_os = "linux")]
     let _ = rustix::thread::set_current_timer_slack(std::num::NonZeroU64::new(1000));
 }
 
-/// How much was printed in one go.
+/// Counts the output in one go.
 pub(crate) struct FloodThrottle {
     last: Instant,
     printed: u64,
-    /// What may be printed before the next break.
+    /// How many bytes may be printed before the next break.
     left: u64,
-    /// Until when there are breaks.
+    /// Until when the program is throttled.
     until: Option<Instant>,
 }
 
@@ -39,7 +41,7 @@ impl FloodThrottle {
         Self { last: now, printed: 0, left: FLOOD_BYTES, until: None }
     }
 
-    /// There are breaks up to this moment.
+    /// Throttles the program up to this moment.
     pub(crate) fn throttle_until(&mut self, until: Instant) {
         self.until = Some(until);
     }
@@ -48,12 +50,12 @@ impl FloodThrottle {
         self.until.is_some_and(|until| now < until)
     }
 
-    /// How much may be read before the next break.
+    /// How many bytes may be read before the next break.
     pub(crate) fn room(&self, now: Instant) -> u64 {
         if self.is_throttling(now) { self.left.saturating_sub(self.printed) } else { u64::MAX }
     }
 
-    /// So much was printed. Answers whether it is time for a break.
+    /// Counts output. Answers whether it is time for a break.
     pub(crate) fn printed(&mut self, bytes: u64, now: Instant) -> bool {
         if SILENCE <= now.saturating_duration_since(self.last) {
             *self = Self { until: self.until, ..Self::new(now) };
@@ -62,7 +64,8 @@ impl FloodThrottle {
         self.printed += bytes;
         let is_due = self.left <= self.printed;
         if is_due {
-            (self.printed, self.left) = (0, BYTES_PER_BREAK);
+            self.printed = 0;
+            self.left = BYTES_PER_BREAK;
         }
         is_due && self.is_throttling(now)
     }
@@ -76,21 +79,21 @@ mod tests {
     const MANY: u64 = FLOOD_BYTES.div_ceil(BYTES_PER_BREAK);
     const FAST: Duration = Duration::from_millis(1);
 
-    /// A pace with breaks for so long.
+    /// A throttle that is active for this long.
     fn with_breaks(time: Duration) -> (FloodThrottle, Instant) {
         let now = Instant::now();
-        let mut pace = FloodThrottle::new(now);
-        pace.throttle_until(now + time);
-        (pace, now)
+        let mut throttle = FloodThrottle::new(now);
+        throttle.throttle_until(now + time);
+        (throttle, now)
     }
 
     /// Prints so many stretches, each so long after the last; answers how many breaks there are.
     #[track_caller]
     fn check(stretches: u64, apart: Duration, breaks: u64) {
-        let (mut pace, mut now) = with_breaks(Duration::from_secs(60));
+        let (mut throttle, mut now) = with_breaks(Duration::from_secs(60));
         let due = (0..stretches).filter(|_| {
             now += apart;
-            pace.printed(BYTES_PER_BREAK, now)
+            throttle.printed(BYTES_PER_BREAK, now)
         });
         assert_eq!(due.count() as u64, breaks);
     }
@@ -110,23 +113,23 @@ mod tests {
 
     #[test]
     fn no_more_is_read_than_up_to_the_next_break() {
-        let (mut pace, now) = with_breaks(FAST);
-        assert_eq!(pace.room(now), FLOOD_BYTES);
-        assert!(!pace.printed(FLOOD_BYTES - 1, now));
-        assert_eq!(pace.room(now), 1);
-        assert!(pace.printed(1, now));
-        assert_eq!(pace.room(now), BYTES_PER_BREAK);
+        let (mut throttle, now) = with_breaks(FAST);
+        assert_eq!(throttle.room(now), FLOOD_BYTES);
+        assert!(!throttle.printed(FLOOD_BYTES - 1, now));
+        assert_eq!(throttle.room(now), 1);
+        assert!(throttle.printed(1, now));
+        assert_eq!(throttle.room(now), BYTES_PER_BREAK);
     }
 
     #[test]
     fn there_are_breaks_only_while_they_are_asked_for() {
-        let (mut pace, now) = with_breaks(FAST);
-        assert!(pace.printed(FLOOD_BYTES, now) && pace.printed(BYTES_PER_BREAK, now));
+        let (mut throttle, now) = with_breaks(FAST);
+        assert!(throttle.printed(FLOOD_BYTES, now) && throttle.printed(BYTES_PER_BREAK, now));
         let later = now + FAST;
-        assert_eq!(pace.room(later), u64::MAX);
-        assert!(!pace.printed(FLOOD_BYTES, later));
-        pace.throttle_until(later + FAST);
-        assert_eq!(pace.room(later), BYTES_PER_BREAK);
-        assert!(pace.printed(BYTES_PER_BREAK, later), "it is a flood already");
+        assert_eq!(throttle.room(later), u64::MAX);
+        assert!(!throttle.printed(FLOOD_BYTES, later));
+        throttle.throttle_until(later + FAST);
+        assert_eq!(throttle.room(later), BYTES_PER_BREAK);
+        assert!(throttle.printed(BYTES_PER_BREAK, later), "it is a flood already");
     }
 }

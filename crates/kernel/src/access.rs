@@ -1,15 +1,15 @@
-//! What a call touches, and whether its caller may touch that.
+//! Which panes a call accesses, and whether its caller may access them.
 //!
-//! Every action says for its parameters what it is about; [`Kernel::permit`] checks all of it in one place, before the
-//! action runs. An action cannot leave it out: `Action::touches` has no default.
+//! Every action declares what a call with its parameters accesses; [`Kernel::permit`] checks that
+//! in one place, before the action runs. An action cannot omit the declaration: `Action::access`
+//! has no default.
 
 use paned_model::{AgentState, Code, Grant, PaneId, PaneRef, PaneSet, Refusal, Scope};
 use paned_policy::permit::{self, Denial};
 
-use crate::agents::AgentRequest;
 use crate::{Caller, Kernel};
 
-/// What a call touches.
+/// What a call accesses.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AccessRequest {
     extent: AccessExtent,
@@ -18,27 +18,27 @@ pub struct AccessRequest {
     operation: AccessOperation,
 }
 
-/// What is done to the panes that a call names, where that needs more than to reach them.
+/// What a call does to the panes that it names, where that needs more than reaching them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum AccessOperation {
     Other,
-    /// It is typed into, which may answer a question on its screen.
+    /// Types into the pane, which may answer a question on its screen.
     Input,
-    /// It is ended; also if it is the caller's own, where the caller says so.
+    /// Ends the pane; the caller's own pane only with `itself`.
     End {
         itself: bool,
     },
 }
 
-/// How far a call goes beyond the panes that it names.
+/// Which panes a call accesses beyond those that it names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum AccessExtent {
-    /// No further.
+    /// None.
     Named,
-    /// As far as its caller's grant reaches: the action asks [`Kernel::reaches`] about every pane it finds, and leaves
-    /// the others out of what it does and of what it answers.
+    /// All that its caller's grant reaches: the action asks [`Kernel::reaches`] about every pane it
+    /// finds, and leaves the others out of what it does and of what it answers.
     Reachable,
-    /// To every pane.
+    /// Every pane.
     All,
 }
 
@@ -47,7 +47,7 @@ impl AccessRequest {
         Self { extent, panes, tmux_server: false, operation: AccessOperation::Other }
     }
 
-    /// No pane: what the scope allows is all there is to it.
+    /// No pane: only the scope is checked.
     #[must_use]
     pub fn nothing() -> Self {
         Self::new(AccessExtent::Named, Vec::new())
@@ -71,26 +71,26 @@ impl AccessRequest {
         Self::new(AccessExtent::Reachable, Vec::new())
     }
 
-    /// Every pane, or what only a grant over every pane may see or do.
+    /// Every pane, or something that only a grant over every pane may see or do.
     #[must_use]
     pub fn all_panes() -> Self {
         Self::new(AccessExtent::All, Vec::new())
     }
 
-    /// The panes are typed into. What answers a question of an agent does not come from the agent itself.
+    /// The call types into the panes. An agent must not answer its own question.
     #[must_use]
     pub fn typing(self) -> Self {
         Self { operation: AccessOperation::Input, ..self }
     }
 
-    /// The panes are ended; also the one that the caller speaks from, if it says that it means `itself`.
+    /// The call ends the panes; the one that the caller runs in only with `itself`.
     #[must_use]
     pub fn ending(self, itself: bool) -> Self {
         Self { operation: AccessOperation::End { itself }, ..self }
     }
 
-    /// A tmux server that the caller names, if it names one. A tmux client obeys its server, so this is for `admin` over
-    /// all panes alone.
+    /// The call names a tmux server, if `socket` is given. A tmux client obeys its server, so only
+    /// `admin` over all panes may do that.
     #[must_use]
     pub fn with_tmux_server(mut self, socket: Option<&str>) -> Self {
         self.tmux_server |= socket.is_some();
@@ -99,29 +99,29 @@ impl AccessRequest {
 }
 
 impl Kernel {
-    /// Whether a caller may touch what a call touches. A pane that does not exist is refused in the same words as one
-    /// that the grant does not reach.
-    pub(crate) fn permit(&self, touches: &AccessRequest, caller: &Caller) -> Result<(), Refusal> {
-        if touches.extent == AccessExtent::All {
+    /// Checks that a caller may access what a call accesses. A pane that does not exist gets the
+    /// same refusal as one that the grant does not reach.
+    pub(crate) fn permit(&self, access: &AccessRequest, caller: &Caller) -> Result<(), Refusal> {
+        if access.extent == AccessExtent::All {
             needs_all_panes(caller, "this is about every pane")?;
         }
-        if touches.tmux_server {
+        if access.tmux_server {
             permit::scope(&caller.grant, Scope::Admin).map_err(|_| {
                 let sentence = "to name a tmux server needs the scope `admin`";
                 Refusal::new(Code::Forbidden, sentence)
             })?;
             needs_all_panes(caller, "a tmux server shows more than single panes")?;
         }
-        touches.panes.iter().try_for_each(|pane| self.check_reach(pane, caller))?;
-        match touches.operation {
+        access.panes.iter().try_for_each(|pane| self.check_reach(pane, caller))?;
+        match access.operation {
             AccessOperation::Other | AccessOperation::Input => Ok(()),
             AccessOperation::End { itself } => {
-                touches.panes.iter().try_for_each(|pane| self.check_self_end(pane, caller, itself))
+                access.panes.iter().try_for_each(|pane| self.check_self_end(pane, caller, itself))
             }
         }
     }
 
-    /// Refuses to end the pane that the caller speaks from, unless it says that it means that.
+    /// Refuses to end the pane that the caller runs in, unless `itself` is set.
     pub(crate) fn check_self_end(
         &self,
         id: &PaneId,
@@ -138,33 +138,32 @@ impl Kernel {
         Err(Refusal::new(Code::Conflict, sentence))
     }
 
-    /// Whether what a caller types may be typed: a question in an agent's pane is not answered from within that pane, or
-    /// from one that was started there, unless the pane was started with the right to `approve`. By which way the caller
-    /// came does not matter: the socket gives every program in a pane the rights of the owner.
-    pub(crate) async fn permit_typing(
+    /// Refuses input into an agent's pane that comes from that agent, or from a pane started there,
+    /// unless the pane was started with the right to `approve`. Otherwise an agent could approve
+    /// its own tool calls. The agent's state is not asked: an agent can clear its screen, or shrink
+    /// it, and so hide its question from us. The transport does not matter: the unix socket gives
+    /// every program in a pane the rights of the owner.
+    pub(crate) fn permit_typing(
         &self,
-        touches: &AccessRequest,
+        access: &AccessRequest,
         caller: &Caller,
     ) -> Result<(), Refusal> {
-        let (AccessOperation::Input, Some(own)) = (touches.operation, &caller.pane) else {
+        let Some(own) = &caller.pane else { return Ok(()) };
+        if access.operation != AccessOperation::Input {
             return Ok(());
-        };
+        }
         let lineage = self.panes().lineage_of(own);
-        for id in &touches.panes {
+        for id in &access.panes {
             let Ok(pane) = self.panes().get(id) else { continue };
-            let may_approve = pane.lock().record.grant.grant.scopes.contains(&Scope::Approve);
-            if may_approve || !lineage.contains(pane.instance()) {
+            let locked = pane.lock();
+            let is_agent = locked.agent.as_ref().is_some_and(|it| it.state != AgentState::Exited);
+            let may_approve = locked.record.grant.grant.scopes.contains(&Scope::Approve);
+            if !is_agent || may_approve || !lineage.contains(pane.instance()) {
                 continue;
             }
-            // By a fresh look: what was last seen is some milliseconds old.
-            if let Some(agent) = self.agents().find(id) {
-                let _ = agent.ask(AgentRequest::Inspect).await;
-            }
-            let state = pane.lock().agent.as_ref().map(|agent| agent.state);
-            let Some(why) = state.and_then(pending_question) else { continue };
             let sentence = format!(
-                "the agent in pane `{id}` {why}, and this comes from that agent: to answer it needs the scope `approve`, \
-                 which the pane was not started with"
+                "this comes from the agent in pane `{id}`, which may not type into its own pane, as that could answer \
+                 its own questions: that needs the scope `approve`, which the pane was not started with"
             );
             return Err(Refusal::new(Code::Forbidden, sentence));
         }
@@ -177,8 +176,8 @@ impl Kernel {
         self.check_reach(id, caller).is_ok()
     }
 
-    /// Whether a caller's grant reaches a pane; the refusal if it does not, which is the same for a pane that does not
-    /// exist.
+    /// Whether a caller's grant reaches a pane; the refusal if it does not, which is the same for a
+    /// pane that does not exist.
     ///
     /// # Errors
     /// When it does not.
@@ -195,25 +194,10 @@ impl Kernel {
         grant.panes == PaneSet::All || permit::reaches(grant, &self.panes().lineage(id))
     }
 
-    /// Whether a grant reaches a pane, also one that is gone: what happened to it is shown or not by that.
+    /// Whether a grant reaches a pane, also one that is gone: its events are visible by the same
+    /// rule.
     pub(crate) fn grant_reaches_ref(&self, pane: &PaneRef, grant: &Grant) -> bool {
         grant.panes == PaneSet::All || permit::reaches(grant, &self.panes().lineage_of(pane))
-    }
-}
-
-/// Why what is typed into an agent could answer a question. A state that is not known may hide one: an agent that makes its
-/// own pane too small to show a question must not get past this.
-fn pending_question(state: AgentState) -> Option<&'static str> {
-    match state {
-        AgentState::Blocked => Some("asks a question"),
-        AgentState::Starting | AgentState::Unknown => {
-            Some("may be asking a question that cannot be seen")
-        }
-        AgentState::Ready
-        | AgentState::Busy
-        | AgentState::Limited
-        | AgentState::Error
-        | AgentState::Exited => None,
     }
 }
 

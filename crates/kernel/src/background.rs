@@ -1,5 +1,5 @@
-//! Changes under way: whoever asked may go away in the middle, and the change is finished all the same, in a task of
-//! its own.
+//! Changes in progress. A caller may disconnect before its change is finished; the change then
+//! continues in a task of its own.
 
 use std::future::poll_fn;
 use std::mem;
@@ -13,45 +13,45 @@ use paned_model::Refusal;
 use tokio::sync::oneshot;
 use tokio::task::JoinSet;
 
-/// The tasks of all changes under way.
+/// The tasks of all changes in progress.
 #[derive(Default)]
 pub(crate) struct BackgroundTasks {
     tasks: Mutex<JoinSet<()>>,
 }
 
 impl BackgroundTasks {
-    /// Does it and waits for the outcome: in a task of its own, unless it is done before it waits for anything. Most
-    /// changes are, and a task costs as much as they do.
+    /// Runs a future and waits for the outcome. It is spawned as a task unless the first poll
+    /// completes it. Most changes complete at once, and a task costs as much as they do.
     ///
     /// # Errors
-    /// When it panicked, or the server stopped before it was done.
+    /// When it panicked, or the server stopped before it finished.
     pub(crate) async fn run<T: Send + 'static>(
         &self,
-        errand: BoxedFuture<'static, T>,
+        future: BoxedFuture<'static, T>,
     ) -> Result<T, Refusal> {
-        let mut errand = AssertUnwindSafe(errand).catch_unwind();
-        let begun = poll_fn(|cx| Poll::Ready(errand.poll_unpin(cx))).await;
-        if let Poll::Ready(outcome) = begun {
+        let mut future = AssertUnwindSafe(future).catch_unwind();
+        let first_poll = poll_fn(|cx| Poll::Ready(future.poll_unpin(cx))).await;
+        if let Poll::Ready(outcome) = first_poll {
             return outcome.map_err(|_| aborted());
         }
         let (done, outcome) = oneshot::channel();
         self.spawn(async move {
-            // Whoever asked may be gone.
-            let _ = done.send(errand.await);
+            // The caller may have disconnected.
+            let _ = done.send(future.await);
         });
         outcome.await.map_err(|_| aborted())?.map_err(|_| aborted())
     }
 
-    /// Does it in a task of its own.
-    pub(crate) fn spawn(&self, errand: impl Future<Output = ()> + Send + 'static) {
+    /// Runs a future in a task of its own.
+    pub(crate) fn spawn(&self, future: impl Future<Output = ()> + Send + 'static) {
         let mut tasks = self.lock();
         while let Some(ended) = tasks.try_join_next() {
             report(ended);
         }
-        tasks.spawn(errand);
+        tasks.spawn(future);
     }
 
-    /// Waits until nothing is under way.
+    /// Waits until all tasks have ended.
     pub(crate) async fn finish(&self) {
         let mut tasks = mem::take(&mut *self.lock());
         while let Some(ended) = tasks.join_next().await {
@@ -64,15 +64,15 @@ impl BackgroundTasks {
     }
 }
 
-/// The panic hook has said where.
+/// The panic hook has logged the location.
 fn aborted() -> Refusal {
-    tracing::error!("an action broke off");
+    tracing::error!("an action panicked or was cancelled");
     Refusal::internal("the action broke off; the server's log says more")
 }
 
 fn report(ended: Result<(), tokio::task::JoinError>) {
     if let Err(error) = ended {
-        tracing::error!(%error, "an action broke off");
+        tracing::error!(%error, "an action panicked or was cancelled");
     }
 }
 
@@ -91,11 +91,11 @@ mod tests {
 
     #[tokio::test]
     async fn an_errand_is_finished_though_nobody_waits_for_it() {
-        let errands = BackgroundTasks::default();
+        let background = BackgroundTasks::default();
         let (begun, done) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
         let (begun_there, go) = (begun.clone(), done.clone());
         let (told, outcome) = oneshot::channel();
-        let errand = errands.run(Box::pin(async move {
+        let errand = background.run(Box::pin(async move {
             begun_there.notify_one();
             go.notified().await;
             told.send(7).unwrap();
@@ -105,17 +105,17 @@ mod tests {
             () = begun.notified() => {}
         }
         done.notify_one();
-        errands.finish().await;
+        background.finish().await;
         assert_eq!(outcome.await, Ok(7));
     }
 
     #[tokio::test]
     async fn a_panic_is_an_answer() {
-        let errands = BackgroundTasks::default();
-        let refusal = errands.run::<()>(Box::pin(async { panic!("on purpose") }));
+        let background = BackgroundTasks::default();
+        let refusal = background.run::<()>(Box::pin(async { panic!("on purpose") }));
         let refusal = refusal.await.unwrap_err();
         assert_eq!(refusal.code, Code::Internal);
-        let later = errands.run::<()>(Box::pin(async {
+        let later = background.run::<()>(Box::pin(async {
             yield_now().await;
             panic!("on purpose")
         }));
@@ -124,17 +124,17 @@ mod tests {
 
     #[tokio::test]
     async fn what_is_done_without_waiting_needs_no_task() {
-        let errands = BackgroundTasks::default();
-        assert_eq!(errands.run(Box::pin(async { 7 })).now_or_never(), Some(Ok(7)));
-        assert!(errands.lock().is_empty());
-        assert_eq!(errands.run(Box::pin(yield_now())).await, Ok(()));
-        assert_eq!(errands.lock().len(), 1);
+        let background = BackgroundTasks::default();
+        assert_eq!(background.run(Box::pin(async { 7 })).now_or_never(), Some(Ok(7)));
+        assert!(background.lock().is_empty());
+        assert_eq!(background.run(Box::pin(yield_now())).await, Ok(()));
+        assert_eq!(background.lock().len(), 1);
     }
 
     #[tokio::test]
     async fn one_that_never_ends_holds_up_nobody_for_longer_than_asked() {
-        let errands = BackgroundTasks::default();
-        errands.spawn(pending());
-        assert!(timeout(Duration::from_millis(1), errands.finish()).await.is_err());
+        let background = BackgroundTasks::default();
+        background.spawn(pending());
+        assert!(timeout(Duration::from_millis(1), background.finish()).await.is_err());
     }
 }

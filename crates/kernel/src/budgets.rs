@@ -1,4 +1,4 @@
-//! What one grant may use of what all share: events a second, and streams at once. The owner's grants are not limited.
+//! Limits for each grant: events per second and open streams. The owner's grants are not limited.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -7,14 +7,14 @@ use paned_model::{Code, Grant, GrantId, Refusal, Scope, Time};
 use paned_policy::rate::{Rate, TokenBucket};
 use serde_json::json;
 
-/// How many times the rate may be used at once after a rest.
+/// The burst, as a multiple of the rate per second.
 const BURST: u64 = 5;
-/// An event costs one unit for each started piece of this size.
+/// An event costs one unit, and one more for each full block of this size.
 const UNIT_BYTES: usize = 4096;
-/// How many grants are remembered before those are dropped that rest.
+/// From this many buckets on, full ones are dropped.
 const PRUNE_AT: usize = 256;
 
-/// What the grants use at present.
+/// What each grant uses at present.
 #[derive(Default)]
 pub(crate) struct Budgets {
     events: Mutex<HashMap<GrantId, TokenBucket>>,
@@ -34,7 +34,7 @@ pub struct StreamSlot {
 }
 
 impl Budgets {
-    /// Has a grant record an event of this size.
+    /// Charges a grant for an event of this size.
     ///
     /// # Errors
     /// When it records too many.
@@ -79,11 +79,11 @@ impl Budgets {
             return Ok(StreamSlot { streams, grant: None });
         }
         let mut table = lock(&self.streams);
-        let of = table.per_grant.get(&grant.id).copied().unwrap_or(0);
+        let open = table.per_grant.get(&grant.id).copied().unwrap_or(0);
         let refuse = |sentence: String| Err(Refusal::new(Code::Limit, sentence));
-        if each <= of {
+        if each <= open {
             return refuse(format!(
-                "this grant has {of} streams and sockets open already; close one, or raise `limits.streams_per_grant`"
+                "this grant has {open} streams and sockets open already; close one, or raise `limits.streams_per_grant`"
             ));
         }
         if all <= table.total {
@@ -93,7 +93,7 @@ impl Budgets {
             ));
         }
         table.total += 1;
-        table.per_grant.insert(grant.id.clone(), of + 1);
+        table.per_grant.insert(grant.id.clone(), open + 1);
         Ok(StreamSlot { streams, grant: Some(grant.id.clone()) })
     }
 }
@@ -103,16 +103,16 @@ impl Drop for StreamSlot {
         let Some(grant) = &self.grant else { return };
         let mut table = lock(&self.streams);
         table.total -= 1;
-        if let Some(of) = table.per_grant.get_mut(grant) {
-            *of -= 1;
-            if *of == 0 {
+        if let Some(open) = table.per_grant.get_mut(grant) {
+            *open -= 1;
+            if *open == 0 {
                 table.per_grant.remove(grant);
             }
         }
     }
 }
 
-/// Whether it is the owner's own.
+/// Whether a grant has no limits: one with the scope `admin`.
 fn is_unlimited(grant: &Grant) -> bool {
     grant.scopes.contains(&Scope::Admin)
 }

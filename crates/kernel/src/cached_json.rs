@@ -1,4 +1,5 @@
-//! Answers that are kept as JSON: what many ask for and seldom changes is made once, and copied.
+//! Answers cached as JSON: what is requested often and changes seldom is serialized once and
+//! copied.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -25,7 +26,7 @@ impl<T: Serialize> CachedJson<T> {
 
 #[cfg(test)]
 impl<T> CachedJson<T> {
-    /// Whether both are one, made once.
+    /// Whether both share one cached value.
     pub(crate) fn is_same(one: &Self, other: &Self) -> bool {
         Arc::ptr_eq(&one.json, &other.json)
     }

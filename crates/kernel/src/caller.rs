@@ -1,4 +1,4 @@
-//! Who asks.
+//! The caller of an action.
 
 use std::sync::Arc;
 
@@ -7,19 +7,19 @@ use paned_model::{Grant, PaneRef};
 use crate::Kernel;
 use crate::client::ConnectedClient;
 
-/// Somebody who was let in: what they may do, and the pane they speak from.
+/// An authenticated caller: its grant, and the pane it runs in.
 #[derive(Clone, Debug)]
 pub struct Caller {
-    /// What they may do.
+    /// What it may do.
     pub grant: Arc<Grant>,
-    /// The pane they speak from, proven by its token.
+    /// The pane it runs in, proven by that pane's token.
     pub pane: Option<PaneRef>,
-    /// Their connection, if it is one that stays: it may hold the sizes of panes.
+    /// Its connection, if that is persistent: such a client may hold the sizes of panes.
     pub client: Option<Arc<ConnectedClient>>,
 }
 
 impl Caller {
-    /// The same, on a connection that stays, of this kind.
+    /// The same caller on a persistent connection of this kind.
     #[must_use]
     pub fn connected(self, kernel: &Kernel, kind: &str) -> Self {
         Self { client: Some(ConnectedClient::new(kernel.clone(), kind)), ..self }

@@ -1,4 +1,5 @@
-//! Somebody who is there: what they hold is let go when they leave, however they leave.
+//! A client with a persistent connection. What it holds is released when it disconnects, for
+//! whatever reason.
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -12,7 +13,7 @@ use crate::Kernel;
 
 static COUNT: AtomicU64 = AtomicU64::new(1);
 
-/// A client that stays connected and may hold the sizes of panes. Dropping it lets go of them.
+/// A client that stays connected and may hold the sizes of panes. Dropping it releases them.
 pub struct ConnectedClient {
     kernel: Kernel,
     name: String,
@@ -22,31 +23,31 @@ pub struct ConnectedClient {
 impl ConnectedClient {
     pub(crate) fn new(kernel: Kernel, kind: &str) -> Arc<Self> {
         let number = COUNT.fetch_add(1, Ordering::Relaxed);
-        let (name, holds) = (format!("{kind} {number}"), Mutex::default());
-        Arc::new(Self { kernel, name, held_sizes: holds })
+        let name = format!("{kind} {number}");
+        Arc::new(Self { kernel, name, held_sizes: Mutex::default() })
     }
 
-    /// What others are told of it.
+    /// The name shown to other clients.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// It leaves: it holds nothing any more, whatever still runs in its name.
+    /// Releases everything the client holds, even if requests of its own still run.
     pub fn disconnect(&self) {
         let held =
             std::mem::take(&mut *self.held_sizes.lock().unwrap_or_else(PoisonError::into_inner));
-        let reach = |id: PaneId| self.kernel.panes().get(&id).ok()?.sender().ok();
-        let commands: Vec<_> = held.into_iter().filter_map(reach).collect();
-        // Without a runtime the server is going; its keepers notice by themselves.
+        let find_sender = |id: PaneId| self.kernel.panes().get(&id).ok()?.sender().ok();
+        let senders: Vec<_> = held.into_iter().filter_map(find_sender).collect();
+        // Without a runtime the server is shutting down; keepers notice that by themselves.
         let Ok(runtime) = Handle::try_current() else { return };
-        for pane in commands {
+        for pane in senders {
             let release = PaneCommand::Release(self.name.clone());
             runtime.spawn(async move { pane.send(release).await });
         }
     }
 
-    /// It asked for a pane's size, and may hold it from now on.
+    /// Records that the client requested a pane's size and may hold it from now on.
     pub(crate) fn note_size_hold(&self, pane: &PaneId) {
         self.held_sizes.lock().unwrap_or_else(PoisonError::into_inner).insert(pane.clone());
     }
@@ -54,7 +55,7 @@ impl ConnectedClient {
 
 impl std::fmt::Debug for ConnectedClient {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_tuple("Presence").field(&self.name).finish()
+        f.debug_tuple("ConnectedClient").field(&self.name).finish()
     }
 }
 

@@ -1,4 +1,4 @@
-//! The one way in for every change and question.
+//! The single entry point for every action.
 
 use std::future::poll_fn;
 use std::pin::pin;
@@ -32,7 +32,7 @@ struct ActionEvent<'a> {
     error_info: Option<&'a Refusal>,
 }
 
-/// What is needed to tell of an action.
+/// What the events about an action need to know of it.
 #[derive(Clone, Copy)]
 struct ActionLog {
     action: &'static str,
@@ -41,11 +41,12 @@ struct ActionLog {
 }
 
 impl Kernel {
-    /// Runs an action: find it, permit it, read its parameters, ask the hooks, run it, tell of it. A change is answered
-    /// once it is in the journal; one that cannot be written there is undone and refused.
+    /// Runs an action: find it, authorize it, parse its parameters, ask the hooks, run it, record
+    /// events. A change is answered once it is in the journal; one that cannot be written there is
+    /// undone and refused.
     ///
     /// # Errors
-    /// With the refusal that every face shows as it is.
+    /// With the refusal, which every server front end passes on unchanged.
     pub async fn dispatch(
         &self,
         name: &str,
@@ -61,35 +62,34 @@ impl Kernel {
             ActionContext { kernel: self.clone(), caller: caller.clone(), undo: undo.clone() };
         let run = (definition.prepare)(context, params)?;
         self.permit(&run.access, caller)?;
-        if caller.pane.is_some() {
-            // Boxed to keep the future small: few callers speak from a pane.
-            Box::pin(self.permit_typing(&run.access, caller)).await?;
-        }
+        self.permit_typing(&run.access, caller)?;
         self.check_journal(definition)?;
         if self.is_silent(definition) {
             return self.until_revoked(caller, definition.kind, run.future).await?;
         }
         self.charge_quota(definition, params, caller)?;
-        let shown = redact(params, definition.secrets);
+        let logged_params = redact(params, definition.secrets);
         let ActionDefinition { name: action, kind, secrets, .. } = *definition;
-        let teller = ActionLog { action, kind, secrets };
-        let told = Box::pin(self.clone().run_logged(teller, shown.clone(), run));
+        let log = ActionLog { action, kind, secrets };
+        let logged = Box::pin(self.clone().run_logged(log, logged_params.clone(), run));
         match definition.kind {
             ActionKind::Question | ActionKind::Input => {
-                self.until_revoked(caller, definition.kind, told).await?.0
+                self.until_revoked(caller, definition.kind, logged).await?.0
             }
             ActionKind::Event | ActionKind::Change => {
-                // Whoever asked may go away or be shut out in the middle: a change that was begun is finished and told.
-                let errand = self.background().run(told);
+                // The caller may disconnect or lose its grant meanwhile: a change that has begun is
+                // finished and recorded.
+                let change = self.background().run(logged);
                 let (outcome, ticket) =
-                    self.until_revoked(caller, definition.kind, errand).await??;
+                    self.until_revoked(caller, definition.kind, change).await??;
                 let Err(error) = self.journal().committed(ticket).await else { return outcome };
-                self.on_write_failure(teller, &shown, outcome, &undo, (ticket, error)).await
+                self.on_write_failure(log, &logged_params, outcome, &undo, ticket, error).await
             }
         }
     }
 
-    /// Counts what a change writes to the journal, its two events above all. What ends something is always done.
+    /// Charges a change for what it writes to the journal, mainly its two events. Actions that end
+    /// something are never refused.
     fn charge_quota(
         &self,
         definition: &ActionDefinition,
@@ -103,7 +103,7 @@ impl Kernel {
         self.budgets().event(&caller.grant, || 2 * params.len(), rate, self.now())
     }
 
-    /// Refuses a change that would be kept nowhere. What lives can still be ended, and the server, too.
+    /// Refuses a change that could not be stored. Panes can still be ended, and so can the server.
     fn check_state_folder(&self, definition: &ActionDefinition) -> Result<(), Refusal> {
         let is_change = matches!(definition.kind, ActionKind::Change | ActionKind::Event);
         let ends = definition.scope == Scope::Kill || definition.name.starts_with("server:");
@@ -113,7 +113,7 @@ impl Kernel {
         }
     }
 
-    /// Refuses what would change something while the journal cannot be written.
+    /// Refuses changes while the journal cannot be written.
     fn check_journal(&self, definition: &ActionDefinition) -> Result<(), Refusal> {
         let is_change = matches!(definition.kind, ActionKind::Event | ActionKind::Change);
         match self.journal().write_error() {
@@ -122,15 +122,16 @@ impl Kernel {
         }
     }
 
-    /// The answer to a change that was under way when the journal could not be written: it is undone and refused where
-    /// it can be undone; what cannot be undone has happened, and its answer says that it is in memory only.
+    /// The answer to a change whose journal write failed. It is undone and refused where it can be
+    /// undone; what cannot be undone has happened, and its answer says that it is in memory only.
     async fn on_write_failure(
         &self,
-        teller: ActionLog,
+        log: ActionLog,
         params: &RawValue,
         outcome: Result<ActionAnswer, Refusal>,
         undo: &Undo,
-        (ticket, error): (CommitTicket, journal::Error),
+        ticket: CommitTicket,
+        error: journal::Error,
     ) -> Result<ActionAnswer, Refusal> {
         let answer = outcome?;
         let mut tickets = undo.tickets();
@@ -146,64 +147,66 @@ impl Kernel {
         }
         undo.restore();
         let refusal = unavailable(&error);
-        self.log_event(teller.action, "action:error", params, Err(&refusal));
+        self.log_event(log.action, "action:error", params, Err(&refusal));
         Err(refusal)
     }
 
-    /// What comes of something a caller asked for, unless they are let in no more before that: some questions wait for
-    /// a day, and what they find by then is not for everybody who could ask. What is typed or recorded is done soon, and
-    /// to be told so is to be told nothing, so nobody looks after them: thousands of those may be under way.
+    /// The result of a request, unless the caller's grant ends before it is there: some questions
+    /// wait for up to a day, and a revoked caller must not get the answer. Input and events are not
+    /// watched: they finish soon, their answer reveals nothing, and thousands of them may be in
+    /// progress.
     async fn until_revoked<T>(
         &self,
         caller: &Caller,
         kind: ActionKind,
-        asked: impl Future<Output = T>,
+        request: impl Future<Output = T>,
     ) -> Result<T, Refusal> {
         if matches!(kind, ActionKind::Input | ActionKind::Event) {
-            return Ok(asked.await);
+            return Ok(request.await);
         }
-        let mut asked = pin!(asked);
-        // Most of it is done at once, by somebody who was let in just now.
-        let begun = poll_fn(|cx| Poll::Ready(asked.as_mut().poll(cx))).await;
-        if let Poll::Ready(outcome) = begun {
+        let mut request = pin!(request);
+        // Most requests complete at the first poll, and their caller was authorized just before.
+        let first_poll = poll_fn(|cx| Poll::Ready(request.as_mut().poll(cx))).await;
+        if let Poll::Ready(outcome) = first_poll {
             return Ok(outcome);
         }
         tokio::select! {
             biased;
-            // Apart, because its place is large and nearly always empty.
+            // Boxed to keep the future small: it is rarely polled.
             () = Box::pin(self.wait_revoked(caller)) => Err(revoked(kind)),
-            outcome = asked => Ok(outcome),
+            outcome = request => Ok(outcome),
         }
     }
 
-    /// Runs it between the two events that tell of it. What it answers is in the journal with the ticket.
+    /// Runs an action between its two events. The answer is durable once the ticket is committed.
     async fn run_logged(
         self,
-        teller: ActionLog,
-        shown: Box<RawValue>,
+        log: ActionLog,
+        logged_params: Box<RawValue>,
         run: PreparedAction,
     ) -> (Result<ActionAnswer, Refusal>, CommitTicket) {
-        self.log_event(teller.action, "action:start", &shown, Ok(None));
-        let asked = match self.hooks().is_empty() {
+        self.log_event(log.action, "action:start", &logged_params, Ok(None));
+        let allowed = match self.hooks().is_empty() {
             true => Ok(()),
-            // Apart, because its place is large and nearly always empty.
-            false => Box::pin(self.ask_hooks(teller.action, &shown)).await,
+            // Boxed to keep the future small: it is rarely polled.
+            false => Box::pin(self.ask_hooks(log.action, &logged_params)).await,
         };
-        let outcome = match asked {
+        let outcome = match allowed {
             Ok(()) => run.future.await,
             Err(refusal) => Err(refusal),
         };
-        let ticket = self.log_outcome(teller, &shown, &outcome);
+        let ticket = self.log_outcome(log, &logged_params, &outcome);
         (outcome, ticket)
     }
 
-    /// A question or a keystroke that nobody listens for is only answered: it is no fact, and a thousand of
-    /// them a second would drown the journal. An event that is recorded needs no two others beside it.
+    /// Whether an action records no events of its own. Questions and input change nothing that must
+    /// be kept, and a thousand of them a second would flood the journal: they are recorded only
+    /// while a subscriber wants such events. An emitted event needs no two others beside it.
     fn is_silent(&self, definition: &ActionDefinition) -> bool {
-        let heard = || ["action:start", "action:success", "action:error"];
+        let names = || ["action:start", "action:success", "action:error"];
         definition.kind != ActionKind::Change
             && self.hooks().is_empty()
-            && !heard().iter().any(|event| self.journal().wants(event))
+            && !names().iter().any(|event| self.journal().wants(event))
     }
 
     async fn ask_hooks(&self, action: &'static str, params: &RawValue) -> Result<(), Refusal> {
@@ -221,7 +224,7 @@ impl Kernel {
         verdict
     }
 
-    /// Tells how it went.
+    /// Records the outcome.
     fn log_outcome(
         &self,
         ActionLog { action, kind, secrets }: ActionLog,
@@ -229,7 +232,8 @@ impl Kernel {
         outcome: &Result<ActionAnswer, Refusal>,
     ) -> CommitTicket {
         match outcome {
-            // What was asked for is for the caller alone: most of it is what a terminal shows.
+            // The answer to a question is for the caller alone: most of it is what a terminal
+            // shows.
             Ok(_) if kind == ActionKind::Question => {
                 self.log_event(action, "action:success", params, Ok(None))
             }
@@ -255,12 +259,13 @@ impl Kernel {
             Ok(result) => (result, None),
             Err(refusal) => (None, Some(refusal)),
         };
-        let told = ActionEvent { action_name, params, result, error_info };
-        let room = 96 + params.get().len() + result.map_or(0, |result| result.get().len());
-        self.journal().record(vec![draft_with_capacity(room, event, &told)], Vec::new())
+        let payload = ActionEvent { action_name, params, result, error_info };
+        let capacity = 96 + params.get().len() + result.map_or(0, |result| result.get().len());
+        self.journal().record(vec![draft_with_capacity(capacity, event, &payload)], Vec::new())
     }
 
-    /// Records an event and waits until it is in the journal; takes it back when it cannot be written.
+    /// Records an event and waits until it is in the journal; withdraws it when it cannot be
+    /// written.
     ///
     /// # Errors
     /// When the journal cannot be written.
@@ -298,15 +303,16 @@ pub(crate) fn draft(name: &str, payload: &impl Serialize) -> EventDraft {
     draft_with_capacity(128, name, payload)
 }
 
-/// The same, for a payload of which it is known about how long it is: to grow on the way costs more than to write it.
-fn draft_with_capacity(room: usize, name: &str, payload: &impl Serialize) -> EventDraft {
-    let mut json = Vec::with_capacity(room);
+/// The same, with the approximate length of the payload: growing the buffer costs more than writing
+/// it.
+fn draft_with_capacity(capacity: usize, name: &str, payload: &impl Serialize) -> EventDraft {
+    let mut json = Vec::with_capacity(capacity);
     let written = serde_json::to_writer(&mut json, payload).map(|()| String::from_utf8(json));
     let payload = written.ok().and_then(Result::ok).unwrap_or_else(|| "{}".to_owned());
     EventDraft { name: name.to_owned(), payload: redact_tokens(payload) }
 }
 
-/// The refusal of somebody whose grant ended before there was an answer.
+/// The refusal for a caller whose grant ended before there was an answer.
 fn revoked(kind: ActionKind) -> Refusal {
     let sentence = match kind {
         ActionKind::Question | ActionKind::Input => {

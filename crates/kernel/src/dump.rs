@@ -1,7 +1,8 @@
-//! A pane's screen as bytes, for whoever joins late: they draw the bytes and go on from the offset.
+//! A pane's screen as bytes, for clients that attach later: they write the bytes to a terminal and
+//! continue from the offset.
 //!
-//! The offset never lies inside a character or an escape sequence: what begins before it and ends after it
-//! would be lost, or shown as text.
+//! The offset never lies inside a character or an escape sequence: one that is cut would be lost,
+//! or shown as text.
 
 use std::io;
 
@@ -14,9 +15,9 @@ use crate::panes::unreadable;
 use crate::{Caller, Kernel};
 
 const ESC: u8 = 0x1b;
-/// What begins a string, after ESC.
+/// The bytes that begin a control string, after ESC.
 const STRINGS: &[u8] = b"]PX^_";
-/// How far back a sequence may have begun; the screen breaks longer ones off too.
+/// How far back a sequence may have begun; the screen abandons longer ones, too.
 const FAR: u64 = 1 << 20;
 /// How far back most have begun.
 const NEAR: u64 = 4 << 10;
@@ -26,7 +27,7 @@ const NEAR: u64 = 4 << 10;
 pub struct ScreenDump {
     /// The escape bytes that make a fresh terminal of this size show what the pane shows.
     pub bytes: Vec<u8>,
-    /// What the pane prints after this offset goes on from there.
+    /// Output after this offset continues from that screen.
     pub offset: Offset,
     /// How large the pane's terminal is.
     pub size: Size,
@@ -54,19 +55,21 @@ impl ScreenDump {
     }
 }
 
-/// Moves the offset out of the sequence it lies in; the rest of one too long to be told again is swallowed.
+/// Moves the offset to the start of the sequence it lies in. Of a string too long for that, the
+/// dump opens such a string again, so that its rest is not shown as text.
 fn align_offset(mut dump: ScreenDump, output: &dyn Output) -> io::Result<ScreenDump> {
     let sequence = last_sequence(output, dump.offset.0)?;
-    let mut signals = OutputScanner::new();
-    signals.feed(&sequence, |_| {});
-    dump.offset.0 -= signals.pending() as u64;
+    let mut scanner = OutputScanner::new();
+    scanner.feed(&sequence, |_| {});
+    dump.offset.0 -= scanner.pending() as u64;
     if sequence.get(1).is_some_and(|kind| STRINGS.contains(kind)) {
-        dump.bytes.extend(signals.preamble());
+        dump.bytes.extend(scanner.preamble());
     }
     Ok(dump)
 }
 
-/// What was printed from the last ESC before an offset up to it; nothing when that is too long ago.
+/// The output from the last ESC before an offset up to the offset; nothing when that ESC is too far
+/// back.
 fn last_sequence(output: &dyn Output, end: u64) -> io::Result<Vec<u8>> {
     for back in [NEAR, FAR] {
         let mut bytes = read(output, end.saturating_sub(back).max(output.first()), end)?;

@@ -1,7 +1,7 @@
-//! Who was let in: tokens by their hashes.
+//! Grants and their tokens, which are stored as hashes.
 //!
-//! A token is `paned_<grant>_<secret>`. The secret has 256 bits and is nowhere but with its owner; here is
-//! its SHA-256, compared in constant time.
+//! A token is `paned_<grant>_<secret>`. The secret has 256 bits, and only its holder has it; the
+//! server keeps its SHA-256, compared in constant time.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -22,7 +22,7 @@ pub(crate) struct StoredGrant {
     hash: String,
 }
 
-/// A token: shown once to whoever asked for it, and never in a log.
+/// A token: shown once to the client that created it, and never logged.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Token(String);
 
@@ -51,7 +51,8 @@ impl fmt::Debug for Token {
     }
 }
 
-/// A name of `length` characters that nobody can guess or confuse.
+/// A random name of `length` characters, which cannot be guessed and has no easily confused
+/// letters.
 pub(crate) fn random_name(length: usize) -> String {
     const LETTERS: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
     let mut bytes = vec![0; length];
@@ -77,7 +78,7 @@ impl StoredGrant {
         Self { grant, hash: BASE64_URL_SAFE_NO_PAD.encode(hash(secret)) }
     }
 
-    /// The grant that a token which was kept in a file must be for, if it has the form of one.
+    /// The grant for a token that was read from a file, if the text has the form of a token.
     pub(crate) fn from_token(text: &str, grant: impl FnOnce(GrantId) -> Grant) -> Option<Self> {
         let (id, secret) = Token::parts(text)?;
         Some(Self::with_secret(grant(id), secret))
@@ -88,23 +89,23 @@ fn hash(secret: &str) -> Vec<u8> {
     secret_hash(secret).to_vec()
 }
 
-/// What is kept of a secret.
+/// What the server stores of a secret.
 pub(crate) fn secret_hash(secret: &str) -> [u8; 32] {
     Sha256::digest(secret.as_bytes()).into()
 }
 
-/// A grant that holds, with the hash of its secret.
+/// A valid grant with the hash of its secret.
 struct GrantEntry {
     grant: Arc<Grant>,
     hash: Vec<u8>,
 }
 
-/// Every grant that holds.
+/// Every valid grant.
 pub(crate) struct Grants {
     grants: Mutex<HashMap<GrantId, GrantEntry>>,
-    /// Rises with every change, so that open streams look again.
+    /// Increases with every removal, so that open streams check their grant again.
     changed: watch::Sender<u64>,
-    /// The key of grants that are not there.
+    /// The key used for grants that do not exist.
     dummy_key: [u8; 32],
 }
 
@@ -121,14 +122,14 @@ impl Grants {
 
     pub(crate) fn insert(&self, stored: StoredGrant) {
         let StoredGrant { grant, hash } = stored;
-        // One that is damaged opens to nobody: no hash is that short.
+        // A damaged hash becomes empty and matches no token.
         let hash = BASE64_URL_SAFE_NO_PAD.decode(hash).unwrap_or_default();
         self.lock().insert(grant.id.clone(), GrantEntry { grant: Arc::new(grant), hash });
     }
 
-    /// Forgets a grant; open streams that live on it are woken.
+    /// Removes a grant; open streams that use it are woken.
     pub(crate) fn remove(&self, id: &GrantId) -> Option<Arc<Grant>> {
-        let removed = self.lock().remove(id).map(|held| held.grant);
+        let removed = self.lock().remove(id).map(|entry| entry.grant);
         self.changed.send_modify(|count| *count += 1);
         removed
     }
@@ -138,7 +139,7 @@ impl Grants {
     }
 
     pub(crate) fn list(&self) -> Vec<Arc<Grant>> {
-        let mut grants: Vec<_> = self.lock().values().map(|held| held.grant.clone()).collect();
+        let mut grants: Vec<_> = self.lock().values().map(|entry| entry.grant.clone()).collect();
         grants.sort_by(|a, b| (a.created_at, &a.id).cmp(&(b.created_at, &b.id)));
         grants
     }
@@ -148,14 +149,15 @@ impl Grants {
         let (id, secret) = Token::parts(token)?;
         let offered = hash(secret);
         let grants = self.lock();
-        let held = grants.get(&id)?;
-        bool::from(held.hash.ct_eq(&offered)).then(|| held.grant.clone())
+        let entry = grants.get(&id)?;
+        bool::from(entry.hash.ct_eq(&offered)).then(|| entry.grant.clone())
     }
 
-    /// What a server proves with that it knows a grant's token; for one that is not there a key that no client has.
+    /// The key with which the server proves that it knows a grant's token; for an unknown grant, a
+    /// key that no client has.
     pub(crate) fn key(&self, id: &GrantId) -> [u8; 32] {
         let grants = self.lock();
-        let hash = grants.get(id).and_then(|held| held.hash.as_slice().try_into().ok());
+        let hash = grants.get(id).and_then(|entry| entry.hash.as_slice().try_into().ok());
         hash.unwrap_or(self.dummy_key)
     }
 

@@ -1,4 +1,4 @@
-//! Veto points: whoever wants to be asked before an action runs.
+//! Hooks that are asked before an action runs and can veto it.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -17,32 +17,32 @@ pub struct HookCall {
     pub params: Arc<RawValue>,
 }
 
-/// What a hook says.
+/// A hook's decision.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum HookVerdict {
-    /// Go on.
+    /// Run the action.
     Allow,
-    /// Do not, for this reason.
+    /// Do not run it, for this reason.
     Cancel(String),
 }
 
-/// Somebody who is asked before actions run.
+/// A hook that is asked before actions run.
 pub trait ActionHook: Send + Sync + 'static {
-    /// Who it is, for the sentence that refuses.
+    /// Its name, for the refusal.
     fn name(&self) -> &str;
 
-    /// Whether the action may run. One that takes too long or fails has said nothing, and is told as
+    /// Whether the action may run. A hook that fails or times out has no say, and is reported as
     /// `handler:error`.
     fn before(&self, start: HookCall) -> BoxedFuture<'_, Result<HookVerdict, String>>;
 }
 
-/// All hooks, in the order they came.
+/// All hooks, in the order they were added.
 #[derive(Default)]
 pub(crate) struct ActionHooks {
     hooks: Mutex<Vec<Arc<dyn ActionHook>>>,
 }
 
-/// A hook that did not do its part.
+/// A hook that failed or timed out.
 pub(crate) struct HookFailure {
     pub(crate) source: String,
     pub(crate) error: String,
@@ -57,7 +57,7 @@ impl ActionHooks {
         self.hooks.lock().unwrap_or_else(PoisonError::into_inner).is_empty()
     }
 
-    /// Asks them one after the other until one says no. Answers also who failed.
+    /// Asks the hooks one after the other until one cancels. Also returns the hooks that failed.
     pub(crate) async fn ask(
         &self,
         start: &HookCall,

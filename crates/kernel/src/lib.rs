@@ -1,7 +1,7 @@
 //! Panes, actions, events, journal, grants: the kernel owns all shared state.
 //!
-//! Above it there are four doors only: [`Kernel::dispatch`], [`Kernel::events`], [`Kernel::output`] and
-//! [`Kernel::view`]. Faces, extensions and tests are equal callers.
+//! Its main entry points are [`Kernel::dispatch`], [`Kernel::events`], [`Kernel::output`] and
+//! [`Kernel::view`]. Servers, extensions and tests are equal callers.
 #![forbid(unsafe_code)]
 
 mod access;
@@ -64,10 +64,10 @@ use grants::Grants;
 use hooks::ActionHooks;
 use tmux_view::TmuxViews;
 
-/// How long changes under way have to end by themselves when the house is stopped.
+/// How long changes in progress may take to finish when the kernel stops.
 const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// A cheap handle to the house.
+/// A cheap handle to the kernel.
 #[derive(Clone)]
 pub struct Kernel {
     inner: Arc<KernelInner>,
@@ -75,10 +75,10 @@ pub struct Kernel {
 
 struct KernelInner {
     setup: KernelSetup,
-    /// Where everything is kept, unless that is nowhere.
+    /// The folder that state is stored in, if there is one.
     state_folder: Option<state_folder::StateFolderIdentity>,
     started_at: Time,
-    /// What whoever owns all of this may do: everything.
+    /// The owner's grant: everything.
     owner: Arc<Grant>,
     journal: Journal,
     /// What was wrong with the journal when it was opened.
@@ -96,12 +96,12 @@ struct KernelInner {
     command: watch::Sender<Option<ServerCommand>>,
 }
 
-/// What somebody wants of the server as a whole. Whoever built the house fulfils it.
+/// A command for the server as a whole. The program that runs the kernel carries it out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ServerCommand {
-    /// Stop serving. Panes live on.
+    /// Stop serving. Panes keep running.
     Stop,
-    /// Go on as the program that is now in our file's place.
+    /// Replace the server process by the program that is now at its executable's path.
     Upgrade,
 }
 
@@ -112,34 +112,35 @@ impl Kernel {
         &self.inner.registry
     }
 
-    /// How the house was set up.
+    /// How the kernel was set up.
     #[must_use]
     pub fn setup(&self) -> &KernelSetup {
         &self.inner.setup
     }
 
-    /// Has somebody asked before actions run.
+    /// Adds a hook that is asked before actions run.
     pub fn add_hook(&self, hook: Arc<dyn ActionHook>) {
         self.inner.hooks.add(hook);
     }
 
-    /// Waits until somebody wants something of the server as a whole.
+    /// Waits for a command to the server as a whole.
     pub async fn next_command(&self) -> ServerCommand {
-        let mut wishes = self.inner.command.subscribe();
+        let mut commands = self.inner.command.subscribe();
         loop {
-            if let Some(wish) = *wishes.borrow_and_update() {
-                return wish;
+            if let Some(command) = *commands.borrow_and_update() {
+                return command;
             }
-            if wishes.changed().await.is_err() {
+            if commands.changed().await.is_err() {
                 return ServerCommand::Stop;
             }
         }
     }
 
-    /// Finishes what is under way, says goodbye and closes the journal. Panes live on.
+    /// Finishes changes in progress, records `server:shutdown` and closes the journal. Panes keep
+    /// running.
     pub async fn stop(&self) {
         if timeout(SHUTDOWN_TIMEOUT, self.inner.background.finish()).await.is_err() {
-            tracing::warn!("changes still under way were cut short");
+            tracing::warn!("changes still in progress were cut short");
         }
         self.emit("server:shutdown", &serde_json::json!({}));
         if let Err(error) = self.inner.journal.close().await {
@@ -147,8 +148,8 @@ impl Kernel {
         }
     }
 
-    pub(crate) fn send_command(&self, wish: ServerCommand) {
-        self.inner.command.send_replace(Some(wish));
+    pub(crate) fn send_command(&self, command: ServerCommand) {
+        self.inner.command.send_replace(Some(command));
     }
 
     pub(crate) fn now(&self) -> Time {
@@ -209,9 +210,8 @@ impl Kernel {
     /// # Errors
     /// When the caller's grant has too many.
     pub fn stream(&self, caller: &Caller) -> Result<StreamSlot, Refusal> {
-        let KernelLimits { streams_per_grant: streams, streams_total: streams_in_all, .. } =
-            *self.limits();
-        self.budgets().stream(&caller.grant, streams, streams_in_all)
+        let KernelLimits { streams_per_grant, streams_total, .. } = *self.limits();
+        self.budgets().stream(&caller.grant, streams_per_grant, streams_total)
     }
 
     pub(crate) fn limits(&self) -> &KernelLimits {
@@ -238,7 +238,7 @@ impl Kernel {
         }
     }
 
-    /// The same, for those who need not know when it is in the journal.
+    /// The same, for callers that need not know when it is in the journal.
     pub(crate) fn emit(&self, name: &str, payload: &impl Serialize) {
         self.record(name, payload);
     }

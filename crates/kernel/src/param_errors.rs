@@ -1,8 +1,8 @@
-//! What is wrong with parameters that cannot be read, in words for people: the parser has words of Rust.
+//! Messages for parameters that cannot be parsed. The parser's own messages name types of Rust.
 
 use serde_json::Error;
 
-/// What is wrong, without the place: where in the text it stands matters only where that is no JSON.
+/// The message without line and column: these matter only when the text is not JSON.
 pub(crate) fn sentence(error: &Error) -> String {
     let text = error.to_string();
     if !error.is_data() {
@@ -16,14 +16,14 @@ pub(crate) fn sentence(error: &Error) -> String {
     wrong_value(text).unwrap_or_else(|| text.to_owned())
 }
 
-/// The sentence about a value of another kind than is taken, where we have words for what is.
+/// The message for a value of the wrong type, where there is a phrase for the expected type.
 fn wrong_value(text: &str) -> Option<String> {
     let rest = text.strip_prefix("invalid type: ").or_else(|| text.strip_prefix("invalid value: "));
     let (got, wanted) = rest?.rsplit_once(", expected ")?;
     Some(format!("{} is {}", value_phrase(got), expected_phrase(wanted)?))
 }
 
-/// A value as whoever sent it wrote it.
+/// A value as the client wrote it.
 fn value_phrase(got: &str) -> &str {
     match got {
         "map" => "an object",
@@ -36,7 +36,7 @@ fn value_phrase(got: &str) -> &str {
     }
 }
 
-/// What a value is not.
+/// The expected type, as the phrase after “is”.
 fn expected_phrase(wanted: &str) -> Option<String> {
     let (first, number) = match wanted.strip_prefix("a nonzero ") {
         Some(number) => (1, number),

@@ -1,9 +1,10 @@
-//! How a server proves that it knows a token before the token is shown to it.
+//! How a server proves that it knows a token before a client sends the token.
 //!
-//! Any program can take a port while the server is away, and would be given the token of the next client. So a client first
-//! sends a challenge: the name of its grant and a nonce. The server answers HMAC-SHA256 over its own address and the
-//! nonce, with the hash of the token's secret as the key. The address is the one that it listens at, so that an answer
-//! cannot be passed on from another port.
+//! Any program can bind the port while the server is down, and the next client would send it the
+//! token. So a client first sends a challenge: the name of its grant and a nonce. The server
+//! answers HMAC-SHA256 over its own address and the nonce, with the hash of the token's secret as
+//! the key. The address is the one that it listens at, so that an answer cannot be relayed from
+//! another port.
 
 use base64::Engine;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
@@ -18,12 +19,12 @@ use crate::grants::{Token, random_name, secret_hash};
 pub const CHALLENGE: &str = "x-paned-challenge";
 /// The header of its answer with the proof.
 pub const PROOF: &str = "x-paned-proof";
-/// What the code is for, so that it is good for nothing else.
+/// Domain separation: the code is valid for this purpose only.
 const PURPOSE: &str = "paned server proof 1";
 /// How long a nonce may be.
 const NONCE: std::ops::RangeInclusive<usize> = 16..=128;
 
-/// A challenge for the server that is to be shown a token.
+/// A challenge for a server, before the client sends its token.
 #[derive(Debug)]
 pub struct Challenge {
     key: [u8; 32],
@@ -32,7 +33,7 @@ pub struct Challenge {
 }
 
 impl Challenge {
-    /// A new one; none if the text is no token of ours.
+    /// A new challenge; none if the text is not a token of paned.
     #[must_use]
     pub fn new(token: &str) -> Option<Self> {
         let (grant, secret) = Token::parts(token)?;
@@ -54,8 +55,8 @@ impl Challenge {
 }
 
 impl Kernel {
-    /// The answer to a challenge that came in at this address; none if it has not the form of one. A grant that is not
-    /// there gets an answer, too, so that it does not show which are.
+    /// The answer to a challenge that was received at this address; none if it is malformed. An
+    /// unknown grant gets an answer, too, so that the answer does not reveal which grants exist.
     #[must_use]
     pub fn prove(&self, challenge: &str, address: &str) -> Option<String> {
         let (grant, nonce) = challenge.split_once('.')?;

@@ -1,4 +1,4 @@
-//! The other three doors: events, output, view; and who is let in.
+//! The read side of the kernel: events, output and screens; and authentication.
 
 use std::sync::Arc;
 
@@ -26,10 +26,10 @@ pub(crate) fn unauthorized() -> Refusal {
 }
 
 impl Kernel {
-    /// Lets in whoever has this token.
+    /// Authenticates a token.
     ///
     /// # Errors
-    /// When no grant, or one that is over, goes with it.
+    /// When no grant belongs to it, or the grant has expired.
     pub fn authenticate(&self, token: &str) -> Result<Caller, Refusal> {
         let grant = self.grants().find(token).ok_or_else(unauthorized)?;
         let caller = Caller { pane: grant.pane.clone(), grant, client: None };
@@ -37,21 +37,22 @@ impl Kernel {
         Ok(caller)
     }
 
-    /// The owner: whoever came in by a way that only the owner has. A pane's token says from which pane.
+    /// The owner as caller, for a transport that only the owner can use. A pane's token says which
+    /// pane the caller runs in.
     #[must_use]
     pub fn owner(&self, pane_token: Option<&str>) -> Caller {
         let pane = pane_token.and_then(|token| self.grants().find(token)?.pane.clone());
         Caller { grant: self.owner_grant().clone(), pane, client: None }
     }
 
-    /// Whether a caller who was let in still is.
+    /// Whether an authenticated caller's grant is still valid.
     #[must_use]
     pub fn is_authorized(&self, caller: &Caller) -> bool {
         let held = is_owner(caller) || self.grants().contains(&caller.grant.id);
         held && !permit::is_expired(&caller.grant, self.now())
     }
 
-    /// Waits until a caller is let in no more. Open streams end then.
+    /// Waits until a caller's grant is revoked or expires. Open streams end then.
     pub async fn wait_revoked(&self, caller: &Caller) {
         if is_owner(caller) {
             return std::future::pending().await;
@@ -59,7 +60,7 @@ impl Kernel {
         let mut changed: watch::Receiver<u64> = self.grants().watch();
         while self.is_authorized(caller) {
             let left = caller.grant.expires_at.map(|at| at.since(self.now()));
-            let over = async {
+            let expiry = async {
                 match left {
                     Some(left) => tokio::time::sleep(std::time::Duration::from_millis(left)).await,
                     None => std::future::pending().await,
@@ -67,12 +68,12 @@ impl Kernel {
             };
             tokio::select! {
                 _ = changed.changed() => {}
-                () = over => {}
+                () = expiry => {}
             }
         }
     }
 
-    /// The events after an id, or those from now on: those that are wanted and that the caller may see.
+    /// The events after an id, or from now on, that pass the filter and that the caller may see.
     ///
     /// # Errors
     /// When the caller may see none.
@@ -88,16 +89,16 @@ impl Kernel {
         Ok(EventFeed { reader, kernel: self.clone(), caller: caller.clone() })
     }
 
-    /// Waits while a pane is being started: others know of it by then, and it cannot be read yet.
+    /// Waits while a pane is being started: it is already listed, but cannot be read yet.
     ///
     /// # Errors
     /// When there is no such pane, or the caller may not see it.
     pub async fn wait_started(&self, pane: &PaneId, caller: &Caller) -> Result<(), Refusal> {
         let starting = self.readable_pane(pane, caller)?;
-        let mut stirred = starting.watch();
+        let mut changes = starting.watch();
         let is_there = || self.panes().get(pane).is_ok_and(|found| Arc::ptr_eq(&found, &starting));
         while starting.lock().status() == PaneStatus::Starting && is_there() {
-            if stirred.changed().await.is_err() {
+            if changes.changed().await.is_err() {
                 break;
             }
         }
@@ -116,8 +117,8 @@ impl Kernel {
     ) -> Result<PaneOutput, Refusal> {
         let pane = self.readable_pane(pane, caller)?;
         let output = pane.readable()?;
-        let stirred = pane.watch();
-        Ok(PaneOutput { pane, output, at: from, changes: stirred })
+        let changes = pane.watch();
+        Ok(PaneOutput { pane, output, at: from, changes })
     }
 
     /// A pane's screen, as everything it printed up to now makes it.
@@ -129,16 +130,17 @@ impl Kernel {
         self.look(&pane, Screen::view).await
     }
 
-    /// Looks at a pane's screen as everything it printed up to now makes it.
+    /// Reads a pane's screen as everything it printed up to now makes it.
     pub(crate) async fn look<T: Send + 'static>(
         &self,
         pane: &Arc<Pane>,
-        look: impl FnOnce(&Screen) -> T + Send + 'static,
+        read: impl FnOnce(&Screen) -> T + Send + 'static,
     ) -> Result<T, Refusal> {
         let output = pane.readable()?;
         let end = output.end();
-        let looked = pane.with_screen(output, end, |seen, known| look(visible_screen(seen, known)));
-        looked.await.map_err(unreadable)
+        let result =
+            pane.with_screen(output, end, |screen, hints| read(visible_screen(screen, hints)));
+        result.await.map_err(unreadable)
     }
 
     /// The modes a pane's terminal is in.
@@ -154,7 +156,7 @@ impl Kernel {
     }
 }
 
-/// Whether nobody can revoke what this caller may do.
+/// Whether this caller has the owner's grant, which cannot be revoked.
 fn is_owner(caller: &Caller) -> bool {
     caller.grant.id.0 == "owner"
 }
@@ -164,7 +166,7 @@ fn may_read(caller: &Caller) -> Result<(), Refusal> {
     permit::scope(&caller.grant, Scope::Read).map_err(denied)
 }
 
-/// A caller's events. Pulls; costs nothing while nobody asks.
+/// A caller's events. Pull-based: costs nothing while it is not polled.
 pub struct EventFeed {
     reader: JournalReader,
     kernel: Kernel,
@@ -176,10 +178,10 @@ impl EventFeed {
     pub async fn next(&mut self, max: usize) -> JournalRead {
         loop {
             match self.reader.next(max).await {
-                JournalRead::Entries(portion) => {
-                    let portion = self.visible(portion);
-                    if !portion.is_empty() {
-                        return JournalRead::Entries(portion);
+                JournalRead::Entries(batch) => {
+                    let batch = self.visible(batch);
+                    if !batch.is_empty() {
+                        return JournalRead::Entries(batch);
                     }
                 }
                 other => return other,
@@ -187,17 +189,18 @@ impl EventFeed {
         }
     }
 
-    /// Those the caller's grant reaches: all of them, or those about its panes.
-    fn visible(&self, portion: Arc<EventBatch>) -> Arc<EventBatch> {
+    /// The events that the caller's grant reaches: all of them, or those about its panes.
+    fn visible(&self, batch: Arc<EventBatch>) -> Arc<EventBatch> {
         if self.caller.grant.panes == PaneSet::All {
-            return portion;
+            return batch;
         }
-        let ours = portion.iter().filter(|entry| self.is_visible(entry));
-        Arc::new(EventBatch::new(ours.cloned().collect()))
+        let visible = batch.iter().filter(|entry| self.is_visible(entry));
+        Arc::new(EventBatch::new(visible.cloned().collect()))
     }
 
     fn is_visible(&self, entry: &JournalEntry) -> bool {
-        /// An event that does not say which instance it is about is about none that could be reached.
+        /// The pane of an event. An event without an instance is visible only to grants over all
+        /// panes.
         #[derive(Deserialize)]
         #[serde(rename_all = "camelCase")]
         struct EventSubject {
@@ -211,7 +214,7 @@ impl EventFeed {
     }
 }
 
-/// A pane's output from an offset on. Pulls; a slow reader never holds up the pane.
+/// A pane's output from an offset on. Pull-based: a slow reader never blocks the pane.
 pub struct PaneOutput {
     pane: Arc<Pane>,
     output: Arc<dyn Output>,
@@ -219,14 +222,14 @@ pub struct PaneOutput {
     changes: watch::Receiver<u64>,
 }
 
-/// What a reader of output is given.
+/// One read of a pane's output.
 #[derive(Debug, PartialEq, Eq)]
 pub enum PaneOutputChunk {
     /// Bytes, from this offset on.
     Bytes(Offset, Vec<u8>),
     /// Bytes between these offsets are no longer kept.
     Gap(Offset, Offset),
-    /// The program has ended, and everything it printed was given.
+    /// The program has exited, and all its output was read.
     End,
 }
 
@@ -237,10 +240,11 @@ impl PaneOutput {
         self.pane.info()
     }
 
-    /// Whether what was printed last is a line that has not ended yet. What cannot be read is none.
+    /// Whether the output ends inside a line. False if the last byte cannot be read.
     #[must_use]
     pub fn is_inside_line(&self) -> bool {
-        let (mut last, end) = ([b'\n'], self.output.end());
+        let mut last = [b'\n'];
+        let end = self.output.end();
         end.checked_sub(1).is_some_and(|at| {
             matches!(self.output.read(at, &mut last), Ok(Ok(1))) && last != [b'\n']
         })
@@ -249,16 +253,16 @@ impl PaneOutput {
     /// The next piece, at most `max` bytes. Waits while there is none.
     ///
     /// # Errors
-    /// When the disk refuses.
+    /// When the output cannot be read.
     pub async fn next(&mut self, max: usize) -> Result<PaneOutputChunk, Refusal> {
         loop {
-            // Before the look, so that nothing printed between look and wait is missed.
+            // Before the read, so that no output between the read and the wait is missed.
             self.changes.mark_unchanged();
-            let over = !self.pane.lock().status().is_live();
-            if let Some(piece) = self.read(max)? {
-                return Ok(piece);
+            let has_exited = !self.pane.lock().status().is_live();
+            if let Some(chunk) = self.read(max)? {
+                return Ok(chunk);
             }
-            if over || self.changes.changed().await.is_err() {
+            if has_exited || self.changes.changed().await.is_err() {
                 return Ok(PaneOutputChunk::End);
             }
         }

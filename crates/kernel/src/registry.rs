@@ -1,4 +1,5 @@
-//! Actions: each is defined in one place, and every face is derived from that definition.
+//! Actions: each is defined in one place, and every interface (HTTP, CLI, docs) is derived from
+//! that definition.
 
 use std::collections::BTreeMap;
 use std::future::Future;
@@ -19,14 +20,14 @@ use crate::{Caller, Kernel, param_errors};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum ActionKind {
-    /// It only answers. Told as an event only while somebody listens.
+    /// It only answers. Recorded as an event only while a subscriber wants that.
     Question,
-    /// It types. Bytes are no facts: told as an event only while somebody listens.
+    /// It types. Bytes are not events: recorded as an event only while a subscriber wants that.
     Input,
-    /// It records an event, which tells of itself. Answered once that is in the journal; told as an action
-    /// only while somebody listens.
+    /// It records an event of the caller's. Answered once that is in the journal; recorded as an
+    /// action only while a subscriber wants that.
     Event,
-    /// It changes something. Always told, and answered once it is in the journal.
+    /// It changes something. Always recorded, and answered once it is in the journal.
     Change,
 }
 
@@ -36,24 +37,25 @@ pub trait Action: 'static {
     const NAME: &'static str;
     /// One sentence.
     const DOC: &'static str;
-    /// What a caller needs.
+    /// The scope that a caller needs.
     const SCOPE: Scope;
     /// Whether it changes anything.
     const KIND: ActionKind;
-    /// Whether it is refused while the journal cannot be written. What only ends or frees something is not: then its
-    /// records wait in memory, and its answer says so.
+    /// Whether it is refused while the journal cannot be written. Actions that only end or free
+    /// something are not: their records wait in memory, and the answer says so.
     const NEEDS_JOURNAL: bool = true;
     /// Fields of parameters and answer that no event or log may show.
     const SECRETS: &'static [&'static str] = &[];
-    /// What it is told.
+    /// Its parameters.
     type Params: DeserializeOwned + JsonSchema + Send;
-    /// What it answers.
+    /// Its answer.
     type Answer: Serialize + JsonSchema + Send;
 
-    /// What a call with these parameters touches. There is no default: an action that does not say it does not compile.
+    /// What a call with these parameters accesses. There is no default: an action that does not
+    /// declare it does not compile.
     fn access(params: &Self::Params) -> AccessRequest;
 
-    /// Does it.
+    /// Runs the action.
     fn run(
         context: ActionContext,
         params: Self::Params,
@@ -63,21 +65,21 @@ pub trait Action: 'static {
 /// What an action works with.
 #[derive(Clone)]
 pub struct ActionContext {
-    /// The house.
+    /// The kernel.
     pub kernel: Kernel,
-    /// Who asks.
+    /// The caller.
     pub caller: Caller,
     /// How to undo what it did, if that cannot be written to the journal.
     pub(crate) undo: Undo,
 }
 
-/// One action as the faces see it.
+/// One action as servers and clients see it.
 pub struct ActionDefinition {
     /// `noun:verb`.
     pub name: &'static str,
     /// One sentence.
     pub doc: &'static str,
-    /// What a caller needs.
+    /// The scope that a caller needs.
     pub scope: Scope,
     /// Whether it changes anything.
     pub kind: ActionKind,
@@ -88,7 +90,7 @@ pub struct ActionDefinition {
     pub(crate) prepare: fn(ActionContext, &[u8]) -> Result<PreparedAction, Refusal>,
 }
 
-/// An action that knows its parameters and may be permitted and started.
+/// An action with parsed parameters, ready to be authorized and run.
 pub(crate) struct PreparedAction {
     pub(crate) access: AccessRequest,
     pub(crate) future: BoxedFuture<'static, Result<Box<RawValue>, Refusal>>,
@@ -109,20 +111,21 @@ impl ActionDefinition {
         }
     }
 
-    /// The parameters' JSON Schema. Named types go into the generator, which is one of what is read.
+    /// The parameters' JSON Schema. Named types go into the generator, which must be for
+    /// deserialization.
     #[must_use]
     pub fn params(&self, generator: &mut SchemaGenerator) -> Value {
         (self.params)(generator)
     }
 
-    /// The answer's JSON Schema. Named types go into the generator, which is one of what is written: a field that is
-    /// left out where it says nothing is not required.
+    /// The answer's JSON Schema. Named types go into the generator, which must be for
+    /// serialization: a field that is skipped when empty is not required.
     #[must_use]
     pub fn answer(&self, generator: &mut SchemaGenerator) -> Value {
         (self.answer)(generator)
     }
 
-    /// Both schemas, each whole by itself.
+    /// Both schemas, each self-contained.
     #[must_use]
     pub fn schemas(&self) -> (Value, Value) {
         let whole = SchemaSettings::draft2020_12().with(|set| set.inline_subschemas = true);
@@ -142,21 +145,21 @@ fn schema<T: JsonSchema>(generator: &mut SchemaGenerator) -> Value {
 
 fn prepare<A: Action>(context: ActionContext, params: &[u8]) -> Result<PreparedAction, Refusal> {
     let params: A::Params = parse(params)?;
-    let touches = A::access(&params);
-    let start = Box::pin(async move {
+    let access = A::access(&params);
+    let future = Box::pin(async move {
         let answer = A::run(context, params).await?;
         serde_json::value::to_raw_value(&answer).map_err(Refusal::internal)
     });
-    Ok(PreparedAction { access: touches, future: start })
+    Ok(PreparedAction { access, future })
 }
 
-/// Reads parameters. Nothing at all is the same as no parameters.
+/// Parses parameters. An empty body is the same as `{}`.
 fn parse<T: DeserializeOwned>(params: &[u8]) -> Result<T, Refusal> {
     let params = if params.trim_ascii().is_empty() { b"{}" } else { params };
     if !params.trim_ascii_start().starts_with(b"{") {
         return Err(Refusal::invalid("parameters are a JSON object"));
     }
-    // To know the place of a mistake costs more than to read what has none.
+    // Tracking the path of a mistake costs more than parsing, so do it only after a failure.
     if let Ok(parsed) = serde_json::from_slice(params) {
         return Ok(parsed);
     }

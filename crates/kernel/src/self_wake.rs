@@ -1,9 +1,10 @@
-//! A future that goes on at once when it wakes itself.
+//! A future that is polled again at once when it wakes itself.
 //!
-//! A task that wakes itself while it runs is put at the end of its thread's queue, and a second thread is woken to
-//! share the queue. To wake a thread costs as much as a whole answer, and parts of one connection wake each other
-//! for nearly every request: a body is asked for, an action is done. So do the parts of a pane for all that it prints.
-//! Here that is only another look.
+//! A task that wakes itself while it runs is put at the end of its thread's queue, and a second
+//! thread is woken to share the queue. Waking a thread costs as much as a whole answer, and the
+//! parts of one connection wake each other for nearly every request: one asks for a body, one
+//! finishes an action. So do the parts of a pane for all that it prints. Here such a wake is only
+//! another poll.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -12,17 +13,17 @@ use std::task::{Context, Poll, Wake, Waker};
 
 use futures_util::task::AtomicWaker;
 
-/// How many looks there are in a row; after that the other tasks have their turn.
+/// How often to poll in a row; after that the other tasks have their turn.
 const MAX_POLLS: usize = 8;
 
-/// Nobody looks; who rings wakes the task.
+/// Not being polled; a wake wakes the task.
 const IDLE: u8 = 0;
-/// Somebody looks and will see that it was rung.
+/// Being polled; the poll loop will see a wake.
 const POLLING: u8 = 1;
-/// It was rung.
+/// Woken.
 const WOKEN: u8 = 2;
 
-/// A future that goes on at once when it wakes itself.
+/// A future that is polled again at once when it wakes itself.
 pub struct SelfWake<F> {
     future: Pin<Box<F>>,
     shared: Arc<SelfWakeState>,
@@ -35,7 +36,7 @@ struct SelfWakeState {
 }
 
 impl<F> SelfWake<F> {
-    /// The same future, looked at again whenever it wakes itself.
+    /// The same future, polled again whenever it wakes itself.
     pub fn new(future: F) -> Self {
         let shared =
             Arc::new(SelfWakeState { state: AtomicU8::new(IDLE), task: AtomicWaker::new() });
@@ -48,15 +49,15 @@ impl<F: Future> Future for SelfWake<F> {
     type Output = F::Output;
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
-        let Self { future, shared: bell, waker } = self.get_mut();
-        bell.task.register(cx.waker());
+        let Self { future, shared, waker } = self.get_mut();
+        shared.task.register(cx.waker());
         let mut inner = Context::from_waker(waker);
         for _ in 0..MAX_POLLS {
-            bell.state.store(POLLING, Ordering::SeqCst);
+            shared.state.store(POLLING, Ordering::SeqCst);
             if let Poll::Ready(output) = future.as_mut().poll(&mut inner) {
                 return Poll::Ready(output);
             }
-            if bell.finish_poll() {
+            if shared.finish_poll() {
                 return Poll::Pending;
             }
         }
@@ -66,10 +67,9 @@ impl<F: Future> Future for SelfWake<F> {
 }
 
 impl SelfWakeState {
-    /// Whether it was not rung during the look, which is over then.
+    /// Ends a poll; false if there was a wake during it.
     fn finish_poll(&self) -> bool {
-        let (looking, idle) = (POLLING, IDLE);
-        self.state.compare_exchange(looking, idle, Ordering::SeqCst, Ordering::SeqCst).is_ok()
+        self.state.compare_exchange(POLLING, IDLE, Ordering::SeqCst, Ordering::SeqCst).is_ok()
     }
 }
 
@@ -104,8 +104,8 @@ mod tests {
         }
     }
 
-    /// A future that wakes itself so many times; answers how often it was looked at and its task woken before
-    /// it is left alone for the first time.
+    /// A future that wakes itself `wakes` times; checks how often it is polled and its task woken
+    /// in the first poll of the task.
     #[track_caller]
     fn check(wakes: usize, looks: usize, woken: usize) {
         let (count, mut looked) = (Arc::new(CountingWaker(AtomicUsize::new(0))), 0);

@@ -1,4 +1,4 @@
-//! How the house is set up: said once, when it is built.
+//! The kernel's setup, given once at its start.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -9,7 +9,7 @@ use paned_model::Time;
 use paned_policy::interactive::UserRule;
 use paned_policy::layout;
 
-/// How the house is set up.
+/// The kernel's setup.
 #[derive(Clone, Debug)]
 pub struct KernelSetup {
     /// The version of paned.
@@ -18,13 +18,13 @@ pub struct KernelSetup {
     pub address: AdvertisedAddress,
     /// The environment that panes start from.
     pub env: Vec<(String, String)>,
-    /// The owner's token, kept in a file for programs of the same user.
+    /// The file with the owner's token, for programs of the same user.
     pub token_file: Option<PathBuf>,
-    /// What it refuses to go beyond.
+    /// Its limits.
     pub limits: KernelLimits,
     /// Where panes are shown in tmux, if anywhere.
     pub tmux_view: Option<TmuxViewSetup>,
-    /// The way to panes of other people's tmux, if there is one.
+    /// The backend for adopted panes of the user's tmux servers, if there is one.
     pub adopted_tmux: Option<AdoptedPanes>,
     /// The user's own agent profiles, if there are any.
     pub profiles: Option<PathBuf>,
@@ -39,15 +39,16 @@ pub struct KernelSetup {
 pub struct TmuxViewSetup {
     /// Our own tmux server.
     pub server: TmuxServerAddr,
-    /// What a tmux pane runs to show a pane, whose name comes last.
+    /// The command that a tmux pane runs to show a pane, whose name is appended.
     pub attach: Vec<String>,
     /// How windows are divided.
     pub limits: layout::LayoutLimits,
-    /// How many panes may wait for room on one tmux server.
+    /// How many panes may wait for space on one tmux server.
     pub max_waiting: usize,
     /// How long each of them waits at most.
     pub wait_timeout: Duration,
-    /// Which commands need to be seen, before the rules that everybody has.
+    /// The user's rules for which commands need a visible terminal; they precede the built-in
+    /// rules.
     pub rules: Vec<UserRule>,
     /// The command that shows a sub-agent, with `{id}`, `{url}` and `{parent}` to be filled in.
     pub subagent_command: Vec<String>,
@@ -66,28 +67,28 @@ pub struct AdvertisedAddress {
     pub socket: Option<String>,
 }
 
-/// What is refused beyond this.
+/// Limits; requests beyond them are refused.
 #[derive(Clone, Copy, Debug)]
 pub struct KernelLimits {
     /// Panes at once, ended ones included.
     pub panes: usize,
-    /// Agents at once; idle ones make room.
+    /// Agents at once; idle ones are evicted for new ones.
     pub agents: usize,
     /// Bytes of output kept for each pane.
     pub tape_bytes: u64,
-    /// Bytes of meta of one pane, as JSON; as many of its tags.
+    /// Bytes of meta of one pane, as JSON; the same limit holds for its tags.
     pub meta: usize,
-    /// Events that a grant records in a second, but for the owner's.
+    /// Events per second that a grant may record, except the owner's.
     pub events_per_second: u64,
-    /// Streams and sockets that a grant has open at once, but for the owner's.
+    /// Streams and sockets that a grant may have open at once, except the owner's.
     pub streams_per_grant: usize,
-    /// Those of all such grants together.
+    /// Streams and sockets of all such grants together.
     pub streams_total: usize,
     /// Bytes typed in one call.
     pub input_bytes: usize,
-    /// How long a program may take to end when asked.
+    /// How long a program may take to exit when asked.
     pub kill_grace: Duration,
-    /// How long a hook may think.
+    /// How long a hook may take.
     pub hook_timeout: Duration,
 }
 

@@ -1,4 +1,4 @@
-//! Building the house: the journal first, then who may come in, then the panes that are there.
+//! Starts the kernel: the journal first, then the grants, then the panes that still run.
 
 use std::collections::BTreeSet;
 use std::fs::{self, OpenOptions};
@@ -30,45 +30,45 @@ use crate::{Kernel, KernelInner, KernelSetup, actions};
 /// The kind of a grant's record in the journal.
 pub(crate) const GRANT_KIND: &str = "grant";
 
-/// Why the house could not be built.
+/// Why the kernel could not start.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The journal cannot be opened.
     #[error(transparent)]
     Journal(#[from] journal::Error),
-    /// The panes cannot be looked for.
+    /// The panes cannot be recovered.
     #[error(transparent)]
     Backend(#[from] paned_backend::Error),
-    /// The owner's token cannot be kept.
+    /// The owner's token cannot be stored.
     #[error("cannot keep the token in {}: {source}", path.display())]
     Token {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
 }
 
-/// What was found when the house was built.
+/// What the kernel found at its start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StartSummary {
-    /// Panes that live.
+    /// Panes whose program runs.
     pub live: usize,
     /// Panes in all.
     pub panes: usize,
 }
 
 impl Kernel {
-    /// Builds the house over an open journal: lets in who was let in before, finds the panes again, and
-    /// says `server:started`.
+    /// Starts the kernel on an open journal: restores the grants, recovers the panes, and records
+    /// `server:started`.
     ///
     /// # Errors
-    /// When the panes cannot be looked for or the token cannot be kept.
+    /// When the panes cannot be recovered or the token cannot be stored.
     pub async fn start(
         setup: KernelSetup,
         journal: Journal,
         opened: OpenedJournal,
-        ground: Arc<dyn Backend>,
+        backend: Arc<dyn Backend>,
     ) -> Result<(Self, StartSummary), Error> {
         let started_at = (setup.now)();
         let folder = setup.token_file.as_deref().and_then(StateFolderIdentity::of);
@@ -81,7 +81,7 @@ impl Kernel {
             owner: Arc::new(owner_grant(started_at)),
             journal,
             journal_damage: opened.recovery.as_ref().map(sentence),
-            backend: ground,
+            backend,
             registry: actions::registry(),
             panes: PaneTable::default(),
             patterns: PatternCache::default(),
@@ -105,23 +105,23 @@ impl Kernel {
             .restore(records_of_kind::<OutboxMessage>(&opened.records, MESSAGE));
         let found = kernel.backend().recover().await?;
         let living = recover::recover_all(&kernel, found, remembered);
-        // Ahead of the first pane, which need not wait for it then.
+        // Loads the profiles early, so that the first pane need not wait for them.
         let warm = kernel.clone();
         tokio::task::spawn_blocking(move || drop(warm.agents().profiles()));
-        // What should have followed an end, and did not because the server was gone.
+        // Follow-ups of exits that happened while the server was down.
         kernel.panes().list().iter().for_each(|pane| agents::ended(&kernel, pane));
         kernel.agents().outbox().resume(&kernel);
         kernel.tmux_views().resume(
             &kernel,
             records_of_kind::<tmux_view::ViewSessionRecord>(&opened.records, tmux_view::SESSION),
         );
-        // What was found out at the start is safe before the server is announced, unless the disk is full: then it
-        // serves questions, and changes are refused until there is room.
+        // What was recovered is durable before the server is announced, unless the disk is full:
+        // then it serves questions, and refuses changes until there is space.
         let started =
             kernel.journal().record(vec![draft("server:started", &json!({}))], Vec::new());
         match kernel.journal().committed(started).await {
             Err(error @ journal::Error::Unwritten(_)) => {
-                tracing::error!(%error, "serving, but changes are refused until it can");
+                tracing::error!(%error, "serving, but changes are refused until the journal can be written");
             }
             committed => committed?,
         }
@@ -139,21 +139,21 @@ impl Kernel {
             cause = recovery.cause,
             kept = recovery.kept,
             aside = aside.join(", "),
-            "the journal was damaged; what could be read was kept"
+            "the journal was damaged; what could be read was recovered"
         );
         self.emit("journal:recovered", &json!({
             "cause": recovery.cause, "kept": recovery.kept, "last": recovery.last, "aside": aside,
         }));
     }
 
-    /// Why nothing can be kept at present, if that is so.
+    /// Why nothing can be stored at present, if that is so.
     pub(crate) fn storage_problem(&self) -> Option<String> {
         let folder = self.inner.state_folder.as_ref().and_then(|folder| folder.check().err());
         let journal = || self.journal().write_error().map(|error| error.to_string());
         folder.map(|refusal| refusal.sentence).or_else(journal)
     }
 
-    /// The owner's token: read from its file, or made and written there.
+    /// Reads the owner's token from its file, or creates it there.
     fn ensure_owner_token(&self) -> Result<(), Error> {
         let Some(path) = &self.setup().token_file else {
             return Ok(());
@@ -172,7 +172,7 @@ impl Kernel {
                 let written = write_private(path, token.reveal());
                 match written {
                     Err(error) if error.kind() == io::ErrorKind::StorageFull => {
-                        // The owner comes in by the socket; the next start makes a token.
+                        // The owner can use the unix socket; the next start creates a token.
                         tracing::error!(%error, "there is no token for TCP: its file cannot be written");
                         return Ok(());
                     }
@@ -186,7 +186,7 @@ impl Kernel {
         }
     }
 
-    /// Lets somebody in, durably.
+    /// Adds a grant, and records it in the journal.
     pub(crate) fn store_grant(&self, stored: StoredGrant) -> CommitTicket {
         let key = stored.grant.id.to_string();
         let value = serde_json::to_string(&stored).expect("our own types always become JSON");
@@ -197,7 +197,8 @@ impl Kernel {
         ticket
     }
 
-    /// Takes the owner's token file away when its grant was revoked, so that the next start makes another.
+    /// Removes the owner's token file when its grant was revoked, so that the next start creates
+    /// another.
     pub(crate) fn remove_token_file(&self, id: &GrantId) {
         let Some(path) = &self.setup().token_file else {
             return;
@@ -211,7 +212,7 @@ impl Kernel {
     }
 }
 
-/// What `server:status` says of a journal that was damaged.
+/// What `server:status` reports of a journal that was damaged.
 fn sentence(recovery: &JournalRecovery) -> String {
     let JournalRecovery { cause, kept, .. } = recovery;
     format!("when the server started, {cause}; {kept} events could be read and were kept")

@@ -1,5 +1,5 @@
-//! The state folder, as it was when the server started. One that was deleted or replaced since keeps nothing that is changed
-//! now: the files that are open have no names any more.
+//! The state folder, as it was when the server started. If it was deleted or replaced since, writes
+//! are lost: the open files no longer have names.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use paned_model::{Code, Refusal};
 
-/// A folder, and by what it is known.
+/// A folder's path, and its device and inode.
 #[derive(Debug)]
 pub(crate) struct StateFolderIdentity {
     path: PathBuf,

@@ -1,5 +1,5 @@
-//! What an action leaves behind for the case that its change cannot be written to the journal: the records to take
-//! back, and how to restore what was before.
+//! How to undo an action whose change cannot be written to the journal: the records to withdraw,
+//! and how to restore the previous state.
 
 use std::mem;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -15,17 +15,18 @@ pub(crate) struct Undo {
 }
 
 impl Undo {
-    /// If what was recorded with this ticket cannot be written, it is taken back and then this is called.
+    /// If what was recorded with this ticket cannot be written, it is withdrawn and then `restore`
+    /// is called.
     pub(crate) fn add(&self, ticket: CommitTicket, restore: impl FnOnce() + Send + 'static) {
         self.lock().push((ticket, Box::new(restore)));
     }
 
-    /// What has to be taken back first.
+    /// The records to withdraw first.
     pub(crate) fn tickets(&self) -> Vec<CommitTicket> {
         self.lock().iter().map(|(ticket, _)| *ticket).collect()
     }
 
-    /// Restores what was before, the last change first.
+    /// Restores the previous state, the last change first.
     pub(crate) fn restore(&self) {
         let steps = mem::take(&mut *self.lock());
         steps.into_iter().rev().for_each(|(_, restore)| restore());

@@ -1,4 +1,4 @@
-//! What an agent is doing, in words that everyone uses.
+//! The state of an agent, as all crates and the API name it.
 
 use std::fmt;
 
@@ -7,27 +7,27 @@ use serde::{Deserialize, Serialize, Serializer};
 
 use crate::Time;
 
-/// What an agent is doing, as far as can be told.
+/// What an agent is doing, as far as paned can tell.
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
 )]
 #[serde(rename_all = "lowercase")]
 pub enum AgentState {
-    /// Its program comes up, and takes no prompt yet.
+    /// Its program starts, and accepts no prompt yet.
     Starting,
     /// It waits for a prompt.
     Ready,
     /// It works.
     Busy,
-    /// It waits for a person's answer to a question on its screen.
+    /// It waits for a user's answer to a question on its screen.
     Blocked,
-    /// Its provider lets it do no more for now.
+    /// Its provider's limit is reached.
     Limited,
-    /// Its last turn failed; it takes a prompt.
+    /// Its last turn failed; it accepts a prompt.
     Error,
     /// Its program has ended.
     Exited,
-    /// It cannot be told. Never the same as ready.
+    /// Its state is not known. Never the same as ready.
     Unknown,
 }
 
@@ -44,7 +44,7 @@ impl AgentState {
         Self::Unknown,
     ];
 
-    /// The word, as it stands in JSON.
+    /// The name, as in JSON.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -59,7 +59,7 @@ impl AgentState {
         }
     }
 
-    /// Whether it takes a prompt now, as a new turn.
+    /// Whether it accepts a prompt now, as a new turn.
     #[must_use]
     pub const fn takes_prompts(self) -> bool {
         matches!(self, Self::Ready | Self::Error)
@@ -86,14 +86,14 @@ pub enum BlockKind {
     Question,
     /// Whether a folder is trusted, and other questions at the first start.
     Trust,
-    /// Who the user is.
+    /// A login.
     Login,
     /// What to do now that a limit is reached.
     Limit,
 }
 
 impl BlockKind {
-    /// The word, as it stands in JSON.
+    /// The name, as in JSON.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -121,9 +121,9 @@ pub struct Dialog {
     pub id: String,
     /// What kind of question it is.
     pub kind: BlockKind,
-    /// The question, as it stands on the screen.
+    /// The question, as the screen shows it.
     pub text: String,
-    /// What can be answered, as far as it can be read.
+    /// The possible answers, as far as they can be read.
     pub options: Vec<DialogOption>,
 }
 
@@ -131,19 +131,19 @@ pub struct Dialog {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct DialogOption {
-    /// What it says.
+    /// Its text.
     pub label: String,
     /// The keys that choose it, by name.
     pub keys: Vec<String>,
     /// Whether Enter would choose it now.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub selected: bool,
-    /// Whether it says yes, or no, where that can be told.
+    /// Whether it allows or denies, where that is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub allows: Option<bool>,
 }
 
-/// Where the word on a state came from.
+/// The evidence that a state came from.
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
 )]
@@ -161,12 +161,12 @@ pub enum StateSource {
     Process,
     /// What was typed.
     Input,
-    /// That nothing moved.
+    /// That nothing changed for a while.
     Quiet,
 }
 
 impl StateSource {
-    /// The word, as it stands in JSON.
+    /// The name, as in JSON.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -181,7 +181,7 @@ impl StateSource {
     }
 }
 
-/// An agent as everyone sees it.
+/// An agent, as the API shows it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct AgentInfo {
@@ -198,9 +198,9 @@ pub struct AgentInfo {
     /// Until when it is limited, where it says so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until: Option<Time>,
-    /// Since when.
+    /// Since when it is in this state.
     pub since: Time,
-    /// Where the word came from.
+    /// The evidence for this state.
     pub source: StateSource,
     /// How sure that is, 0 to 1.
     #[serde(serialize_with = "hundredths")]
@@ -208,12 +208,12 @@ pub struct AgentInfo {
     /// How much of its context is used, in per cent, where it says so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub context_percent: Option<u8>,
-    /// How many messages wait to be handed to it.
+    /// How many messages wait for delivery to it.
     #[serde(default)]
     pub queued: usize,
 }
 
-/// Writes a share as people would, 0.8 and not 0.800000011920929.
+/// Writes a share with two decimals: 0.8 and not 0.800000011920929.
 ///
 /// # Errors
 /// When it cannot be written.
@@ -227,26 +227,26 @@ pub fn share(exact: f32) -> f64 {
     (f64::from(exact) * 100.0).round() / 100.0
 }
 
-/// What became of a message to an agent.
+/// The delivery status of a message to an agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Delivery {
-    /// The agent was seen to take it.
+    /// The agent was observed to accept it.
     Submitted,
-    /// It waits its turn, and will be handed over.
+    /// It is queued, and will be delivered.
     Queued,
-    /// It stands in the composer and was not seen to be taken.
+    /// It is in the composer and was not observed to be submitted.
     Drafted,
-    /// It waits until a person's draft is gone from the composer.
+    /// It waits until a user's draft is gone from the composer.
     Held,
     /// It was not typed; the evidence says why.
     Refused,
-    /// It was typed, and what became of it cannot be told.
+    /// It was typed, and its outcome is not known.
     Unknown,
 }
 
 impl Delivery {
-    /// The word, as it stands in JSON.
+    /// The name, as in JSON.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -259,7 +259,7 @@ impl Delivery {
         }
     }
 
-    /// Whether nothing more will become of it.
+    /// Whether this status will not change any more.
     #[must_use]
     pub const fn is_final(self) -> bool {
         !matches!(self, Self::Queued | Self::Held)

@@ -1,4 +1,5 @@
-//! Refusals: a code for programs, a sentence for people, and the one table of what each code is elsewhere.
+//! Refusals: a code for programs, a sentence for users, and the one table of HTTP statuses and exit
+//! codes.
 
 use std::fmt;
 use std::io::{self, ErrorKind};
@@ -7,35 +8,35 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// Why something was refused, as a word a program can match on.
+/// Why a request was refused, as a code that a program can match on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Code {
     /// No such pane, action, grant or route.
     NotFound,
-    /// The request makes no sense as it is.
+    /// The request is invalid.
     Invalid,
-    /// No grant, or one that is not known.
+    /// No grant, or an unknown one.
     Unauthorized,
-    /// The grant does not reach this far.
+    /// The grant does not cover it.
     Forbidden,
-    /// A hook said no.
+    /// A hook refused it.
     Vetoed,
-    /// A rule or a person said no.
+    /// A rule or a user refused it.
     Denied,
     /// The name is taken or the state does not fit.
     Conflict,
-    /// Working on something else; try again.
+    /// Busy with something else; retry.
     Busy,
-    /// It was here and has ended.
+    /// It existed and has ended.
     Gone,
-    /// A stated limit was reached.
+    /// A limit was reached.
     Limit,
     /// It did not happen in time.
     Timeout,
     /// The server or a part of it cannot be reached now.
     Unavailable,
-    /// Our fault.
+    /// A fault of paned.
     Internal,
 }
 
@@ -57,7 +58,7 @@ impl Code {
         Self::Internal,
     ];
 
-    /// The table: the word, the HTTP status, the CLI's exit code.
+    /// The table: the name, the HTTP status, the CLI's exit code.
     const fn table_row(self) -> (&'static str, u16, u8) {
         match self {
             Self::Internal => ("internal", 500, 1),
@@ -76,7 +77,7 @@ impl Code {
         }
     }
 
-    /// The word, as it stands in JSON.
+    /// The name, as in JSON.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         self.table_row().0
@@ -104,12 +105,13 @@ impl fmt::Display for Code {
 /// A refusal: the body of every error answer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Refusal {
-    /// A sentence for a person: what was wrong and, where possible, what to do.
+    /// A sentence for the user: what was wrong and, where possible, what to do.
     #[serde(rename = "error")]
     pub sentence: String,
-    /// A word for a program.
+    /// A code for programs.
     pub code: Code,
-    /// More for a program: the offending field, the process that holds a lock, the survivors of a kill.
+    /// More for programs: the offending field, the process that holds a lock, the survivors of a
+    /// kill.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub details: Option<Value>,
 }
@@ -127,7 +129,7 @@ impl Refusal {
         self
     }
 
-    /// The request makes no sense as it is.
+    /// The request is invalid.
     pub fn invalid(sentence: impl Into<String>) -> Self {
         Self::new(Code::Invalid, sentence)
     }
@@ -137,12 +139,13 @@ impl Refusal {
         Self::new(Code::NotFound, sentence)
     }
 
-    /// Our fault.
+    /// A fault of paned.
     pub fn internal(sentence: impl fmt::Display) -> Self {
         Self::new(Code::Internal, sentence.to_string())
     }
 
-    /// The system has refused to do something: a limit of the machine by its name and with what to change, else our fault.
+    /// The system has refused something: a limit of the machine, with what to change, else a fault
+    /// of paned.
     pub fn system(what: impl fmt::Display, error: &io::Error) -> Self {
         match machine_limit(error) {
             Some((code, hint)) => Self::new(code, format!("{what}: {error}; {hint}")),
@@ -151,7 +154,7 @@ impl Refusal {
     }
 }
 
-/// What it means that the system says this, where it is a limit of the machine, and what to change.
+/// Whether this error is a limit of the machine: its code, and what to change.
 #[must_use]
 pub fn machine_limit(error: &io::Error) -> Option<(Code, &'static str)> {
     // The same on every system.
@@ -170,7 +173,7 @@ pub fn machine_limit(error: &io::Error) -> Option<(Code, &'static str)> {
         (ErrorKind::OutOfMemory, _) => {
             Some((Code::Unavailable, "the machine has no memory left: end something"))
         }
-        // Of a fork.
+        // `EAGAIN` of a fork.
         (ErrorKind::WouldBlock, _) => Some((
             Code::Limit,
             "raise the limit of processes (RLIMIT_NPROC, `ulimit -u`, or `sysctl kernel.pid_max`)",

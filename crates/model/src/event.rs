@@ -1,4 +1,4 @@
-//! Facts that happened, and the grammar that picks some of them.
+//! Events, and the filter grammar that selects some of them.
 
 use std::fmt;
 use std::str::FromStr;
@@ -22,7 +22,7 @@ pub struct Event {
     pub payload: Value,
 }
 
-/// Which events a reader wants: a comma list of exact names, `prefix:*`, or `*`.
+/// Which events a subscriber wants: a comma-separated list of exact names, `prefix:*`, or `*`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct EventFilter(Vec<EventPattern>);
 
@@ -33,7 +33,7 @@ enum EventPattern {
     Exact(String),
 }
 
-/// Why a text is no include list.
+/// Why a text is no event filter.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BadEventFilter(String);
 
@@ -44,7 +44,7 @@ impl EventFilter {
         Self(vec![EventPattern::All])
     }
 
-    /// Whether it can match nothing at all.
+    /// Whether it matches no event at all.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
@@ -64,7 +64,7 @@ impl EventFilter {
 impl FromStr for EventFilter {
     type Err = BadEventFilter;
 
-    /// Blank entries are skipped, so an empty text wants nothing.
+    /// Blank entries are skipped, so an empty text matches nothing.
     fn from_str(text: &str) -> Result<Self, BadEventFilter> {
         let entries = text.split(',').map(str::trim).filter(|entry| !entry.is_empty());
         entries.map(pattern).collect::<Result<_, _>>().map(Self)

@@ -1,8 +1,10 @@
-//! What server and keeper say to each other: length-prefixed frames, versioned, with unknown parts skipped.
+//! The protocol between server and keeper: length-prefixed frames, versioned, with unknown parts
+//! skipped.
 //!
-//! A frame is a little-endian `u32` length, one kind byte, and a body of `length - 1` bytes. Bodies that
-//! carry bytes or one number are binary; the others are JSON objects, whose unknown fields are skipped. An
-//! unknown kind is skipped whole. So an old keeper serves a new server, and the other way round.
+//! A frame is a little-endian `u32` length, one kind byte, and a body of `length - 1` bytes. Bodies
+//! that carry bytes or one number are binary; the others are JSON objects, whose unknown fields are
+//! skipped. An unknown kind is skipped whole. So an old keeper serves a new server, and the other
+//! way round.
 
 mod codec;
 
@@ -18,14 +20,15 @@ pub const VERSION: u32 = 1;
 /// The longest frame either side accepts.
 pub const MAX_FRAME: usize = 4 << 20;
 
-/// How far a keeper tells ahead of a client: so many bytes in so many frames of [`FromKeeper::TapeEnd`], then it waits for
-/// [`ToKeeper::Ack`]. A client says so at the latest when it has heard half of either.
+/// How far a keeper notifies ahead of a client's acks: this many bytes in this many frames of
+/// [`FromKeeper::TapeEnd`], then it waits for [`ToKeeper::Ack`]. A client acks at the latest when
+/// it has received half of either.
 pub const NOTIFY_WINDOW: NotifyWindow = NotifyWindow { bytes: 4 << 10, frames: 64 };
 
-/// So many frames a keeper tells ahead that does not say how many: see [`Welcome::frames`].
+/// The window of a keeper that does not send [`Welcome::frames`].
 pub const DEFAULT_WINDOW_FRAMES: u32 = 8;
 
-/// Nothing that was not heard.
+/// Everything is acknowledged.
 pub const EMPTY_WINDOW: NotifyWindow = NotifyWindow { bytes: 0, frames: 0 };
 
 /// See [`NOTIFY_WINDOW`].
@@ -37,7 +40,7 @@ pub struct NotifyWindow {
     pub frames: u32,
 }
 
-/// Everything a keeper needs to bring one pane to life.
+/// Everything a keeper needs to spawn one pane.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SpawnRequest {
@@ -59,17 +62,17 @@ pub struct SpawnRequest {
     pub size: Size,
     /// How many bytes of output to keep.
     pub capacity: u64,
-    /// End the program after so long.
+    /// Kill the program after this time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout_ms: Option<u64>,
-    /// How long a program may take to end when asked, before it is made to.
+    /// How long a program may take to exit after `SIGTERM`, before it gets `SIGKILL`.
     pub grace_ms: u64,
-    /// Whether somebody is about to [`ToKeeper::Follow`] it: nothing is overwritten before they are there.
+    /// Whether a client is about to [`ToKeeper::Follow`] it: no output is overwritten before that.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub followed: bool,
 }
 
-/// Everything a scribe needs to write down what a pane of somebody's tmux prints.
+/// Everything a pipe recorder needs to record the output of an adopted tmux pane.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct RecordRequest {
@@ -83,86 +86,92 @@ pub struct RecordRequest {
     pub capacity: u64,
 }
 
-/// Who is at the other end of a keeper's connection.
+/// The role of a keeper's client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum ClientRole {
-    /// The server: while it is there, bytes it has not taken are not overwritten.
+    /// The server: while it is connected, bytes it has not acknowledged are not overwritten.
     Server,
-    /// Somebody who looks on.
+    /// A client that views the pane.
     Viewer,
 }
 
-/// A request's number; the answer carries the same.
+/// A request's number; the response carries the same.
 pub type RequestId = u64;
 
-/// What a client says to a keeper.
+/// A message from a client to a keeper.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ToKeeper {
-    /// Who I am. First frame of every connection.
+    /// The client's version and role. First frame of every connection.
     Hello(Hello),
-    /// Bring this pane to life. Only on the connection a keeper is born with.
+    /// Spawn this pane. Only on a keeper's first connection.
     Spawn(Box<SpawnRequest>),
-    /// Write down what somebody else's pane prints. Only to a scribe, first; what was typed to it before this is
-    /// what the pane had printed until then.
+    /// Record the output of an adopted pane. Only to a pipe recorder, as its first request; input
+    /// before it is what the pane had printed until then.
     Record(Box<RecordRequest>),
     /// Type these bytes.
     Input(RequestId, Vec<u8>),
-    /// Type these bytes if this still holds; else [`RefusalReason::Stale`]. They do not count as typed by a person. A
-    /// keeper that knows it says so by [`Welcome::typed`]; an older one skips it.
+    /// Type these bytes if the guard holds; else [`RefusalReason::Stale`]. They do not count as
+    /// typed by a user. A keeper that sends [`Welcome::typed`] supports it; an older one skips it.
     GuardedInput(RequestId, InputGuard, Vec<u8>),
     /// Set the terminal's size.
     Resize(Resize),
-    /// End the program and all that it started.
+    /// Kill the program and all that it started.
     Kill(Kill),
-    /// I have looked at everything before this offset.
+    /// The client has processed everything before this offset.
     Ack(u64),
-    /// This holder of the size, one of mine, lets it go. Not answered; [`FromKeeper::SizeHolder`] tells.
+    /// This holder of the size, on this connection, releases it. No response;
+    /// [`FromKeeper::SizeHolder`] reports it.
     Release(Release),
-    /// I must not miss anything: the program waits rather than that bytes are overwritten which I have not
-    /// [`ToKeeper::Ack`]. Not answered. This and what follows a keeper knows that says [`Welcome::served`].
+    /// The client must not miss output: the program waits rather than that bytes are overwritten
+    /// which the client has not [`ToKeeper::Ack`]. No response. A keeper that sends
+    /// [`Welcome::served`] supports this and the messages below.
     Follow(Follow),
-    /// Type these one after the other, each by itself, with nobody's typing in between: all or none.
+    /// Type these one after the other, each by itself, with no other input in between: all or none.
     InputParts(RequestId, Vec<Vec<u8>>),
-    /// Have the program get this signal.
+    /// Send the program this signal.
     Signal(SignalRequest),
-    /// Somebody types into another pane: for so many milliseconds, a program that prints without end gets breaks. Not
-    /// answered.
+    /// A user types into another pane: for this many milliseconds, throttle a program that prints
+    /// without end. No response.
     Throttle(u64),
 }
 
-/// What a keeper says to a client.
+/// A message from a keeper to a client.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FromKeeper {
-    /// Who I am; the answer to [`ToKeeper::Hello`], and to a [`ToKeeper::Birth`] that went well.
+    /// The keeper's version and state; the answer to [`ToKeeper::Hello`], and to a
+    /// [`ToKeeper::Spawn`] that succeeded.
     Welcome(Welcome),
-    /// The pane could not be brought to life.
+    /// The pane could not be spawned.
     SpawnFailed(SpawnFailure),
-    /// The tape now ends here. Told again only after [`ToKeeper::Ack`], or by a keeper that tells [`NOTIFY_WINDOW`].
+    /// The tape now ends here. Sent again only after [`ToKeeper::Ack`], or within [`NOTIFY_WINDOW`]
+    /// by a keeper that sends [`Welcome::ahead`].
     TapeEnd(u64),
     /// The program has ended, and the tape holds its last byte.
     Exited(ExitRecord),
-    /// Somebody else has set the terminal's size.
+    /// Another client has set the terminal's size.
     Resized(Size),
-    /// Who holds the terminal's size now.
+    /// The current holder of the terminal's size.
     SizeHolder(SizeHolder),
-    /// The answer to a request.
+    /// The response to a request.
     Response(KeeperResponse),
-    /// Somebody has typed; so often now, in all.
+    /// Another client has typed; this is the count of [`Welcome::typed`] now.
     Typed(u64),
-    /// What somebody else has typed, as keys; a star stands for each run of text.
+    /// What another client has typed, as keys; a star stands for each run of text.
     KeysPressed(Vec<u8>),
-    /// Whether a server is there, which answers what the program asks its terminal. Told to those who look on.
+    /// Whether a server is connected, which answers the program's terminal queries. Sent to
+    /// viewers.
     ServerPresent(bool),
 }
 
-/// What must still hold when bytes are written: that nothing has happened since somebody looked.
+/// What must still hold when bytes are written: that nothing has happened since the client's last
+/// observation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct InputGuard {
-    /// The tape still ends here: nothing was printed. Nothing typed before may wait to be read either, or it is
-    /// [`RefusalReason::Unread`].
+    /// The tape still ends here: nothing was printed. Earlier input must not wait to be read
+    /// either, or it is [`RefusalReason::Unread`].
     pub end: Option<u64>,
-    /// So often something was typed without a guard, by anybody.
+    /// The count of [`Welcome::typed`] is still this: no client has typed without a guard.
     pub typed: Option<u64>,
 }
 
@@ -172,7 +181,7 @@ pub struct InputGuard {
 pub struct Hello {
     /// [`VERSION`] of the client.
     pub version: u32,
-    /// Who it is.
+    /// Its role.
     pub role: ClientRole,
 }
 
@@ -184,10 +193,10 @@ pub struct Resize {
     pub id: RequestId,
     /// The new size.
     pub size: Size,
-    /// Who is to hold the size from now on; unnamed, it is set and not held.
+    /// The name of the size's new holder; without one, the size is set and not held.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub holder: Option<String>,
-    /// Whether to take it from whoever holds it.
+    /// Whether to take it from its holder.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub force: bool,
 }
@@ -196,7 +205,7 @@ pub struct Resize {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Release {
-    /// As it was named when it took the size.
+    /// The name under which it took the size.
     pub holder: String,
 }
 
@@ -204,9 +213,10 @@ pub struct Release {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SizeHolder {
-    /// As it named itself; nobody, if it is free.
+    /// The holder's name; nothing if the size is free.
     pub holder: Option<String>,
-    /// Whether the size was set by force for nobody to hold. Whoever waits for it goes on waiting, or it would not last.
+    /// Whether the size was set by force and is not held. Clients that wait for the size go on
+    /// waiting, or the forced size would not last.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub forced: bool,
 }
@@ -227,7 +237,8 @@ pub struct Follow {
 pub struct SignalRequest {
     /// The request.
     pub id: RequestId,
-    /// Its number. An interrupt and a quit are the keys for them where the terminal makes signals of keys.
+    /// The signal's number. `SIGINT` and `SIGQUIT` are typed as keys where the terminal has a key
+    /// for them.
     pub signal: u8,
 }
 
@@ -237,7 +248,7 @@ pub struct SignalRequest {
 pub struct Kill {
     /// The request.
     pub id: RequestId,
-    /// How long to wait between asking and making.
+    /// How long to wait between `SIGTERM` and `SIGKILL`.
     pub grace_ms: u64,
 }
 
@@ -253,43 +264,46 @@ pub struct Welcome {
     pub pid: u32,
     /// When the program was started.
     pub started: Time,
-    /// How often somebody has typed; a keeper that does not say so knows no guards.
+    /// How many writes had user input; a keeper that does not send it supports no guards.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub typed: Option<u64>,
-    /// Whether a server is there; a keeper that does not say so knows no followers, parts and signals.
+    /// Whether a server is connected; a keeper that does not send it supports no followers, parts
+    /// and signals.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub served: Option<bool>,
-    /// Whether it tells of a little that was printed without waiting for [`ToKeeper::Ack`]: see [`NOTIFY_WINDOW`].
+    /// Whether it notifies of a little output without waiting for [`ToKeeper::Ack`]: see
+    /// [`NOTIFY_WINDOW`].
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub ahead: bool,
-    /// How many frames of that; [`DEFAULT_WINDOW_FRAMES`] if it does not say.
+    /// How many frames that window has; [`DEFAULT_WINDOW_FRAMES`] if it is not sent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub frames: Option<u32>,
-    /// How many writes behind a guard with a condition it has done, for any client.
+    /// How many guarded writes with a condition it has done, for any client.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub guarded: Option<u64>,
 }
 
-/// See [`FromKeeper::Stillborn`].
+/// See [`FromKeeper::SpawnFailed`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SpawnFailure {
     /// What went wrong, as a clause.
     pub reason: String,
-    /// Whether the request was at fault rather than the machine.
+    /// Whether the request was invalid, rather than the machine at fault.
     pub invalid: bool,
-    /// Whether a limit of the machine was reached that can be raised: of processes or of open files.
+    /// Whether a limit of the machine was reached that can be raised: of processes or of open
+    /// files.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub limit: bool,
 }
 
-/// How a pane's program ended. Written on the tape and told to every client.
+/// How a pane's program ended. Recorded on the tape and sent to every client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ExitRecord {
-    /// The program's own code or signal, where anybody knows it.
+    /// The program's own code or signal, where it is known.
     pub exit: Option<Exit>,
-    /// Whether we ended it and every process of it is gone.
+    /// Whether it was killed and every process of it is gone.
     pub killed: bool,
     /// Whether its time-out ended it.
     pub timed_out: bool,
@@ -297,7 +311,7 @@ pub struct ExitRecord {
     pub at: Time,
 }
 
-/// See [`FromKeeper::Done`].
+/// See [`FromKeeper::Response`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct KeeperResponse {
@@ -306,16 +320,16 @@ pub struct KeeperResponse {
     /// Why it was not done.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub refused: Option<RefusalReason>,
-    /// Who outlived a kill.
+    /// The processes that outlived a kill.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub survivors: Vec<Survivor>,
-    /// Who holds the size that was not set.
+    /// The holder of the size that was not set.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub holder: Option<String>,
-    /// Whether a typed line is longer than the terminal's line editor takes.
+    /// Whether a typed line is longer than the terminal's line editor accepts.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub long_line: bool,
-    /// How often somebody has typed, this included; where something was to be typed.
+    /// The count of [`Welcome::typed`], this write included; for requests to type.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub typed: Option<u64>,
     /// The answer to [`ToKeeper::GuardedInput`]: see [`Welcome::guarded`], this write included.
@@ -339,7 +353,7 @@ impl KeeperResponse {
     }
 }
 
-/// Why a keeper did not do as asked.
+/// Why a keeper refused a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum RefusalReason {
@@ -347,17 +361,18 @@ pub enum RefusalReason {
     Gone,
     /// The program does not read, and the queue for it is full.
     Full,
-    /// Somebody else holds the terminal's size.
+    /// Another client holds the terminal's size.
     Held,
-    /// The kernel said no.
+    /// The system refused it, the request was invalid, or this keeper cannot do it.
     Failed,
-    /// What was to hold when it was done holds no longer. Only where there was a guard.
+    /// The guard does not hold any more. Only for guarded requests.
     Stale,
-    /// The program has not read yet what was typed before. Only where there was a guard on the tape's end.
+    /// The program has not read earlier input yet. Only where there was a guard on the tape's end.
     Unread,
-    /// The keeper did not answer in time, and may still do it. No keeper says so: the client's side of a connection does.
+    /// The keeper did not answer in time, and may still do it. No keeper sends this: the client's
+    /// side of a connection reports it.
     TimedOut,
-    /// The same, but it was never sent, and is not done any more.
+    /// The same, but the request was never sent, and will not be.
     Cancelled,
 }
 

@@ -1,4 +1,4 @@
-//! Who may do what: scopes over a set of panes.
+//! Permissions: scopes over a set of panes.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{PaneRef, Time};
 
-/// One kind of power. `admin` holds all the others.
+/// One permission. `admin` includes all the others.
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
 )]
@@ -34,7 +34,7 @@ impl Scope {
     pub const ALL: [Self; 6] =
         [Self::Read, Self::Input, Self::Spawn, Self::Kill, Self::Approve, Self::Admin];
 
-    /// The word, as it stands in JSON.
+    /// The name, as in JSON.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -59,23 +59,23 @@ impl FromStr for Scope {
 
     fn from_str(text: &str) -> Result<Self, String> {
         Self::ALL.into_iter().find(|scope| scope.as_str() == text).ok_or_else(|| {
-            let words = Self::ALL.map(Self::as_str).join(", ");
-            format!("`{}` is no scope; the scopes are {words}", text.escape_debug())
+            let scopes = Self::ALL.map(Self::as_str).join(", ");
+            format!("`{}` is no scope; the scopes are {scopes}", text.escape_debug())
         })
     }
 }
 
-/// Which panes a grant reaches.
+/// Which panes a grant covers.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum PaneSet {
     /// Every pane, now and later.
     All,
-    /// These panes and those started from them: the panes themselves, and not others that get their names later.
+    /// These panes and those started from them. Later panes that reuse their names are not covered.
     Only(BTreeSet<PaneRef>),
 }
 
-/// Names one grant. It is no secret; the token is.
+/// Identifies one grant. It is no secret; the token is.
 #[derive(
     Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
 )]
@@ -89,13 +89,13 @@ impl fmt::Display for GrantId {
     }
 }
 
-/// What a token stands for. The token itself is nowhere in it.
+/// The permissions of a token. The token itself is not part of it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Grant {
-    /// Its name.
+    /// Its id.
     pub id: GrantId,
-    /// What a person called it.
+    /// A label for users.
     pub label: String,
     /// What it may do.
     pub scopes: BTreeSet<Scope>,
@@ -106,7 +106,7 @@ pub struct Grant {
     pub pane: Option<PaneRef>,
     /// When it was made.
     pub created_at: Time,
-    /// When it ends by itself.
+    /// When it expires.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<Time>,
 }

@@ -1,4 +1,4 @@
-//! Names for things: panes, events, places in a pane's output.
+//! Identifiers: panes, events, offsets in a pane's output.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -7,8 +7,8 @@ use std::str::FromStr;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 
-/// Names one pane. Letters, digits, `.`, `_` and `-`, starting with a letter or digit, at most 64:
-/// safe in a path, a URL, a shell and a tmux target without quoting.
+/// Identifies one pane. Letters, digits, `.`, `_` and `-`, starting with a letter or digit, at most
+/// 64: safe in a path, a URL, a shell and a tmux target without quoting.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "String")]
 pub struct PaneId(String);
@@ -17,7 +17,7 @@ pub struct PaneId(String);
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BadPaneId(String);
 
-/// Tells a pane from all others that ever had or will have its name. Never given twice.
+/// Tells a pane from all others that ever had or will have its name. Never reused.
 #[derive(
     Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
 )]
@@ -36,9 +36,9 @@ impl fmt::Display for Instance {
     Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
 )]
 pub struct PaneRef {
-    /// Its name, which may be given again once the pane is gone.
+    /// Its name, which may be reused once the pane is gone.
     pub id: PaneId,
-    /// Its instance, which may not.
+    /// Its instance, which is never reused.
     pub instance: Instance,
 }
 

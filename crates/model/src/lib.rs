@@ -1,6 +1,8 @@
-//! The words everyone uses: ids, panes, events, codes, grants and the frames between server and keeper.
+//! The types that all crates share: ids, panes, events, codes, grants and the frames between server
+//! and keeper.
 //!
-//! Pure: values in, values out. Nothing here knows a runtime, a file, a socket, a process or a clock.
+//! Pure: values in, values out. Nothing here knows a runtime, a file, a socket, a process or a
+//! clock.
 #![forbid(unsafe_code)]
 
 pub mod agent;

@@ -1,4 +1,4 @@
-//! A pane as everyone sees it.
+//! A pane, as the API shows it.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use crate::{AgentInfo, Instance, PaneId, Time};
 
-/// Free key–value data of a pane. Keys are sorted, so that equal meta reads equal.
+/// Free key–value data of a pane. Keys are sorted, so that equal meta is written equally.
 pub type Meta = BTreeMap<String, Value>;
 
 /// How large a terminal is, in character cells.
@@ -29,7 +29,8 @@ impl Size {
     /// The widest and the tallest a pane can be.
     pub const MAX: u16 = 1000;
 
-    /// The sentence that refuses this size, where it is refused. One column is too few for a wide character.
+    /// Validates the size; the error is a sentence for the user. One column is too few for a wide
+    /// character.
     ///
     /// # Errors
     /// When a side is out of range.
@@ -68,7 +69,7 @@ impl FromStr for Size {
     }
 }
 
-/// Where a pane is in its life.
+/// The life cycle of a pane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum PaneStatus {
@@ -78,20 +79,20 @@ pub enum PaneStatus {
     Running,
     /// The program ended by itself.
     Exited,
-    /// We ended it, and every process of it is gone.
+    /// paned killed it, and every process of it is gone.
     Killed,
     /// Its keeper died: how the program ended is not known.
     Lost,
 }
 
 impl PaneStatus {
-    /// Whether the program may still be there.
+    /// Whether the program may still run.
     #[must_use]
     pub fn is_live(self) -> bool {
         matches!(self, Self::Starting | Self::Running)
     }
 
-    /// The word, as it stands in JSON.
+    /// The name, as in JSON.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -110,67 +111,67 @@ impl fmt::Display for PaneStatus {
     }
 }
 
-/// What a pane lives on.
+/// What a pane runs on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum BackendKind {
     /// A native pty behind a keeper.
     #[default]
     Pty,
-    /// The same, shown in tmux; or a pane of somebody's tmux, as its guarantee tells.
+    /// The same, shown in tmux; or an adopted tmux pane, as its guarantee tells.
     Tmux,
 }
 
-/// Where a pane is to be seen in tmux.
+/// Where tmux shows a pane.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct PaneView {
-    /// The session of ours that it belongs to.
+    /// The session of paned that it belongs to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<String>,
-    /// The socket of somebody's tmux server that it is on.
+    /// The socket of the user's tmux server that shows it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub socket: Option<String>,
-    /// The tmux pane there that it is beside.
+    /// The tmux pane there that it is placed beside.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub beside: Option<String>,
-    /// Whether it can be seen.
+    /// Whether it is shown.
     pub state: ViewState,
 }
 
-/// A pane of somebody's tmux that was adopted.
+/// The user's tmux pane that was adopted.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct TmuxOrigin {
     /// The socket of the tmux server that it is on.
     pub socket: String,
-    /// What it is called there, as in `%3`.
+    /// Its tmux id, as in `%3`.
     pub pane: String,
 }
 
-/// Whether a pane can be seen.
+/// Whether tmux shows a pane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum ViewState {
-    /// It is.
+    /// It is shown.
     Shown,
-    /// It waits for room.
+    /// It waits for space.
     Waiting,
-    /// It is not, and does not wait.
+    /// It is not shown, and does not wait for space.
     Hidden,
 }
 
-/// How far what we say of a pane can be trusted.
+/// How reliable the record of a pane is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Guarantee {
     /// Every byte and the real exit, by construction.
     Exact,
-    /// As well as somebody else's pane can be watched.
+    /// As well as a pane of another tmux server can be observed.
     BestEffort,
 }
 
-/// How a program ended, as the kernel told its parent.
+/// How a program ended, as the kernel reported it to its parent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum Exit {
@@ -258,13 +259,13 @@ fn platform_signal(number: u8) -> Option<&'static str> {
     })
 }
 
-/// A pane as everyone sees it: the answer of `pane:new`, `pane:get` and each entry of `pane:list`.
+/// A pane, as the API shows it: the answer of `pane:new`, `pane:get` and each entry of `pane:list`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct PaneInfo {
     /// Its name.
     pub id: PaneId,
-    /// Tells it from earlier and later panes of its name.
+    /// Distinguishes it from earlier and later panes of its name.
     #[serde(default)]
     pub instance: Instance,
     /// What to call it: given, set by the program, or the command.
@@ -273,17 +274,18 @@ pub struct PaneInfo {
     pub argv: Vec<String>,
     /// Where it was started.
     pub cwd: String,
-    /// The program's process, once it has started. When it has ended, the number may be another's.
+    /// The program's process, once it has started. After its end, the pid may be reused.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pid: Option<u32>,
     /// How large its terminal is.
     pub size: Size,
-    /// Who holds that size: only they can change it, unless it is taken from them.
+    /// The client that holds that size: only this one can change it, unless another takes the size
+    /// by force.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub size_held_by: Option<String>,
-    /// Where it is in its life.
+    /// Where it is in its life cycle.
     pub status: PaneStatus,
-    /// Whether somebody is ending it right now.
+    /// Whether it is being killed right now.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub killing: bool,
     /// The code it returned, if it ended by itself.
@@ -299,21 +301,21 @@ pub struct PaneInfo {
     /// When it ended.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ended_at: Option<Time>,
-    /// What it lives on.
+    /// What it runs on.
     pub substrate: BackendKind,
-    /// Where it is to be seen in tmux.
+    /// Where tmux shows it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub view: Option<PaneView>,
-    /// Whose it is, when it was not started by us.
+    /// The tmux pane it was adopted from, if paned did not start it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub adopted: Option<TmuxOrigin>,
-    /// How far this record can be trusted.
+    /// How reliable this record is.
     pub guarantee: Guarantee,
     /// Free data.
     pub meta: Meta,
     /// Free labels.
     pub tags: Vec<String>,
-    /// Whether it is to be left alone by automatic clean-up.
+    /// Whether automatic clean-up leaves it alone.
     pub persist: bool,
     /// The pane it was started from.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -324,7 +326,7 @@ pub struct PaneInfo {
     pub bytes: u64,
     /// Bytes of these that are no longer kept.
     pub dropped: u64,
-    /// What is wrong with the file that its output is kept in, where something has damaged it.
+    /// What is wrong with the file of its output, where that was damaged.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub damage: Option<String>,
     /// What it is doing, when its program is an agent.

@@ -13,7 +13,7 @@ pub struct Time(pub u64);
 
 /// Milliseconds of a day.
 const DAY: u64 = 86_400_000;
-/// The last moment that the calendar has, whatever the place.
+/// The last moment that the calendar supports, in any time zone.
 const LAST: u64 = 253_402_207_200_999;
 
 impl Time {
@@ -23,14 +23,16 @@ impl Time {
         self.0.saturating_sub(earlier.0)
     }
 
-    /// As it is written, for every moment that a calendar has. Lists and events are full of moments, so this is by hand.
+    /// RFC 3339, for every moment that the calendar supports. Lists and events are full of times,
+    /// so this is formatted by hand.
     fn to_rfc3339(self) -> Option<[u8; 24]> {
         if LAST < self.0 {
             return None;
         }
         let (year, month, day) = date(self.0 / DAY);
         let in_day = self.0 % DAY;
-        let (seconds, millis) = (in_day / 1000, in_day % 1000);
+        let seconds = in_day / 1000;
+        let millis = in_day % 1000;
         let mut text = *b"0000-00-00T00:00:00.000Z";
         let parts = [
             (0..4, year),
@@ -51,11 +53,12 @@ impl Time {
     }
 }
 
-/// Year, month and day of so many days after 1970-01-01, by counting years from March on, so that the day of a leap
-/// year is the last of its year; 400 years always have as many days.
+/// Year, month and day of this many days after 1970-01-01. Years are counted from March on, so that
+/// the leap day is the last of its year; 400 years always have the same number of days.
 fn date(days: u64) -> (u64, u64, u64) {
     let days = days + 719_468;
-    let (era, day) = (days / 146_097, days % 146_097);
+    let era = days / 146_097;
+    let day = days % 146_097;
     let year = (day - day / 1460 + day / 36_524 - day / 146_096) / 365;
     let day = day - (365 * year + year / 4 - year / 100);
     let from_march = (5 * day + 2) / 153;

@@ -1,59 +1,61 @@
-//! What was said to an agent and by it, cut from the rows of its screen. Rows in, messages out.
+//! Splits the rows of an agent's screen into the user's prompts and the agent's answers. Rows in,
+//! messages out.
 
 use crate::agent::profile::{MessageMarks, ProfilePattern};
 
-/// Something that was said.
+/// One message of the conversation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConversationMessage {
-    /// By whom.
+    /// Its author.
     pub speaker: Speaker,
-    /// What.
+    /// Its text, without the margin.
     pub text: String,
 }
 
-/// One of the two who talk.
+/// The author of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Speaker {
-    /// Whoever the agent works for.
+    /// The user of the agent.
     User,
     /// The agent.
     Agent,
 }
 
-/// What was said, in the rows of a screen above its composer. What stands before the first prompt is the agent's.
+/// Splits the rows above the composer into messages. Rows before the first prompt count as the
+/// agent's.
 #[must_use]
 pub fn split_messages(rows: &[String], messages: &MessageMarks) -> Vec<ConversationMessage> {
     let is_noise = |row: &str| messages.noise.iter().any(|noise| noise.is_in(row));
-    let mut spoken: Vec<ConversationMessage> = Vec::new();
+    let mut found: Vec<ConversationMessage> = Vec::new();
     let mut part = MessageRows { speaker: Speaker::Agent, rows: Vec::new() };
     for row in rows.iter().map(|row| row.trim_end()).filter(|row| !is_noise(row)) {
         let user = messages.user.as_ref().and_then(|user| blank_mark(user, row));
         let agent = messages.agent.as_ref().and_then(|agent| blank_mark(agent, row));
-        let (who, shown) = match (user, agent) {
+        let (speaker, text) = match (user, agent) {
             (Some(user), _) => (Speaker::User, user),
             (None, Some(agent)) => (Speaker::Agent, agent),
-            // The rest of a prompt stands under its beginning.
+            // Continuation rows of a prompt are indented below its first row.
             (None, None) if part.speaker == Speaker::User && part.continues(row, messages) => {
                 (Speaker::User, row.to_owned())
             }
             (None, None) => (Speaker::Agent, row.to_owned()),
         };
         let is_next =
-            who != part.speaker || messages.user.as_ref().is_some_and(|user| user.is_in(row));
+            speaker != part.speaker || messages.user.as_ref().is_some_and(|user| user.is_in(row));
         if is_next {
-            spoken.extend(part.end());
-            part.speaker = who;
+            found.extend(part.end());
+            part.speaker = speaker;
         }
-        part.rows.push(shown);
+        part.rows.push(text);
     }
-    spoken.extend(part.end());
-    spoken
+    found.extend(part.end());
+    found
 }
 
-/// A row with blanks in place of the mark that it begins with, so that the margin stays even.
+/// The row with its leading mark replaced by blanks, so that all rows keep the same margin.
 fn blank_mark(pattern: &ProfilePattern, row: &str) -> Option<String> {
     let found = pattern.find(row)?;
-    // A pattern may look at the first character of what is said.
+    // A pattern may also match the first character of the message, to tell a mark from other text.
     let end = row[..found.end].trim_end().len();
     let last = row[..end].chars().next_back()?;
     let end = if last.is_alphanumeric() { end - last.len_utf8() } else { end };
@@ -66,7 +68,8 @@ struct MessageRows {
 }
 
 impl MessageRows {
-    /// Whether a row belongs to the prompt before it. Where answers have a mark of their own, a blank row ends none.
+    /// Whether a row continues the prompt before it. A blank row ends a prompt only where answers
+    /// have no mark of their own.
     fn continues(&self, row: &str, messages: &MessageMarks) -> bool {
         let is_blank = row.trim().is_empty();
         let after_blank = self.rows.last().is_some_and(|last| last.trim().is_empty());
@@ -80,11 +83,11 @@ impl MessageRows {
     }
 }
 
-/// The rows without blank ones at both ends, and without the blanks that all of them begin with.
+/// The rows without leading and trailing blank ones, and without their common indentation.
 fn without_margin(rows: &[String]) -> String {
     let blanks = |row: &String| row.chars().take_while(|c| *c == ' ').count();
-    let ink = rows.iter().filter(|row| !row.trim().is_empty());
-    let margin = ink.map(blanks).min().unwrap_or(0);
+    let filled = rows.iter().filter(|row| !row.trim().is_empty());
+    let margin = filled.map(blanks).min().unwrap_or(0);
     let rows: Vec<&str> =
         rows.iter().map(|row| row.get(margin..).unwrap_or("").trim_end()).collect();
     rows.join("\n").trim_matches('\n').to_owned()
@@ -95,7 +98,7 @@ mod tests {
     use super::*;
     use crate::agent::ProfileLibrary;
 
-    /// What was said, a line each.
+    /// One line for each message.
     fn lines(talk: &[ConversationMessage]) -> Vec<String> {
         let line = |spoken: &ConversationMessage| {
             let who = if spoken.speaker == Speaker::User { "u" } else { "a" };

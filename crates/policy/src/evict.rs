@@ -1,8 +1,9 @@
-//! Which agents may go when room is needed: those that wait for a prompt and that nobody looks at.
+//! Which agents may be evicted when capacity is needed: those that wait for a prompt and have no
+//! viewer.
 
 use paned_model::{AgentState, PaneId, Time};
 
-/// An agent that might go.
+/// An agent considered for eviction.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EvictCandidate {
     /// Its pane.
@@ -11,15 +12,15 @@ pub struct EvictCandidate {
     pub state: AgentState,
     /// Since when.
     pub since: Time,
-    /// How many messages wait to be handed to it.
+    /// How many messages are queued for it.
     pub queued: usize,
-    /// Who looks at it, if anybody does.
+    /// The client that is viewing it, if any.
     pub watched_by: Option<String>,
-    /// Whether it is to be left alone.
+    /// Whether it is marked as never to be evicted.
     pub persist: bool,
 }
 
-/// Whether an agent may go: nothing of its work is lost, and nobody misses it.
+/// Whether an agent may be evicted: it has no work in progress, no queued messages and no viewer.
 ///
 /// # Errors
 /// Why it stays.
@@ -33,8 +34,8 @@ pub fn may_evict(agent: &EvictCandidate, idle_ms: u64, now: Time) -> Result<(), 
     if 0 < agent.queued {
         return Err(format!("{} messages wait to be handed to it", agent.queued));
     }
-    if let Some(who) = &agent.watched_by {
-        return Err(format!("it is being looked at ({who})"));
+    if let Some(viewer) = &agent.watched_by {
+        return Err(format!("it is being looked at ({viewer})"));
     }
     let idle = now.since(agent.since);
     if idle < idle_ms {
@@ -43,11 +44,11 @@ pub fn may_evict(agent: &EvictCandidate, idle_ms: u64, now: Time) -> Result<(), 
     Ok(())
 }
 
-/// The one that should go first: idle for longest.
+/// The agent to evict first: the one that has been idle for longest.
 #[must_use]
 pub fn first(agents: &[EvictCandidate], now: Time) -> Option<&EvictCandidate> {
-    let may_go = agents.iter().filter(|agent| may_evict(agent, 0, now).is_ok());
-    may_go.min_by_key(|agent| (agent.since, &agent.pane))
+    let evictable = agents.iter().filter(|agent| may_evict(agent, 0, now).is_ok());
+    evictable.min_by_key(|agent| (agent.since, &agent.pane))
 }
 
 #[cfg(test)]

@@ -1,7 +1,9 @@
-//! Whether a command needs a terminal that somebody looks at: an editor does, a compiler does not.
+//! Whether a command needs a terminal with a user in front of it: an editor does, a compiler does
+//! not.
 //!
-//! Rules are data: the user's first, then the [`rule_table`]. What only starts another command (`sudo`, `env`, `bash -c`) is
-//! looked through. Nothing here runs or looks for a program, so a name is all that is known of it.
+//! Rules are data: the user's first, then the [`rule_table`]. Programs that only start another
+//! command (`sudo`, `env`, `bash -c`) are looked through. Nothing here runs or looks up a program,
+//! so only its name is known.
 
 mod rule_table;
 mod shell_words;
@@ -12,10 +14,10 @@ use serde::{Deserialize, Serialize};
 
 use rule_table::{InteractiveRule, RULES, SHELLS, WRAPPERS, Wrapper};
 
-/// How many commands may wrap one another.
+/// How deep wrappers may be nested.
 const DEEPEST: usize = 8;
 
-/// Whether a command needs a terminal that somebody looks at.
+/// Whether a command needs a terminal with a user in front of it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "verdict", rename_all = "snake_case")]
 pub enum InteractiveVerdict {
@@ -31,27 +33,27 @@ pub enum InteractiveVerdict {
         /// Why.
         reason: String,
     },
-    /// It cannot be told without running it.
+    /// It cannot be decided without running it.
     Unknown {
         /// Why.
         reason: String,
     },
 }
 
-/// A rule of the user's: `{ program = "mytool", args = ["repl"], visible = true }`.
+/// A user's rule: `{ program = "mytool", args = ["repl"], visible = true }`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct UserRule {
     /// The program's name, without its folder.
     pub program: String,
-    /// The arguments that must be there, in this order, with or without others between them.
+    /// The arguments that must be present, in this order, with or without others between them.
     #[serde(default)]
     pub args: Vec<String>,
     /// Whether such a command needs a terminal.
     pub visible: bool,
 }
 
-/// Judges a command. The first of the user's rules that fits decides; without one, ours do.
+/// Judges a command. The first user rule that matches decides; otherwise the built-in rules do.
 #[must_use]
 pub fn judge<S: AsRef<str>>(argv: &[S], rules: &[UserRule]) -> InteractiveVerdict {
     let argv: Vec<&str> = argv.iter().map(AsRef::as_ref).collect();
@@ -76,7 +78,7 @@ fn command(argv: &[&str], rules: &[UserRule], depth: usize) -> InteractiveVerdic
     }
 }
 
-/// The text behind `-c`, where a shell gets one.
+/// The script after `-c`, where a shell is given one.
 fn shell_script<'a>(name: &str, args: &[&'a str]) -> Option<&'a str> {
     let is_script = |arg: &&str| {
         let letters = arg.strip_prefix('-').unwrap_or("");
@@ -87,7 +89,7 @@ fn shell_script<'a>(name: &str, args: &[&'a str]) -> Option<&'a str> {
     args.get(at + 1).copied()
 }
 
-/// Judges what a shell is told: if one of its commands needs a terminal, it does.
+/// Judges a shell script: it needs a terminal if one of its commands does.
 fn shell(script: &str, rules: &[UserRule], depth: usize) -> InteractiveVerdict {
     let Some(commands) = shell_words::commands(script) else {
         return unknown("the shell command has more than simple words in it");
@@ -132,7 +134,7 @@ fn wrapped(
     command(inner, rules, depth)
 }
 
-/// What follows `NAME=value` words.
+/// The words after leading `NAME=value` assignments.
 fn after_assignments<'a, 'b>(words: &'a [&'b str]) -> &'a [&'b str] {
     let is_name = |name: &str| {
         let starts = name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_');
@@ -157,11 +159,11 @@ fn by_table(name: &str, args: &[&str]) -> InteractiveVerdict {
     plain(reason)
 }
 
-/// What a rule says about arguments.
+/// The result of applying a rule to arguments.
 enum RuleVerdict {
     Interactive,
     Plain(String),
-    /// It is about another subcommand.
+    /// The rule is about another subcommand.
     Other,
 }
 
@@ -204,47 +206,47 @@ impl InteractiveRule {
     }
 }
 
-/// How a program reads its arguments.
+/// How a program parses its arguments.
 struct ArgumentSyntax<'a> {
     words: bool,
     values: &'a [&'a str],
     end_options: &'a [&'a str],
-    /// How many operands there may be before the rest belongs to somebody else.
+    /// How many operands the program takes; later words belong to the command it starts.
     max_operands: usize,
 }
 
 impl<'a> ArgumentSyntax<'a> {
-    /// Those before the first operand.
+    /// Parses the options before the first operand.
     fn before(values: &'a [&'a str]) -> Self {
         Self { words: false, values, end_options: &[], max_operands: 0 }
     }
 }
 
-/// Arguments taken apart, as far as a program reads them as its own.
+/// Parsed arguments, as far as the program takes them as its own.
 struct ArgumentScan<'a, 'b> {
     flags: Vec<String>,
     operands: Vec<&'b str>,
-    /// What comes behind the last operand that was taken.
+    /// The words after the last operand that was taken.
     rest: &'a [&'b str],
 }
 
 impl<'a, 'b> ArgumentScan<'a, 'b> {
-    /// Reads on until one operand more than may be was seen, or an option that ends it.
-    fn new(args: &'a [&'b str], how: &ArgumentSyntax<'_>) -> Self {
+    /// Parses until one operand more than `max_operands`, or an option that ends the options.
+    fn new(args: &'a [&'b str], syntax: &ArgumentSyntax<'_>) -> Self {
         let mut scan = Self { flags: Vec::new(), operands: Vec::new(), rest: args };
         let mut options = true;
         while let [arg, rest @ ..] = scan.rest {
             scan.rest = rest;
             if !options || !arg.starts_with('-') || *arg == "-" {
                 scan.operands.push(arg);
-                if scan.operands.len() > how.max_operands {
+                if scan.operands.len() > syntax.max_operands {
                     break;
                 }
                 continue;
             }
             options = *arg != "--";
-            let takes = scan.option(arg, how);
-            if scan.first_of(how.end_options).is_some() {
+            let takes = scan.option(arg, syntax);
+            if scan.first_of(syntax.end_options).is_some() {
                 break;
             }
             if takes {
@@ -254,24 +256,25 @@ impl<'a, 'b> ArgumentScan<'a, 'b> {
         scan
     }
 
-    /// Takes one option or several letters; whether the next word belongs to it.
-    fn option(&mut self, arg: &str, how: &ArgumentSyntax<'_>) -> bool {
-        let (name, given) = arg.split_once('=').map_or((arg, false), |(name, _)| (name, true));
-        let takes = how.values.contains(&name);
+    /// Parses one option or a group of letters; returns whether the next word is its value.
+    fn option(&mut self, arg: &str, syntax: &ArgumentSyntax<'_>) -> bool {
+        let (name, has_value) = arg.split_once('=').map_or((arg, false), |(name, _)| (name, true));
+        let takes = syntax.values.contains(&name);
         self.flags.push(name.to_owned());
-        // Programs with letters may have a word or two with one dash as well; those are named.
-        if how.words || takes || name.starts_with("--") || how.end_options.contains(&name) {
-            return takes && !given;
+        // Programs with single-letter options may have a few words with one dash as well; the table
+        // lists those.
+        if syntax.words || takes || name.starts_with("--") || syntax.end_options.contains(&name) {
+            return takes && !has_value;
         }
         let letters: Vec<char> = arg.chars().skip(1).collect();
         for (at, letter) in letters.iter().enumerate() {
             let flag = format!("-{letter}");
             let last = at + 1 == letters.len();
-            let takes = how.values.contains(&flag.as_str());
-            let holds = how.values.contains(&format!("{flag}?").as_str());
-            let ends = how.end_options.contains(&flag.as_str());
+            let takes = syntax.values.contains(&flag.as_str());
+            let takes_attached = syntax.values.contains(&format!("{flag}?").as_str());
+            let ends_options = syntax.end_options.contains(&flag.as_str());
             self.flags.push(flag);
-            if takes || holds || ends {
+            if takes || takes_attached || ends_options {
                 return takes && last;
             }
         }
@@ -290,9 +293,9 @@ impl UserRule {
     }
 
     fn verdict(&self) -> InteractiveVerdict {
-        let said = [&self.program].into_iter().chain(&self.args);
-        let said = said.map(String::as_str).collect::<Vec<_>>().join(" ");
-        let reason = format!("your rule about `{said}` says so");
+        let pattern = [&self.program].into_iter().chain(&self.args);
+        let pattern = pattern.map(String::as_str).collect::<Vec<_>>().join(" ");
+        let reason = format!("your rule about `{pattern}` says so");
         if self.visible { interactive(&self.program, reason) } else { plain(reason) }
     }
 }

@@ -1,6 +1,8 @@
-//! Judgements: what agents are doing, who may do what, which requests may come in at all, and where panes go.
+//! Decisions: what agents are doing, who may do what, which requests are accepted, and where panes
+//! are shown.
 //!
-//! Pure: values in, verdicts out. Nothing here knows a runtime, a file, a socket, a process or a clock.
+//! Pure: values in, verdicts out. Nothing here uses a runtime, a file, a socket, a process or a
+//! clock.
 #![forbid(unsafe_code)]
 
 pub mod agent;

@@ -1,15 +1,15 @@
-//! Whether a grant reaches an action and a pane.
+//! Whether a grant covers an action and a pane.
 
 use std::fmt;
 
 use paned_model::{Grant, Instance, PaneId, PaneSet, Scope, Time};
 
-/// Why a grant does not reach.
+/// Why a grant does not cover a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Denial {
     /// It lacks this scope.
     Scope(Scope),
-    /// It does not reach this pane.
+    /// It does not cover this pane.
     Pane(PaneId),
 }
 
@@ -22,7 +22,7 @@ impl fmt::Display for Denial {
     }
 }
 
-/// Whether the grant holds a scope. `admin` holds them all.
+/// Whether the grant has a scope. `admin` includes all of them.
 ///
 /// # Errors
 /// When it does not.
@@ -31,8 +31,9 @@ pub fn scope(grant: &Grant, needed: Scope) -> Result<(), Denial> {
     if holds(needed) || holds(Scope::Admin) { Ok(()) } else { Err(Denial::Scope(needed)) }
 }
 
-/// Whether the grant reaches a pane, given the instances of the pane itself, its parent, its parent's parent and so on.
-/// There are none for a pane that does not exist, which only a grant over all panes reaches.
+/// Whether the grant covers a pane, given the instances of the pane itself, its parent, its
+/// parent's parent and so on. The list is empty for a pane that does not exist; only a grant over
+/// all panes covers that.
 #[must_use]
 pub fn reaches(grant: &Grant, lineage: &[Instance]) -> bool {
     match &grant.panes {
@@ -41,7 +42,7 @@ pub fn reaches(grant: &Grant, lineage: &[Instance]) -> bool {
     }
 }
 
-/// Whether the grant has ended by itself.
+/// Whether the grant has expired.
 #[must_use]
 pub fn is_expired(grant: &Grant, now: Time) -> bool {
     grant.expires_at.is_some_and(|at| at <= now)

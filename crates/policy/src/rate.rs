@@ -1,17 +1,18 @@
-//! A rate limit: so much a second, and a burst besides. Pure: the time is an argument.
+//! A rate limit as a token bucket: a number of units per second, and a burst. Pure: the time is an
+//! argument.
 
 use paned_model::Time;
 
-/// How much is allowed.
+/// The limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rate {
-    /// Units that come back in a second.
+    /// Units refilled per second.
     pub per_second: u64,
-    /// The most that can be taken at once after a rest.
+    /// The most that can be taken at once from a full bucket.
     pub burst: u64,
 }
 
-/// What is left of a rate, for one caller. Counted in thousandths of a unit.
+/// The state of one caller's rate limit. Counted in thousandths of a unit.
 #[derive(Clone, Copy, Debug)]
 pub struct TokenBucket {
     level: u64,
@@ -19,20 +20,20 @@ pub struct TokenBucket {
 }
 
 impl TokenBucket {
-    /// A full one.
+    /// A full bucket.
     #[must_use]
     pub fn new(rate: Rate, now: Time) -> Self {
         Self { level: rate.burst * 1000, at: now }
     }
 
-    /// Takes so many units. A cost beyond the burst is what a full bucket holds.
+    /// Takes units. A cost above the burst is capped at a full bucket.
     ///
     /// # Errors
-    /// With the milliseconds until there are enough; then nothing was taken.
+    /// The milliseconds until there are enough; then nothing was taken.
     pub fn take(&mut self, cost: u64, rate: Rate, now: Time) -> Result<(), u64> {
         let full = rate.burst * 1000;
-        let back = now.since(self.at).saturating_mul(rate.per_second);
-        self.level = full.min(self.level.saturating_add(back));
+        let refill = now.since(self.at).saturating_mul(rate.per_second);
+        self.level = full.min(self.level.saturating_add(refill));
         self.at = now;
         let cost = cost.saturating_mul(1000).min(full);
         if self.level < cost {
@@ -42,11 +43,11 @@ impl TokenBucket {
         Ok(())
     }
 
-    /// Whether it is as good as new.
+    /// Whether it is full again, so that it need not be kept.
     #[must_use]
     pub fn is_full(&self, rate: Rate, now: Time) -> bool {
-        let back = now.since(self.at).saturating_mul(rate.per_second);
-        rate.burst * 1000 <= self.level.saturating_add(back)
+        let refill = now.since(self.at).saturating_mul(rate.per_second);
+        rate.burst * 1000 <= self.level.saturating_add(refill)
     }
 }
 
@@ -81,7 +82,7 @@ mod tests {
         assert_eq!(bucket.take(2, RATE, Time(50)), Err(150));
         assert_eq!(bucket.take(2, RATE, Time(200)), Ok(()));
         assert!(!bucket.is_full(RATE, Time(400)) && bucket.is_full(RATE, Time(500)));
-        // More than there ever is costs all there is.
+        // A cost above the burst takes the whole bucket.
         assert_eq!(bucket.take(99, RATE, Time(500)), Ok(()));
     }
 }

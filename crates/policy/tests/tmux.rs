@@ -1,4 +1,5 @@
-//! Whether tmux does what plans say: windows of a real server on a private socket, each plan predicted and looked at.
+//! Tests that tmux does what plans predict: windows of a real server on a private socket, each plan
+//! predicted and checked.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 use std::process::Command;
@@ -9,7 +10,7 @@ use paned_policy::layout::{
     ManagedPane, ManagedPaneState, PaneOwner, PaneOwners, decide, rebalance,
 };
 
-/// A tmux server of our own with one window, gone when dropped.
+/// A private tmux server with one window, killed on drop.
 struct LayoutTestTmux {
     name: String,
     titled: bool,
@@ -36,14 +37,14 @@ impl LayoutTestTmux {
 
     fn window(&self) -> LayoutWindow {
         let format = "#{window_layout} #{pane_id} #{window_zoomed_flag}";
-        let said = self.run(&["display", "-p", "-t", "w:", format]);
-        let said: Vec<&str> = said.split(' ').collect();
-        let mut window = LayoutWindow::parse(said[0], said[1].parse().ok()).unwrap();
-        (window.zoomed, window.titled) = (said[2] == "1", self.titled);
+        let fields = self.run(&["display", "-p", "-t", "w:", format]);
+        let fields: Vec<&str> = fields.split(' ').collect();
+        let mut window = LayoutWindow::parse(fields[0], fields[1].parse().ok()).unwrap();
+        (window.zoomed, window.titled) = (fields[2] == "1", self.titled);
         window
     }
 
-    /// Everything in one command line, as it is meant.
+    /// Runs all steps in one command line, as intended.
     fn act(&self, steps: &[LayoutStep]) {
         let steps: Vec<_> = steps.iter().map(words).collect();
         let line = steps.join(&";".to_owned());
@@ -53,7 +54,7 @@ impl LayoutTestTmux {
 
 impl Drop for LayoutTestTmux {
     fn drop(&mut self) {
-        // The server leaves its socket behind.
+        // The server does not remove its socket.
         let socket = self.run(&["display", "-p", "#{socket_path}"]);
         self.run(&["kill-server"]);
         let _ = std::fs::remove_file(socket);
@@ -77,13 +78,13 @@ fn words(step: &LayoutStep) -> Vec<String> {
     }
 }
 
-/// A window in use: panes are asked for, close, are zoomed and resized, and strangers come in.
+/// A window in use: panes are requested, closed, zoomed and resized, and foreign panes appear.
 struct LayoutSimulation {
     tmux: LayoutTestTmux,
     owners: PaneOwners,
     limits: LayoutLimits,
     seed: u64,
-    /// How many plans were done.
+    /// How many plans were carried out.
     plans: usize,
 }
 
@@ -174,9 +175,9 @@ fn tmux_makes_of_a_plan_what_was_predicted() {
     for (seed, (kind, titled)) in
         (1..).zip(kinds.into_iter().flat_map(|kind| [(kind, false), (kind, true)]))
     {
-        let mut play = LayoutSimulation::start(kind, seed * 7919, titled);
-        (0..25).for_each(|number| play.turn(number));
-        plans += play.plans;
+        let mut simulation = LayoutSimulation::start(kind, seed * 7919, titled);
+        (0..25).for_each(|number| simulation.turn(number));
+        plans += simulation.plans;
     }
     assert!(plans > 40, "only {plans} plans were tried");
 }

@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 use crate::call::Call;
 use crate::reply::{HandlerResult, json};
 
-/// Runs the action in the path with the body as its parameters, and answers what it answers.
+/// Runs the action in the path with the body as its parameters and returns its answer.
 pub(crate) async fn run(mut call: Call) -> HandlerResult {
     let name = call.name()?;
     let params = call.body().await?;
@@ -31,7 +31,7 @@ pub(crate) async fn emit(mut call: Call) -> HandlerResult {
     Ok(json(answer))
 }
 
-/// The parameters of `event:emit`. No body is no payload.
+/// The parameters of `event:emit`. An empty body means no payload.
 fn params(name: &str, body: &[u8]) -> Result<Bytes, Refusal> {
     let is_empty = body.trim_ascii().is_empty();
     let payload = (!is_empty).then(|| serde_json::from_slice(body)).transpose();

@@ -1,4 +1,5 @@
-//! `GET /actions` and `GET /openapi.json`: what can be done here. Written once, then given as it is.
+//! `GET /actions` and `GET /openapi.json`: the API reference. Built on the first request, then
+//! cached.
 
 use bytes::Bytes;
 use paned_kernel::{ActionKind, Registry};
@@ -10,7 +11,7 @@ use crate::call::Call;
 use crate::openapi;
 use crate::reply::{HandlerResult, json};
 
-/// One action as it is listed.
+/// One entry of `GET /actions`.
 #[derive(Serialize)]
 struct ActionListing {
     name: &'static str,
@@ -49,8 +50,14 @@ fn write(value: &impl Serialize) -> Result<Bytes, Refusal> {
 fn list(registry: &Registry) -> Vec<ActionListing> {
     let listed = registry.iter().map(|action| {
         let (params, answer) = action.schemas();
-        let (name, doc, scope, kind) = (action.name, action.doc, action.scope, action.kind);
-        ActionListing { name, doc, scope, kind, params, answer }
+        ActionListing {
+            name: action.name,
+            doc: action.doc,
+            scope: action.scope,
+            kind: action.kind,
+            params,
+            answer,
+        }
     });
     listed.collect()
 }

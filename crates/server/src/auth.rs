@@ -1,5 +1,5 @@
-//! Who sends a request: a token's grant, or the owner over the socket. A pane that a request claims to come
-//! from is verified, never believed.
+//! Authentication of requests: by a token's grant, or as the owner over the Unix socket. A pane
+//! that a request claims to come from is verified, never trusted.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -13,34 +13,36 @@ use paned_policy::guard::RequestTransport;
 use crate::listener::{Ingress, ListenerAuth};
 use crate::reply::Rejection;
 
-/// Headers by which a program says in which pane it runs.
+/// Headers in which a program names the pane that it runs in.
 const PANE_HEADERS: [&str; 2] = ["x-paned-pane", "x-poly-pane"];
-/// The header by which a program over the socket proves it.
+/// The header with which a program on the Unix socket proves that claim.
 const PANE_TOKEN_HEADER: &str = "x-paned-token";
-/// How a browser shows a token when it opens a WebSocket: it can offer protocols, but send no header.
+/// Prefix of a subprotocol that carries a token: a browser that opens a WebSocket can offer
+/// subprotocols, but cannot set headers.
 const BEARER_PROTOCOL: &str = "paned.bearer.";
 
-/// Finds out who sends a request, where that is known. A token that is shown counts over the socket too, and narrows.
+/// Authenticates a request; `None` if it carries no credentials. A token also counts on the Unix
+/// socket, where it narrows what the caller may do.
 ///
 /// # Errors
-/// When a token is not good or a claim is not true; silence is no error.
+/// If a token is not valid or a claim is not true. Missing credentials are not an error.
 pub(crate) fn identify(
     kernel: &Kernel,
-    threshold: &Ingress,
+    ingress: &Ingress,
     headers: &HeaderMap,
 ) -> Result<Option<Caller>, Rejection> {
-    if let Some(known) = threshold.door.and_then(|door| door.authenticate(&threshold.auth, headers))
-    {
-        return known.map(|()| Some(anonymous_caller(kernel)));
+    let compat = ingress.door.and_then(|door| door.authenticate(&ingress.auth, headers));
+    if let Some(authenticated) = compat {
+        return authenticated.map(|()| Some(anonymous_caller(kernel)));
     }
-    let caller = match (bearer(headers)?, &threshold.transport) {
+    let caller = match (bearer(headers)?, &ingress.transport) {
         (Some(token), RequestTransport::Tcp(_) | RequestTransport::Unix) => {
             kernel.authenticate(token).map_err(|refusal| rejected_token(headers, refusal))?
         }
         (None, RequestTransport::Unix) => {
             kernel.owner(headers.get(PANE_TOKEN_HEADER).and_then(text))
         }
-        (None, RequestTransport::Tcp(_)) if threshold.auth == ListenerAuth::Anyone => {
+        (None, RequestTransport::Tcp(_)) if ingress.auth == ListenerAuth::Anyone => {
             anonymous_caller(kernel)
         }
         (None, RequestTransport::Tcp(_)) => return Ok(None),
@@ -49,7 +51,8 @@ pub(crate) fn identify(
     Ok(Some(caller))
 }
 
-/// Whoever comes by a listener that needs no token of ours: they may do what a door is for, and nothing of the server.
+/// The caller on a listener that needs no grant: it may do what a compat API is for, but it cannot
+/// administer the server.
 fn anonymous_caller(kernel: &Kernel) -> Caller {
     let mut caller = kernel.owner(None);
     let grant = Arc::make_mut(&mut caller.grant);
@@ -57,10 +60,10 @@ fn anonymous_caller(kernel: &Kernel) -> Caller {
     caller
 }
 
-/// Lets in whoever has this token, if what they claim besides is true.
+/// Authenticates a token and verifies the claims in the headers.
 ///
 /// # Errors
-/// When the token is not good or a claim is not true.
+/// If the token is not valid or a claim is not true.
 pub(crate) fn authenticate(
     kernel: &Kernel,
     headers: &HeaderMap,
@@ -71,12 +74,12 @@ pub(crate) fn authenticate(
     Ok(caller)
 }
 
-/// The refusal of somebody who shows no token.
+/// The refusal of a request without a token.
 pub(crate) fn missing_token() -> Refusal {
     Refusal::new(Code::Unauthorized, "this needs a grant: send `Authorization: Bearer <token>`")
 }
 
-/// Words the refusal of a token for the way by which it was shown.
+/// Adapts the refusal of a token to how the token was sent: as a header or as a subprotocol.
 fn rejected_token(headers: &HeaderMap, refusal: Refusal) -> Refusal {
     match (refusal.code, protocol_tokens(headers).next()) {
         (Code::Unauthorized, Some(_)) => {
@@ -88,24 +91,24 @@ fn rejected_token(headers: &HeaderMap, refusal: Refusal) -> Refusal {
     }
 }
 
-/// The one token that is shown, if any.
+/// The token of a request, if any. More than one is refused.
 fn bearer(headers: &HeaderMap) -> Result<Option<&str>, Refusal> {
-    let mut shown =
+    let mut tokens =
         headers.get_all(AUTHORIZATION).iter().map(authorization).chain(protocol_tokens(headers));
-    match (shown.next(), shown.next()) {
+    match (tokens.next(), tokens.next()) {
         (None, _) => Ok(None),
         (Some(Some(token)), None) => Ok(Some(token)),
         (Some(_), _) => Err(missing_token()),
     }
 }
 
-/// The token in an `Authorization`, if it is one of ours.
+/// The token in an `Authorization` header, if its scheme is `Bearer`.
 pub(crate) fn authorization(value: &HeaderValue) -> Option<&str> {
     let (scheme, token) = text(value)?.split_once(' ')?;
     scheme.eq_ignore_ascii_case("bearer").then_some(token.trim())
 }
 
-/// The tokens that are offered as protocols.
+/// The tokens that are offered as subprotocols.
 fn protocol_tokens(headers: &HeaderMap) -> impl Iterator<Item = Option<&str>> {
     let values = headers.get_all(SEC_WEBSOCKET_PROTOCOL).iter().filter_map(text);
     let protocols = values.flat_map(|value| value.split(',')).map(str::trim);

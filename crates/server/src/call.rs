@@ -1,4 +1,4 @@
-//! One request of somebody who was let in, as its handler gets it.
+//! An authenticated request, as its handler gets it.
 
 use std::error::Error;
 use std::sync::Arc;
@@ -19,37 +19,37 @@ use crate::reply::Rejection;
 use crate::request::RequestContext;
 use crate::state::ServerState;
 
-/// One request of somebody who was let in.
+/// An authenticated request.
 pub(crate) struct Call {
     pub(crate) shared: Arc<ServerState>,
     pub(crate) caller: Caller,
     pub(crate) parts: Parts,
-    /// The pane that is meant when none is named.
+    /// The pane to use when the request names none.
     pub(crate) default_pane: Option<PaneId>,
     body: Body,
-    /// What varies in its path.
+    /// The variable part of its path.
     name: Option<String>,
 }
 
 impl Call {
     /// # Errors
-    /// When nobody says who sends it.
+    /// If the request is not authenticated.
     pub(crate) fn new(
         shared: Arc<ServerState>,
-        guest: RequestContext,
+        context: RequestContext,
         name: Option<String>,
         request: Request,
     ) -> Result<Self, Refusal> {
-        let meant = guest.default_pane.clone();
-        let caller = guest.caller()?;
+        let default_pane = context.default_pane.clone();
+        let caller = context.caller()?;
         let (parts, body) = request.into_parts();
-        Ok(Self { shared, caller, parts, default_pane: meant, body, name })
+        Ok(Self { shared, caller, parts, default_pane, body, name })
     }
 
-    /// The name in the path, as it was before it was written as a URL; empty where there is none.
+    /// The name in the path, percent-decoded; empty if the path has none.
     ///
     /// # Errors
-    /// When it is no text.
+    /// If it is not UTF-8.
     pub(crate) fn name(&self) -> Result<String, Refusal> {
         let name = percent_decode_str(self.name.as_deref().unwrap_or_default()).decode_utf8();
         let name = name.map_err(|_| Refusal::invalid("the name in the path is not UTF-8"))?;
@@ -59,11 +59,12 @@ impl Call {
     /// The whole body.
     ///
     /// # Errors
-    /// When it is too long, takes too long or breaks off.
+    /// If it is too long, takes too long or breaks off.
     pub(crate) async fn body(&mut self) -> Result<Bytes, Rejection> {
         let limits = self.shared.limits;
         let body = std::mem::take(&mut self.body);
-        // Said before it is read, so that a client that asks first is spared the sending.
+        // Refused before it is read, so that a client that sent `Expect: 100-continue` need not
+        // send the body.
         if body.size_hint().lower() > limits.body_bytes as u64 {
             return Err(too_long(&limits));
         }

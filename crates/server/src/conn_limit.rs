@@ -1,9 +1,9 @@
-//! Who may be connected at once.
+//! The connection limit.
 //!
-//! Whoever has not shown yet that they are let in is a stranger. Strangers have at most half of the seats, and the one
-//! who has sat longest gives way to the next who comes: so a crowd that only sits there keeps nobody out, neither those
-//! who are let in nor those who come to be. A grant without `admin` keeps an eighth of the seats at most; what it takes
-//! beyond that can be taken from it again, as from strangers.
+//! Connections that are not authenticated yet have at most half of the slots; if no slot is free, a
+//! new connection evicts the oldest of them. So idle connections without a token cannot lock out
+//! clients that are authenticated or about to authenticate. A grant without `admin` keeps at most
+//! an eighth of the slots; its connections beyond that can be evicted like unauthenticated ones.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use paned_model::{Grant, GrantId, Scope};
 use tokio::sync::Notify;
 
-/// The seats of one kind of visitors.
+/// The connection slots of one class of clients.
 pub(crate) struct ConnLimit {
     max: usize,
     table: Mutex<ConnTable>,
@@ -21,72 +21,72 @@ pub(crate) struct ConnLimit {
 #[derive(Default)]
 struct ConnTable {
     in_use: usize,
-    /// Those who are not known yet, the longest there first.
+    /// Connections that can be evicted, the oldest first.
     unauthenticated: BTreeMap<u64, Arc<Notify>>,
     last: u64,
-    /// How many seats each grant keeps, of those that are limited.
+    /// How many slots each limited grant keeps.
     per_grant: HashMap<GrantId, usize>,
 }
 
-/// A seat that is taken, until it is dropped.
+/// A slot in use; dropping it frees the slot.
 pub(crate) struct ConnSlot {
     limit: Arc<ConnLimit>,
     number: u64,
     is_authenticated: AtomicBool,
-    /// The limited grant that keeps it.
+    /// The limited grant that keeps the slot.
     grant: Mutex<Option<GrantId>>,
     evicted: Arc<Notify>,
 }
 
 impl ConnLimit {
-    pub(crate) fn new(most: usize) -> Arc<Self> {
-        Arc::new(Self { max: most, table: Mutex::default() })
+    pub(crate) fn new(max: usize) -> Arc<Self> {
+        Arc::new(Self { max, table: Mutex::default() })
     }
 
-    /// Seats a stranger; nobody when everybody who sits is known.
+    /// Takes a slot for a new connection; `None` if all are taken and none can be evicted.
     pub(crate) fn acquire(self: &Arc<Self>) -> Option<Arc<ConnSlot>> {
         let mut table = self.lock();
         if self.max <= table.in_use || self.max_unauthenticated() <= table.unauthenticated.len() {
-            let (_, claimed) = table.unauthenticated.pop_first()?;
-            claimed.notify_one();
+            let (_, oldest) = table.unauthenticated.pop_first()?;
+            oldest.notify_one();
             table.in_use -= 1;
         }
         table.in_use += 1;
         table.last += 1;
-        let (number, claimed) = (table.last, Arc::new(Notify::new()));
-        table.unauthenticated.insert(number, claimed.clone());
+        let number = table.last;
+        let evicted = Arc::new(Notify::new());
+        table.unauthenticated.insert(number, evicted.clone());
         drop(table);
-        let is_known = AtomicBool::new(false);
-        let (seats, keeper) = (self.clone(), Mutex::default());
         Some(Arc::new(ConnSlot {
-            limit: seats,
+            limit: self.clone(),
             number,
-            is_authenticated: is_known,
-            grant: keeper,
-            evicted: claimed,
+            is_authenticated: AtomicBool::new(false),
+            grant: Mutex::default(),
+            evicted,
         }))
     }
 
-    /// Has the stranger who has sat longest give way, because the system has no descriptor left; whether there is one.
+    /// Evicts the oldest unauthenticated connection, because the system has no descriptor left.
+    /// Returns whether there was one.
     pub(crate) fn evict(&self) -> bool {
         let mut table = self.lock();
-        let Some((_, claimed)) = table.unauthenticated.pop_first() else { return false };
-        claimed.notify_one();
+        let Some((_, oldest)) = table.unauthenticated.pop_first() else { return false };
+        oldest.notify_one();
         table.in_use -= 1;
         true
     }
 
-    /// How many are taken.
+    /// How many slots are in use.
     pub(crate) fn in_use(&self) -> usize {
         self.lock().in_use
     }
 
-    /// How many of them strangers may have.
+    /// How many slots unauthenticated connections may have.
     fn max_unauthenticated(&self) -> usize {
         (self.max / 2).max(1)
     }
 
-    /// How many of them one limited grant may keep.
+    /// How many slots one limited grant may keep.
     fn max_per_grant(&self) -> usize {
         (self.max / 8).max(1)
     }
@@ -97,7 +97,8 @@ impl ConnLimit {
 }
 
 impl ConnSlot {
-    /// A caller with this grant is let in, and keeps the seat, unless the grant has its share of them already.
+    /// A caller with this grant authenticated: the slot can no longer be evicted, unless the grant
+    /// has its share of slots already.
     pub(crate) fn mark_authenticated(&self, grant: &Grant) {
         if self.is_authenticated.load(Ordering::Relaxed) {
             return;
@@ -108,7 +109,7 @@ impl ConnSlot {
         if limited.is_some() && self.limit.max_per_grant() <= kept {
             return;
         }
-        // It may have been claimed just before.
+        // It may have been evicted just before.
         if table.unauthenticated.remove(&self.number).is_none() {
             return;
         }
@@ -119,7 +120,7 @@ impl ConnSlot {
         self.is_authenticated.store(true, Ordering::Relaxed);
     }
 
-    /// Waits until somebody else is to have the seat.
+    /// Waits until the connection is evicted for another one.
     pub(crate) async fn evicted(&self) {
         self.evicted.notified().await;
     }
@@ -131,8 +132,8 @@ impl Drop for ConnSlot {
         let is_ours = *self.is_authenticated.get_mut()
             || table.unauthenticated.remove(&self.number).is_some();
         table.in_use -= usize::from(is_ours);
-        let keeper = self.grant.get_mut().unwrap_or_else(PoisonError::into_inner).take();
-        if let Some(id) = keeper
+        let grant = self.grant.get_mut().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(id) = grant
             && let Some(kept) = table.per_grant.get_mut(&id)
         {
             *kept -= 1;
@@ -167,67 +168,67 @@ mod tests {
 
     #[test]
     fn one_limited_grant_keeps_an_eighth_and_gives_way_with_the_rest() {
-        let seats = ConnLimit::new(16);
+        let limit = ConnLimit::new(16);
         let narrow = grant("narrow", Scope::Read);
         let come = |count, grant: &Grant| -> Vec<_> {
-            let seated = (0..count).filter_map(|_| seats.acquire());
-            seated.inspect(|seat| seat.mark_authenticated(grant)).collect()
+            let slots = (0..count).filter_map(|_| limit.acquire());
+            slots.inspect(|slot| slot.mark_authenticated(grant)).collect()
         };
         let taken = come(10, &narrow);
         let more = come(20, &owner());
         assert_eq!(more.len(), 14, "all but the two that the grant keeps");
         drop(taken);
-        assert!(seats.lock().per_grant.is_empty());
-        assert_eq!(seats.in_use(), 14);
+        assert!(limit.lock().per_grant.is_empty());
+        assert_eq!(limit.in_use(), 14);
     }
 
-    fn is_claimed(seat: &ConnSlot) -> bool {
-        seat.evicted().now_or_never().is_some()
+    fn is_evicted(slot: &ConnSlot) -> bool {
+        slot.evicted().now_or_never().is_some()
     }
 
     #[test]
     fn the_stranger_who_sat_longest_gives_way() {
-        let seats = ConnLimit::new(4);
-        let (first, second) = (seats.acquire().unwrap(), seats.acquire().unwrap());
-        let third = seats.acquire().unwrap();
-        assert_eq!([&first, &second, &third].map(|seat| is_claimed(seat)), [true, false, false]);
-        assert_eq!(seats.in_use(), 2);
+        let limit = ConnLimit::new(4);
+        let (first, second) = (limit.acquire().unwrap(), limit.acquire().unwrap());
+        let third = limit.acquire().unwrap();
+        assert_eq!([&first, &second, &third].map(|slot| is_evicted(slot)), [true, false, false]);
+        assert_eq!(limit.in_use(), 2);
         drop(first);
-        assert_eq!(seats.in_use(), 2);
+        assert_eq!(limit.in_use(), 2);
         drop((second, third));
-        assert_eq!(seats.in_use(), 0);
+        assert_eq!(limit.in_use(), 0);
     }
 
     #[test]
     fn a_stranger_gives_way_where_there_is_no_descriptor_and_no_other_does() {
-        let seats = ConnLimit::new(4);
-        let (known, stranger) = (seats.acquire().unwrap(), seats.acquire().unwrap());
-        known.mark_authenticated(&owner());
-        assert_eq!([seats.evict(), seats.evict()], [true, false]);
-        assert!(is_claimed(&stranger) && !is_claimed(&known));
-        assert_eq!(seats.in_use(), 1);
+        let limit = ConnLimit::new(4);
+        let (authenticated, anonymous) = (limit.acquire().unwrap(), limit.acquire().unwrap());
+        authenticated.mark_authenticated(&owner());
+        assert_eq!([limit.evict(), limit.evict()], [true, false]);
+        assert!(is_evicted(&anonymous) && !is_evicted(&authenticated));
+        assert_eq!(limit.in_use(), 1);
     }
 
     #[test]
     fn whoever_is_let_in_stays_and_strangers_never_have_more_than_is_left() {
-        let seats = ConnLimit::new(4);
-        let known: Vec<_> = (0..3)
-            .map(|_| seats.acquire().unwrap())
+        let limit = ConnLimit::new(4);
+        let authenticated: Vec<_> = (0..3)
+            .map(|_| limit.acquire().unwrap())
             .inspect(|it| it.mark_authenticated(&owner()))
             .collect();
-        let stranger = seats.acquire().unwrap();
-        let next = seats.acquire().unwrap();
-        assert!(is_claimed(&stranger) && !is_claimed(&next));
+        let anonymous = limit.acquire().unwrap();
+        let next = limit.acquire().unwrap();
+        assert!(is_evicted(&anonymous) && !is_evicted(&next));
         next.mark_authenticated(&owner());
         next.mark_authenticated(&owner());
-        assert!(seats.acquire().is_none());
-        // It came too late to be known, and takes no seat of those who are.
-        stranger.mark_authenticated(&owner());
-        drop(stranger);
-        assert_eq!(seats.in_use(), 4);
-        assert!(seats.acquire().is_none());
-        drop(known);
-        assert_eq!(seats.in_use(), 1);
-        assert!(seats.acquire().is_some());
+        assert!(limit.acquire().is_none());
+        // It authenticated after its eviction, and takes no slot.
+        anonymous.mark_authenticated(&owner());
+        drop(anonymous);
+        assert_eq!(limit.in_use(), 4);
+        assert!(limit.acquire().is_none());
+        drop(authenticated);
+        assert_eq!(limit.in_use(), 1);
+        assert!(limit.acquire().is_some());
     }
 }

@@ -1,4 +1,4 @@
-//! One connection: it is talked to until either side has enough.
+//! One connection: serves its requests until either side closes it.
 
 use std::convert::Infallible;
 use std::pin::pin;
@@ -33,16 +33,17 @@ use crate::state::ServerState;
 use crate::write_timeout::WriteTimeout;
 use crate::ws::UpgradeSlot;
 
-/// The most bytes of a head, and of an answer that waits to be taken. (hyper allows 100 headers.)
+/// The most bytes of a request head, and of a response that waits to be written. (hyper allows 100
+/// headers.)
 pub(crate) const MAX_BUFFER: usize = 64 << 10;
-/// How long somebody whom nobody listens to any more is let speak, and how much of it is taken.
+/// How long, and how many bytes, we read and discard from a client after we have closed our side.
 const LINGER_TIMEOUT: Duration = Duration::from_secs(1);
 const MAX_LINGER_BYTES: usize = 8 << 20;
 
-/// How long somebody who was let in just before the end may take for a first request.
+/// How long a connection that was accepted just before shutdown may take for its first request.
 const FIRST_REQUEST_GRACE: Duration = Duration::from_millis(300);
 
-/// What a connection's requests go through.
+/// What the requests of a connection need.
 #[derive(Clone)]
 pub(crate) struct ConnContext {
     pub(crate) shared: Arc<ServerState>,
@@ -50,84 +51,91 @@ pub(crate) struct ConnContext {
     pub(crate) ingress: Arc<Ingress>,
 }
 
-/// Talks over one connection, as long as it lasts. Its seat is free when it ends.
-/// Whoever was never let in may have to give it to somebody else before that.
-pub(crate) async fn talk(talk: ConnContext, stream: Box<dyn ConnStream>, seat: Arc<ConnSlot>) {
-    let shared = talk.shared.clone();
-    let claimed = pin!(seat.evicted());
+/// Serves one connection until it ends, which frees its slot. A connection that never authenticated
+/// can be evicted before that.
+pub(crate) async fn talk(context: ConnContext, stream: Box<dyn ConnStream>, slot: Arc<ConnSlot>) {
+    let shared = context.shared.clone();
+    let evicted = pin!(slot.evicted());
     tokio::select! {
         biased;
-        () = PollOnWake::new(claimed) => shared.metrics.count_refused(),
-        () = serve_connection(talk, stream, seat.clone()) => {}
+        () = PollOnWake::new(evicted) => shared.metrics.count_refused(),
+        () = serve_connection(context, stream, slot.clone()) => {}
     }
 }
 
-async fn serve_connection(talk: ConnContext, stream: Box<dyn ConnStream>, seat: Arc<ConnSlot>) {
-    let (visit, mut visits) = mpsc::channel(1);
-    let (lane, ration) = (RawFrameQueue::default(), ReadLimit::default());
-    let ((stream, back), shared) = (ReclaimOnDrop::new(stream), talk.shared.clone());
-    serve_http(
-        talk,
-        Box::new(stream),
-        UpgradeSlot { visit, lane, read_limit: ration, conn_slot: seat },
-    )
-    .await;
-    // Nobody holds a hand any more, unless the connection became a socket.
-    let Some(visit) = visits.recv().await else { return };
-    let parting = async {
-        let Ok(stream) = back.await else { return };
+async fn serve_connection(
+    context: ConnContext,
+    stream: Box<dyn ConnStream>,
+    conn_slot: Arc<ConnSlot>,
+) {
+    let (visit, mut sessions) = mpsc::channel(1);
+    let lane = RawFrameQueue::default();
+    let read_limit = ReadLimit::default();
+    let (stream, reclaimed) = ReclaimOnDrop::new(stream);
+    let shared = context.shared.clone();
+    let upgrade_slot = UpgradeSlot { visit, lane, read_limit, conn_slot };
+    serve_http(context, Box::new(stream), upgrade_slot).await;
+    // All upgrade slots are dropped by now, unless the connection became a WebSocket.
+    let Some(session) = sessions.recv().await else { return };
+    let closing = async {
+        let Ok(stream) = reclaimed.await else { return };
         tokio::select! {
             () = linger_close(stream, MAX_LINGER_BYTES) => {}
             () = shared.closed() => {}
         }
     };
-    // Whoever visited may have something to finish when the client is gone.
-    tokio::join!(visit, parting);
+    // The session may have work to finish after the client is gone.
+    tokio::join!(session, closing);
 }
 
-/// Ends a connection whose client may still be speaking. Nothing of that is kept.
-async fn linger_close(mut stream: Box<dyn ConnStream>, most: usize) {
-    let goodbye = async {
+/// Closes a connection whose client may still be sending. What it sends is discarded.
+async fn linger_close(mut stream: Box<dyn ConnStream>, max_bytes: usize) {
+    let close = async {
         stream.shutdown().await?;
-        // Closing while something is unread would take back what was said.
-        copy(&mut stream.take(most as u64), &mut sink()).await
+        // Closing with unread input would reset the connection, and the client would lose our last
+        // response.
+        copy(&mut stream.take(max_bytes as u64), &mut sink()).await
     };
-    // They may be gone already, or never stop talking; we have said it.
-    let _ = timeout(LINGER_TIMEOUT, goodbye).await;
+    // The client may be gone already or never stop sending; our response is sent either way.
+    let _ = timeout(LINGER_TIMEOUT, close).await;
 }
 
 /// Answers the requests of one connection.
-async fn serve_http(talk: ConnContext, stream: Box<dyn ConnStream>, hand: UpgradeSlot) {
-    let limits = talk.shared.limits;
-    let closed = talk.shared.closed();
+async fn serve_http(context: ConnContext, stream: Box<dyn ConnStream>, upgrade_slot: UpgradeSlot) {
+    let limits = context.shared.limits;
+    let closed = context.shared.closed();
     let (begun, mut first) = watch::channel(false);
     let service = service_fn(|mut request: Request<Incoming>| {
         begun.send_replace(true);
         if request.headers().contains_key(UPGRADE) {
-            request.extensions_mut().insert(hand.clone());
+            request.extensions_mut().insert(upgrade_slot.clone());
         }
-        let (talk, seat) = (&talk, &hand.conn_slot);
-        async move { Ok::<_, Infallible>(handle_request(talk, seat, request.map(Body::new)).await) }
+        let context = &context;
+        let conn_slot = &upgrade_slot.conn_slot;
+        async move {
+            Ok::<_, Infallible>(handle_request(context, conn_slot, request.map(Body::new)).await)
+        }
     });
     let mut http = http1::Builder::new();
     http.timer(HttpTimer::default())
         .header_read_timeout(limits.head_timeout)
         .max_buf_size(MAX_BUFFER);
-    let stream: Box<dyn ConnStream> = match talk.ingress.door {
+    let stream: Box<dyn ConnStream> = match context.ingress.door {
         Some(CompatProtocol::Agentmux) => Box::new(ContentLengthRewriter::new(stream)),
         Some(CompatProtocol::Agentapi | CompatProtocol::OpencodePty) | None => stream,
     };
     let stream = LimitedReader::new(
         ErrorRewriter::new(WriteTimeout::new(stream, limits.write_timeout)),
-        hand.read_limit.clone(),
+        upgrade_slot.read_limit.clone(),
     );
-    let stream = RawFrameStream::new(stream, hand.lane.clone());
+    let stream = RawFrameStream::new(stream, upgrade_slot.lane.clone());
     let stream = TokioIo::new(stream);
     let mut connection = pin!(http.serve_connection(stream, service).with_upgrades());
     let ended = tokio::select! {
         ended = connection.as_mut() => ended,
         () = closed => {
-            // Whoever was let in and has not asked yet could not know; they are heard once.
+            // A client that has connected but sent nothing yet cannot know that we stop: serve its
+            // first request.
             let first = timeout(FIRST_REQUEST_GRACE, first.wait_for(|begun| *begun));
             tokio::select! {
                 _ = connection.as_mut() => return,
@@ -141,15 +149,15 @@ async fn serve_http(talk: ConnContext, stream: Box<dyn ConnStream>, hand: Upgrad
     }
 }
 
-/// Tells somebody why they may not come in, and hangs up.
+/// Answers a connection that is not accepted with the reason, and closes it.
 pub(crate) async fn reject(mut stream: Box<dyn ConnStream>, refusal: Refusal) {
-    let answer = raw_response(refusal.code.http(), &refusal);
-    if let Ok(Ok(())) = timeout(LINGER_TIMEOUT, stream.write_all(answer.as_bytes())).await {
+    let response = raw_response(refusal.code.http(), &refusal);
+    if let Ok(Ok(())) = timeout(LINGER_TIMEOUT, stream.write_all(response.as_bytes())).await {
         linger_close(stream, MAX_BUFFER).await;
     }
 }
 
-/// A refusal as it goes over the wire, for those whom no route answers; the last word of a connection.
+/// A refusal as a raw HTTP response, for clients that reach no route. It closes the connection.
 pub(crate) fn raw_response(status: u16, refusal: &Refusal) -> String {
     let body = serde_json::to_string(refusal).unwrap_or_default();
     let length = body.len();

@@ -1,9 +1,9 @@
-//! What a stream around another leaves to the one below.
+//! Delegation for streams that wrap another stream.
 //!
-//! Such a stream implements tokio's own traits, says what it does differently, and names the rest here. The stream
-//! below is its field `stream`.
+//! A wrapper implements tokio's own traits, writes the methods that it changes, and names the rest
+//! here. The wrapped stream is its field `stream`.
 
-/// Methods of these names do what the stream below does.
+/// Methods with these names call the wrapped stream.
 macro_rules! delegate_io {
     (poll_read) => { delegate_io!(fn poll_read(buf: &mut tokio::io::ReadBuf<'_>) -> ()); };
     (poll_write) => { delegate_io!(fn poll_write(buf: &[u8]) -> usize); };

@@ -1,8 +1,9 @@
-//! A stream on which nobody is refused without a word.
+//! A stream that adds an explanation to hyper's bare 4xx responses.
 //!
-//! What cannot be read as a request is refused by the library that speaks HTTP, with a status and no more, and before
-//! any code of ours hears of it. That answer is known by its form: one small head that says that no body follows, and
-//! that lacks what every answer of ours carries. It is replaced by one that says what was wrong.
+//! hyper refuses what it cannot parse as a request with a status and an empty body, before any code
+//! of ours runs. Such a response is recognised by its form: one small head with `content-length: 0`
+//! and without the header that all our responses have. It is replaced by one that says what was
+//! wrong.
 
 use std::io::{self, IoSlice};
 use std::pin::Pin;
@@ -15,23 +16,23 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use crate::connection::raw_response;
 use crate::delegate_io::delegate_io;
 
-/// The longest head that is looked at; such an answer has about 120 bytes.
+/// The longest head that is inspected; such a response has about 120 bytes.
 const MAX_INSPECTED: usize = 256;
-/// What every answer of ours carries.
+/// A header that all our responses have.
 const OUR_HEADER: &[u8] = b"x-content-type-options";
 
-/// A stream on which bare refusals get words.
+/// A stream that replaces bare error responses.
 pub(crate) struct ErrorRewriter<S> {
     stream: S,
     state: RewriterState,
 }
 
 enum RewriterState {
-    /// Every answer is looked at.
+    /// Every response is inspected.
     Inspecting,
-    /// This is written in place of an answer.
+    /// These bytes are written in place of a response.
     Replacing(Bytes),
-    /// The connection speaks something else now.
+    /// The connection was upgraded and is no longer HTTP.
     Passthrough,
 }
 
@@ -40,7 +41,7 @@ impl<S: AsyncWrite + Unpin> ErrorRewriter<S> {
         Self { stream, state: RewriterState::Inspecting }
     }
 
-    /// Writes what stands for these bytes, if something does.
+    /// Writes the replacement of these bytes, if there is one. Returns whether it did.
     fn poll_replace(&mut self, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<bool>> {
         if matches!(self.state, RewriterState::Inspecting) {
             match classify(buf) {
@@ -66,11 +67,11 @@ impl<S: AsyncWrite + Unpin> ErrorRewriter<S> {
     }
 }
 
-/// What is told by bytes that are to be written.
+/// What kind of response some bytes to be written are.
 enum ResponseKind {
-    /// A refusal without words, of this status.
+    /// A client error with this status and no body.
     BareError(u16),
-    /// That the connection becomes something else.
+    /// The connection is upgraded to another protocol.
     Upgrade,
     Other,
 }
@@ -128,7 +129,7 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for ErrorRewriter<S> {
         cx: &mut Context<'_>,
         bufs: &[IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
-        // Such an answer is one piece: it has no body.
+        // Such a response is a single buffer, as it has no body.
         if let [only] = bufs
             && ready!(self.poll_replace(cx, only))?
         {

@@ -1,7 +1,7 @@
 //! `GET /events`: the kernel's events as a server-sent event stream.
 //!
-//! A stream pulls: while its client takes nothing, it asks for nothing, and holds at most one chunk. It never
-//! keeps events for anybody; the journal does.
+//! A stream pulls: while its client reads nothing, it reads nothing from the journal and holds at
+//! most one chunk. Only the journal stores events.
 
 use std::convert::Infallible;
 use std::future::{pending, ready};
@@ -37,13 +37,13 @@ struct EventsQuery {
     include: Option<String>,
 }
 
-/// Opens a stream of the events that are asked for.
+/// Opens a stream of the events that the query selects.
 pub(crate) async fn follow(mut call: Call) -> HandlerResult {
     let include = include(&mut call).await?;
     let after = last_seen(&call.parts.headers)?;
     if include.is_empty() {
         tracing::warn!(
-            "somebody follows /events without `include` and will get none; `?include=*` is all"
+            "a client follows /events without `include` and gets no events; use `?include=*` for all"
         );
     }
     let is_silent = include.is_empty();
@@ -67,7 +67,7 @@ async fn include(call: &mut Call) -> Result<EventFilter, Refusal> {
     include.map_err(|error| Refusal::invalid(error.to_string()))
 }
 
-/// The event that the client saw last, if it says so.
+/// The last event that the client saw, from its `Last-Event-ID` header.
 fn last_seen(headers: &HeaderMap) -> Result<Option<EventId>, Refusal> {
     let Some(value) = headers.get("last-event-id") else { return Ok(None) };
     let id = value.to_str().ok().and_then(|text| text.trim().parse().ok());
@@ -75,11 +75,11 @@ fn last_seen(headers: &HeaderMap) -> Result<Option<EventId>, Refusal> {
     Ok(Some(EventId(id)))
 }
 
-/// A stream while it lives.
+/// An open stream.
 struct SseStream {
     source: SseSource,
     heartbeat: Interval,
-    /// Done when the caller's grant is over or the server stops.
+    /// Completes when the caller's grant is revoked or expires, or when the server stops.
     end: BoxFuture<'static, ()>,
     _counted: GaugeGuard,
     _slot: StreamSlot,
@@ -93,22 +93,23 @@ enum SseNext {
 
 impl SseStream {
     fn new(call: &Call, feed: Option<EventFeed>, slot: StreamSlot) -> Self {
-        let (shared, caller) = (call.shared.clone(), call.caller.clone());
+        let shared = call.shared.clone();
+        let caller = call.caller.clone();
         let period = shared.limits.heartbeat;
         let mut heartbeat = interval_at(Instant::now() + period, period);
         heartbeat.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let counted = shared.metrics.count_stream();
-        let over = async move {
+        let end = async move {
             tokio::select! {
                 () = shared.kernel.wait_revoked(&caller) => {}
                 () = shared.closed() => {}
             }
         };
         let source = SseSource(feed);
-        Self { source, heartbeat, end: Box::pin(over), _counted: counted, _slot: slot }
+        Self { source, heartbeat, end: Box::pin(end), _counted: counted, _slot: slot }
     }
 
-    /// What to send next; nothing at the end.
+    /// The next chunk to send; `None` at the end.
     async fn next(&mut self) -> Option<Bytes> {
         let next = tokio::select! {
             // First, so that a flood of events cannot outlive a grant.
@@ -128,15 +129,15 @@ impl SseStream {
     }
 }
 
-/// Events, in chunks. Without a feed it waits for ever.
+/// Events in chunks. Without a feed it waits forever.
 struct SseSource(Option<EventFeed>);
 
 impl SseSource {
-    /// The next chunk; nothing when the journal ends. Dropping the future loses nothing.
+    /// The next chunk; `None` when the journal is closed. Cancel-safe.
     async fn next(&mut self) -> Option<Bytes> {
         let Some(feed) = &mut self.0 else { return pending().await };
         match feed.next(BATCH).await {
-            JournalRead::Entries(portion) => Some(sse::events(&portion).clone()),
+            JournalRead::Entries(batch) => Some(sse::events(&batch).clone()),
             JournalRead::Gap { first, last } => Some(gap(first, last)),
             JournalRead::Closed => None,
         }

@@ -1,4 +1,4 @@
-//! `GET /health`: that the server lives, for anyone; how it is, for whoever may read.
+//! `GET /health`: that the server is up, for anyone; its status, for callers that may read.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::reply::{HandlerResult, json};
 use crate::state::ServerState;
 
-/// How the server is, as `server:status` says it: the part that this face shows.
+/// The part of `server:status` that the HTTP server shows.
 #[derive(Debug, Deserialize, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct HealthStatus {
@@ -30,7 +30,7 @@ struct HealthResponse {
     details: Option<HealthStatus>,
 }
 
-/// Says that the server lives.
+/// Answers that the server is up, with details for callers that may read.
 pub(crate) async fn health(shared: Arc<ServerState>, caller: Option<Caller>) -> HandlerResult {
     let details = match caller {
         Some(caller) => details(&shared, &caller).await?,
@@ -40,7 +40,7 @@ pub(crate) async fn health(shared: Arc<ServerState>, caller: Option<Caller>) -> 
     Ok(json(health.map_err(Refusal::internal)?))
 }
 
-/// The details; none for a grant that may not read.
+/// The details; `None` for a grant that may not read.
 async fn details(shared: &ServerState, caller: &Caller) -> Result<Option<HealthStatus>, Refusal> {
     match status(shared, caller).await {
         Ok(status) => Ok(Some(status)),
@@ -49,7 +49,7 @@ async fn details(shared: &ServerState, caller: &Caller) -> Result<Option<HealthS
     }
 }
 
-/// Asks the kernel how the server is.
+/// Asks the kernel for the server's status.
 pub(crate) async fn status(shared: &ServerState, caller: &Caller) -> Result<HealthStatus, Refusal> {
     let answer = shared.dispatch("server:status", "{}", caller).await?;
     serde_json::from_slice(&answer).map_err(Refusal::internal)

@@ -1,9 +1,9 @@
-//! A second way into a connection, for whole frames that were laid out before.
+//! A queue of raw frames that bypasses the WebSocket library.
 //!
-//! The library that speaks WebSocket lays out each frame of each socket for itself. An event is laid out once for
-//! all sockets, and many of them go out as one piece: past the library, in a lane that the stream below it empties
-//! before it writes anything else. So frames stay whole and in order, whoever wrote them, as long as nothing is put
-//! into a lane while the library holds a part of a frame.
+//! The library encodes each frame for each socket separately. An event is encoded once for all
+//! sockets, and a batch of events goes out as one buffer: past the library, through a queue that
+//! the stream below it drains before it writes anything else. Frames stay whole and in order as
+//! long as nothing is queued while the library holds a part of a frame.
 
 use std::collections::VecDeque;
 use std::io::{self, IoSlice};
@@ -16,12 +16,12 @@ use tokio::io::{AsyncRead, AsyncWrite};
 
 use crate::delegate_io::delegate_io;
 
-/// What goes out next, whatever else is written.
+/// Bytes that are written before anything else.
 #[derive(Clone, Default)]
 pub(crate) struct RawFrameQueue(Arc<Mutex<VecDeque<Bytes>>>);
 
 impl RawFrameQueue {
-    /// Has these bytes written with the next flush. Whoever puts them here has flushed everything before.
+    /// Queues bytes for the next flush. The caller must have flushed everything before them.
     pub(crate) fn push(&self, bytes: Bytes) {
         self.lock().push_back(bytes);
     }
@@ -31,7 +31,7 @@ impl RawFrameQueue {
     }
 }
 
-/// A stream with a lane.
+/// A stream with a queue of raw frames.
 pub(crate) struct RawFrameStream<S> {
     stream: S,
     queue: RawFrameQueue,
@@ -42,10 +42,10 @@ impl<S: AsyncWrite + Unpin> RawFrameStream<S> {
         Self { stream, queue }
     }
 
-    /// Writes all that is in the lane.
+    /// Writes everything in the queue.
     fn poll_drain(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        let mut lane = self.queue.lock();
-        while let Some(bytes) = lane.front_mut() {
+        let mut queue = self.queue.lock();
+        while let Some(bytes) = queue.front_mut() {
             if bytes.has_remaining() {
                 match ready!(Pin::new(&mut self.stream).poll_write(cx, bytes))? {
                     0 => return Poll::Ready(Err(io::ErrorKind::WriteZero.into())),
@@ -53,7 +53,7 @@ impl<S: AsyncWrite + Unpin> RawFrameStream<S> {
                 }
             }
             if !bytes.has_remaining() {
-                lane.pop_front();
+                queue.pop_front();
             }
         }
         Poll::Ready(Ok(()))
@@ -102,10 +102,10 @@ mod tests {
 
     use super::*;
 
-    /// A stream with a lane, through which as many bytes go before somebody must read.
-    fn laned(room: usize) -> (RawFrameStream<DuplexStream>, RawFrameQueue, DuplexStream) {
-        let (lane, (ours, theirs)) = (RawFrameQueue::default(), duplex(room));
-        (RawFrameStream::new(ours, lane.clone()), lane, theirs)
+    /// A stream with a queue, into which `capacity` bytes fit before the other end must read.
+    fn queued(capacity: usize) -> (RawFrameStream<DuplexStream>, RawFrameQueue, DuplexStream) {
+        let (queue, (ours, theirs)) = (RawFrameQueue::default(), duplex(capacity));
+        (RawFrameStream::new(ours, queue.clone()), queue, theirs)
     }
 
     async fn read(theirs: &mut DuplexStream, count: usize) -> String {
@@ -117,23 +117,23 @@ mod tests {
 
     #[tokio::test]
     async fn what_is_in_the_lane_goes_first() {
-        let (mut stream, lane, mut theirs) = laned(64);
-        lane.push(Bytes::from_static(b"one "));
-        lane.push(Bytes::new());
-        lane.push(Bytes::from_static(b"two "));
+        let (mut stream, queue, mut theirs) = queued(64);
+        queue.push(Bytes::from_static(b"one "));
+        queue.push(Bytes::new());
+        queue.push(Bytes::from_static(b"two "));
         stream.write_all(b"three ").await.unwrap();
-        lane.push(Bytes::from_static(b"four "));
+        queue.push(Bytes::from_static(b"four "));
         let vectored = stream.write_vectored(slice::from_ref(&IoSlice::new(b"five "))).await;
         assert_eq!(vectored.unwrap(), 5);
-        lane.push(Bytes::from_static(b"six"));
+        queue.push(Bytes::from_static(b"six"));
         stream.flush().await.unwrap();
         assert_eq!(read(&mut theirs, 27).await, "one two three four five six");
     }
 
     #[tokio::test]
     async fn nothing_comes_between_the_parts_of_what_is_in_the_lane() {
-        let (mut stream, lane, mut theirs) = laned(4);
-        lane.push(Bytes::from_static(b"123456"));
+        let (mut stream, queue, mut theirs) = queued(4);
+        queue.push(Bytes::from_static(b"123456"));
         assert!(stream.flush().now_or_never().is_none());
         assert!(stream.write_all(b"789").now_or_never().is_none());
         assert_eq!(read(&mut theirs, 4).await, "1234");
@@ -143,9 +143,9 @@ mod tests {
 
     #[tokio::test]
     async fn a_stream_that_ended_ends_the_lane() {
-        let (mut stream, lane, theirs) = laned(4);
+        let (mut stream, queue, theirs) = queued(4);
         drop(theirs);
-        lane.push(Bytes::from_static(b"1"));
+        queue.push(Bytes::from_static(b"1"));
         assert!(stream.flush().await.is_err());
     }
 }

@@ -1,8 +1,8 @@
-//! HTTP, SSE and WebSocket: thin faces over the kernel's four doors.
+//! HTTP, SSE and WebSocket: thin layers over the kernel's public API.
 //!
-//! A request passes the guard, then says who sends it, then finds its route in the one table ([`routes()`]).
-//! Handlers translate: they ask the kernel and show what it says. Nothing is decided, kept or known here that
-//! another door would need too.
+//! A request passes the `Host` and `Origin` guard, is authenticated, and finds its route in the one
+//! table ([`routes()`]). Handlers translate: they call the kernel and encode its answer. No
+//! decision and no state lives here that another front end would need too.
 #![forbid(unsafe_code)]
 
 mod actions;

@@ -1,34 +1,36 @@
-//! What is refused beyond this, and how long anything may take.
+//! Limits and time-outs of the server.
 
 use std::time::Duration;
 
-/// What is refused beyond this, and how long anything may take.
+/// Limits and time-outs of the server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ServerLimits {
-    /// Connections at once; one more is told so and closed.
+    /// Concurrent connections; one more is refused with an error and closed.
     pub connections: usize,
-    /// How long a client may take to say what it wants, and how long a connection may be idle.
+    /// How long the head of a request may take, and how long a connection may be idle.
     pub head_timeout: Duration,
     /// How long a body may take to arrive.
     pub body_timeout: Duration,
-    /// Bytes of a body.
+    /// The most bytes of a body.
     pub body_bytes: usize,
-    /// How long a client may take nothing of what it is sent.
+    /// How long a write may make no progress because the client does not read.
     pub write_timeout: Duration,
-    /// How long whoever opens a socket may take to say who they are.
+    /// How long the client of a new WebSocket may take to authenticate.
     pub auth_timeout: Duration,
-    /// How often a quiet stream of events says that it lives.
+    /// How often an idle stream of events sends a heartbeat.
     pub heartbeat: Duration,
-    /// How long requests under way may go on when the server stops.
+    /// How long requests in progress may go on when the server stops.
     pub shutdown_grace: Duration,
 }
 
-/// How many descriptors are left for what is no connection: files, panes' sockets and tapes, programs that are started.
+/// File descriptors reserved for everything but connections: files, panes' sockets and tapes, and
+/// programs that are spawned.
 const RESERVED_FILES: u64 = 96;
 
 impl ServerLimits {
-    /// The same where the process can have so many files open: each of the three kinds of connections (the owner's, those
-    /// with a token, those by an open listener) has a share of its own, and what else the server does has the rest.
+    /// The same limits for a process that may have `files` files open. Each of the three classes of
+    /// connections (the owner's, those with a token, those on an open listener) gets a quarter of
+    /// what is not reserved; the rest of the server gets the remainder.
     #[must_use]
     pub fn with_files(self, files: Option<u64>) -> Self {
         let Some(files) = files else { return self };

@@ -1,4 +1,4 @@
-//! Where connections come from, and what is known of each before it says a word.
+//! Listeners, and what is known of a connection before its first request.
 
 use std::fmt;
 use std::io;
@@ -13,43 +13,44 @@ use tokio::net::{TcpListener, UnixListener, UnixStream};
 use crate::Error;
 use crate::compat::CompatProtocol;
 
-/// Where connections come from.
+/// A listening socket.
 #[derive(Debug)]
 pub enum Listener {
-    /// A port of this machine's own address; whoever connects needs a token.
+    /// A port on a loopback address; clients need a token, unless [`ListenerAuth`] says otherwise.
     Tcp(TcpListener),
-    /// A socket in a folder of the owner's; whoever connects is the owner.
+    /// A Unix socket in the owner's folder; its clients act as the owner.
     Unix(UnixListener),
 }
 
-/// What a listener shows to whoever connects.
+/// Which API a listener serves.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ServedApi {
-    /// Everything: the whole table of routes.
+    /// paned's own API: the whole table of routes.
     Main,
-    /// One door, at the root.
+    /// One compat API, at the root.
     Compat {
-        /// Which.
+        /// Which compat API.
         door: CompatProtocol,
-        /// Whom it lets in. They still need the right `Host` and `Origin`.
+        /// How clients authenticate. `Host` and `Origin` are checked in any case.
         auth: ListenerAuth,
-        /// The pane that is meant when none is named, for a door that is about one.
+        /// The pane to use when a request names none, for an API that serves a single pane.
         pane: Option<PaneId>,
     },
 }
 
-/// Whom a listener lets in.
+/// How clients of a listener authenticate.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ListenerAuth {
-    /// Whoever shows a token of ours.
+    /// By the token of a grant.
     Grants,
-    /// Anyone.
+    /// Not at all: any client is accepted.
     Anyone,
-    /// Whoever shows this, which is no token of ours but what the door's own clients were told.
+    /// By this secret. It is not the token of a grant, but one that the compat API's own clients
+    /// were given.
     Secret(Secret),
 }
 
-/// Something that is never printed.
+/// A string that `Debug` never prints.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Secret(pub String);
 
@@ -59,10 +60,10 @@ impl fmt::Debug for Secret {
     }
 }
 
-/// What is known of everybody who comes by one listener.
+/// What all connections of one listener have in common.
 pub(crate) struct Ingress {
     pub(crate) transport: RequestTransport,
-    /// Where it listens over TCP.
+    /// The address of a TCP listener.
     pub(crate) address: Option<SocketAddr>,
     pub(crate) door: Option<CompatProtocol>,
     pub(crate) auth: ListenerAuth,
@@ -71,41 +72,41 @@ pub(crate) struct Ingress {
 
 impl Ingress {
     /// # Errors
-    /// When the listener listens where others could hear.
-    pub(crate) fn new(listener: &Listener, face: &ServedApi) -> Result<Self, Error> {
-        let way = listener.transport()?;
-        let (door, admits, pane) = match face.clone() {
+    /// If the listener is not on a loopback address.
+    pub(crate) fn new(listener: &Listener, api: &ServedApi) -> Result<Self, Error> {
+        let transport = listener.transport()?;
+        let (door, auth, pane) = match api.clone() {
             ServedApi::Main => (None, ListenerAuth::Grants, None),
-            ServedApi::Compat { door, auth: admits, pane } => (Some(door), admits, pane),
+            ServedApi::Compat { door, auth, pane } => (Some(door), auth, pane),
         };
-        if let (RequestTransport::Tcp(names), ListenerAuth::Anyone) = (&way, &admits) {
-            tracing::warn!(%names, "an open door: every program on this machine may use it");
+        if let (RequestTransport::Tcp(names), ListenerAuth::Anyone) = (&transport, &auth) {
+            tracing::warn!(%names, "an open listener: every program on this machine may use it");
         }
         let address = match listener {
             Listener::Tcp(listener) => Some(listener.local_addr().map_err(Error::Listener)?),
             Listener::Unix(_) => None,
         };
-        Ok(Self { transport: way, address, door, auth: admits, pane })
+        Ok(Self { transport, address, door, auth, pane })
     }
 }
 
-/// Bytes both ways.
+/// A bidirectional byte stream.
 pub(crate) trait ConnStream: AsyncRead + AsyncWrite + Send + Unpin {}
 
 impl<S: AsyncRead + AsyncWrite + Send + Unpin> ConnStream for S {}
 
-/// Somebody who connected.
+/// An accepted connection.
 pub(crate) struct AcceptedConn {
     pub(crate) stream: Box<dyn ConnStream>,
-    /// Why they may not come in, where that is known already.
+    /// Why it is refused, if that is known already.
     pub(crate) refusal: Option<Refusal>,
 }
 
 impl Listener {
-    /// The way by which its connections come.
+    /// The transport of its connections.
     ///
     /// # Errors
-    /// When it listens where others could hear.
+    /// If it is not on a loopback address.
     fn transport(&self) -> Result<RequestTransport, Error> {
         match self {
             Self::Tcp(listener) => {
@@ -116,17 +117,17 @@ impl Listener {
         }
     }
 
-    /// Has the system keep a longer queue of those who knock: it drops whoever finds the usual one full, and
-    /// they knock again only after a second.
-    pub(crate) fn set_backlog(&self, queue: i32) -> io::Result<()> {
+    /// Sets a longer accept queue than the default one: the system drops a connection attempt that
+    /// finds the queue full, and the client retries only after a second.
+    pub(crate) fn set_backlog(&self, backlog: i32) -> io::Result<()> {
         match self {
-            Self::Tcp(listener) => rustix::net::listen(listener, queue)?,
-            Self::Unix(listener) => rustix::net::listen(listener, queue)?,
+            Self::Tcp(listener) => rustix::net::listen(listener, backlog)?,
+            Self::Unix(listener) => rustix::net::listen(listener, backlog)?,
         }
         Ok(())
     }
 
-    /// Waits for somebody to connect.
+    /// Waits for the next connection.
     pub(crate) async fn accept(&self) -> io::Result<AcceptedConn> {
         match self {
             Self::Tcp(listener) => {
@@ -143,7 +144,7 @@ impl Listener {
     }
 }
 
-/// Without TLS a token would be there to read for everybody on the way.
+/// Loopback only: without TLS, tokens could be read on the network.
 fn loopback_authorities(address: SocketAddr) -> Result<Authorities, Error> {
     if !address.ip().is_loopback() {
         return Err(Error::NotLoopback(address));
@@ -155,7 +156,8 @@ fn loopback_authorities(address: SocketAddr) -> Result<Authorities, Error> {
     Ok(Authorities::loopback(address.port()).with(&host, address.port()))
 }
 
-/// The socket's folder keeps others out already; this holds even where somebody opened it.
+/// The permissions of the socket's folder keep other users out; this check holds even if they were
+/// changed.
 fn check_user(stream: &UnixStream) -> Result<(), Refusal> {
     let theirs = stream.peer_cred().map_err(Refusal::internal)?.uid();
     let ours = rustix::process::geteuid().as_raw();

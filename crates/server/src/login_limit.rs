@@ -1,4 +1,4 @@
-//! How many wrong tokens may come over TCP. A right one is let in at once, however many wrong ones came.
+//! Rate limit for wrong tokens over TCP. A valid token is always accepted at once.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
@@ -10,10 +10,10 @@ use serde_json::json;
 
 use crate::reply::Rejection;
 
-/// Enough for many clients that try again and again with an old token.
+/// Enough for many clients that retry with an old token.
 const RATE: Rate = Rate { per_second: 20, burst: 1000 };
 
-/// What is left of it.
+/// The bucket of wrong tokens that are still allowed.
 pub(crate) struct LoginLimit {
     since: Instant,
     bucket: Mutex<TokenBucket>,
@@ -26,7 +26,7 @@ impl Default for LoginLimit {
 }
 
 impl LoginLimit {
-    /// The refusal of a wrong token: as it is, or that there were too many.
+    /// The refusal of a wrong token: unchanged, or that there were too many.
     pub(crate) fn refuse(&self, refusal: Refusal) -> Refusal {
         if refusal.code != Code::Unauthorized {
             return refusal;
@@ -42,13 +42,13 @@ impl LoginLimit {
         }
     }
 
-    /// The same of a request.
+    /// The same for the rejection of an HTTP request.
     pub(crate) fn reject(&self, rejection: Rejection) -> Rejection {
         if rejection.status != StatusCode::UNAUTHORIZED {
             return rejection;
         }
-        let form = rejection.format;
-        Rejection::from(self.refuse(rejection.refusal)).with_format(form)
+        let format = rejection.format;
+        Rejection::from(self.refuse(rejection.refusal)).with_format(format)
     }
 }
 

@@ -1,4 +1,5 @@
-//! `GET /metrics`: what this face counts, and how the server is, in Prometheus's text format.
+//! `GET /metrics`: counters of the HTTP server and the server's status, in Prometheus's text
+//! format.
 
 use std::fmt::{Display, Write};
 use std::sync::Arc;
@@ -16,16 +17,16 @@ use crate::state::ServerState;
 /// The media type of Prometheus's text format.
 pub(crate) const MEDIA_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
 
-/// What is counted. Numbers only: counting never waits.
+/// The counters. Atomics only, so counting never waits.
 pub(crate) struct Metrics {
-    /// By route and class of status; the last row is for what found no route.
+    /// By route and class of status; the last row is for requests without a route.
     answers: Vec<[AtomicU64; 5]>,
     refused: AtomicU64,
     streams: Arc<AtomicU64>,
     sockets: Arc<AtomicU64>,
 }
 
-/// A stream or a socket that is counted as long as it lives.
+/// Counts a stream or a socket until it is dropped.
 pub(crate) struct GaugeGuard(Arc<AtomicU64>);
 
 impl Metrics {
@@ -43,17 +44,17 @@ impl Metrics {
         self.answers[row][class].fetch_add(1, Relaxed);
     }
 
-    /// A connection was not let in.
+    /// A connection was refused or evicted.
     pub(crate) fn count_refused(&self) {
         self.refused.fetch_add(1, Relaxed);
     }
 
-    /// A stream begins.
+    /// A stream was opened.
     pub(crate) fn count_stream(&self) -> GaugeGuard {
         GaugeGuard::new(&self.streams)
     }
 
-    /// A socket is open.
+    /// A socket was opened.
     pub(crate) fn socket(&self) -> GaugeGuard {
         GaugeGuard::new(&self.sockets)
     }
@@ -90,13 +91,13 @@ impl Drop for GaugeGuard {
     }
 }
 
-/// Shows all of it.
+/// Answers with the page of metrics.
 pub(crate) async fn show(call: Call) -> HandlerResult {
     let status = health::status(&call.shared, &call.caller).await?;
     Ok(text(MEDIA_TYPE, render(&call.shared, &status, call.caller.reaches_all())))
 }
 
-/// The page. What is counted over all panes and all callers is for grants over all panes.
+/// The page. Only grants over all panes see what is counted over all panes and callers.
 fn render(shared: &ServerState, status: &HealthStatus, is_wide: bool) -> String {
     let mut page = MetricsPage(String::new());
     let build = [(format!("{{version=\"{}\"}}", status.version), 1)];
@@ -114,8 +115,8 @@ fn render(shared: &ServerState, status: &HealthStatus, is_wide: bool) -> String 
 fn render_all(page: &mut MetricsPage, shared: &ServerState, status: &HealthStatus) {
     page.one("paned_events_total counter Events ever recorded.", Some(status.last_event));
     page.one("paned_connections gauge Open connections.", Some(shared.connections()));
-    let turned_away = shared.metrics.refused.load(Relaxed);
-    page.one("paned_connections_refused_total counter Connections not let in.", Some(turned_away));
+    let refused = shared.metrics.refused.load(Relaxed);
+    page.one("paned_connections_refused_total counter Connections not let in.", Some(refused));
     page.family("paned_http_requests_total counter Requests answered.", shared.metrics.rows());
     let streams = shared.metrics.streams.load(Relaxed);
     page.one("paned_sse_streams gauge Open streams of events.", Some(streams));
@@ -126,14 +127,20 @@ fn render_all(page: &mut MetricsPage, shared: &ServerState, status: &HealthStatu
     page.one("process_open_fds gauge Open descriptors.", process::open_descriptors());
 }
 
-/// A page of metrics. A family is told by its name, its type and a sentence.
+/// A page of metrics. A family is declared as one string: name, type and help sentence.
 struct MetricsPage(String);
 
 impl MetricsPage {
-    fn family<V: Display>(&mut self, told: &str, samples: impl IntoIterator<Item = (String, V)>) {
-        let mut words = told.splitn(3, ' ');
+    fn family<V: Display>(
+        &mut self,
+        declaration: &str,
+        samples: impl IntoIterator<Item = (String, V)>,
+    ) {
+        let mut words = declaration.splitn(3, ' ');
         let mut word = || words.next().unwrap_or_default();
-        let (name, kind, help) = (word(), word(), word());
+        let name = word();
+        let kind = word();
+        let help = word();
         // Writing to a string cannot fail.
         let _ = writeln!(self.0, "# HELP {name} {help}\n# TYPE {name} {kind}");
         for (labels, value) in samples {
@@ -141,10 +148,10 @@ impl MetricsPage {
         }
     }
 
-    /// A family of one sample, or none where it is not known.
-    fn one(&mut self, told: &str, value: Option<impl Display>) {
+    /// A family of one sample; nothing if the value is unknown.
+    fn one(&mut self, declaration: &str, value: Option<impl Display>) {
         if let Some(value) = value {
-            self.family(told, [(String::new(), value)]);
+            self.family(declaration, [(String::new(), value)]);
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The OpenAPI document: every action of the registry and every route of the table, listed nowhere else.
+//! The OpenAPI document, generated from the registry of actions and the table of routes.
 
 use paned_kernel::{ActionDefinition, Registry};
 use paned_model::Refusal;
@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 use crate::reply::JSON;
 use crate::routes::{ParamLocation, RequiredAccess, Route, routes};
 
-/// The route that actions come by; each of them stands in the document under its own path.
+/// The route of all actions; in the document each action has its own path.
 const ACTIONS: &str = "/action/{name}";
 
 /// The document for these actions and this version of paned.
@@ -44,8 +44,8 @@ pub(crate) fn document(registry: &Registry, version: &str) -> Value {
     })
 }
 
-/// Who writes schemas. A type may be read otherwise than it is written, under the same name: what answers name stands
-/// among the components, and what parameters are made of stands in them.
+/// Schema generators. A type may be deserialized differently than it is serialized, under the same
+/// name: so answers refer to the components, while parameters inline their subschemas.
 struct Schemas {
     params: SchemaGenerator,
     answers: SchemaGenerator,
@@ -57,12 +57,15 @@ impl Schemas {
             settings.definitions_path = "/components/schemas".into();
             settings.meta_schema = None;
         });
-        let whole = settings.clone().with(|settings| settings.inline_subschemas = true);
-        Self { params: whole.into_generator(), answers: settings.for_serialize().into_generator() }
+        let inlined = settings.clone().with(|settings| settings.inline_subschemas = true);
+        Self {
+            params: inlined.into_generator(),
+            answers: settings.for_serialize().into_generator(),
+        }
     }
 }
 
-/// An action's path and what stands under it.
+/// An action's path and its path item.
 fn action_path(action: &ActionDefinition, schemas: &mut Schemas) -> (String, Value) {
     let params = action.params(&mut schemas.params);
     let answer = action.answer(&mut schemas.answers);
@@ -78,7 +81,7 @@ fn action_path(action: &ActionDefinition, schemas: &mut Schemas) -> (String, Val
     (ACTIONS.replace("{name}", action.name), json!({ "post": operation }))
 }
 
-/// What stands under a route's path and method.
+/// The operation of a route.
 fn operation(route: &Route) -> Value {
     let mut operation = json!({
         "operationId": operation_id(route),
@@ -97,7 +100,7 @@ fn operation(route: &Route) -> Value {
     operation
 }
 
-/// Our own routes are known by their path; a door's paths take several methods.
+/// Our own routes are identified by their path; a path of a compat API takes several methods.
 fn operation_id(route: &Route) -> String {
     if !route.path.starts_with("/doors/") {
         return camel(route.path);
@@ -108,14 +111,14 @@ fn operation_id(route: &Route) -> String {
 
 fn parameters(route: &Route) -> Vec<Value> {
     let parameters = route.params.iter().map(|input| {
-        let place = match input.location {
+        let location = match input.location {
             ParamLocation::Path => "path",
             ParamLocation::Query => "query",
             ParamLocation::Header => "header",
         };
         json!({
             "name": input.name,
-            "in": place,
+            "in": location,
             "description": input.doc,
             "required": input.location == ParamLocation::Path,
             "schema": { "type": "string" },
@@ -124,7 +127,7 @@ fn parameters(route: &Route) -> Vec<Value> {
     parameters.collect()
 }
 
-/// The schema of what a route answers: any JSON, or a text.
+/// The schema of a route's answer: any JSON, or a string.
 fn answer(route: &Route) -> Value {
     if route.answers == JSON { json!({}) } else { json!({ "type": "string" }) }
 }
@@ -142,7 +145,8 @@ fn content(media: &str, schema: Value) -> Value {
     json!({ media: { "schema": schema } })
 }
 
-/// A name that programs can use: `pane:get-meta` and `/openapi.json` become `paneGetMeta` and `openapiJson`.
+/// A camel-case identifier: `pane:get-meta` and `/openapi.json` become `paneGetMeta` and
+/// `openapiJson`.
 fn camel(name: &str) -> String {
     let path = name.split('{').next().unwrap_or(name);
     let words = path.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());

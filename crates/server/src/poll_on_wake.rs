@@ -1,8 +1,9 @@
-//! Something that is asked only when it was woken.
+//! A wrapper that polls a future or stream only if it was woken.
 //!
-//! A task that waits for several things is woken by one of them and asks them all. A socket is woken several times for
-//! every key that is typed, and each time it would ask whether its grant is over and whether there is more to read.
-//! To ask costs more than to read the key. Here whatever was not woken is known to have nothing new.
+//! A task that waits for several futures is woken by one of them and polls them all. A WebSocket's
+//! task is woken several times for every key that is typed, and each time it would poll whether its
+//! grant was revoked and whether there is more to read. Those polls cost more than reading the key.
+//! Here a future that was not woken is known to be pending still.
 
 use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -11,13 +12,13 @@ use std::task::{Context, Poll, Wake, Waker};
 
 use futures_util::{FutureExt, Stream, StreamExt};
 
-/// A future or a stream that is asked only when it was woken.
+/// A future or a stream that is polled only if it was woken.
 pub(crate) struct PollOnWake<T> {
     inner: T,
     flag: Arc<WakeFlag>,
-    /// Rings the bell.
+    /// Sets the flag and wakes the task.
     flag_waker: Waker,
-    /// The task that was asked by last, which is the one that the bell wakes.
+    /// The task that polled last, which is the one that the flag wakes.
     task: Waker,
 }
 
@@ -27,7 +28,7 @@ struct WakeFlag {
 }
 
 impl<T> PollOnWake<T> {
-    /// The same, asked once and then whenever it was woken.
+    /// Wraps a future or stream; it is polled once, and then whenever it was woken.
     pub(crate) fn new(inner: T) -> Self {
         let task = Waker::noop().clone();
         let flag =
@@ -38,9 +39,9 @@ impl<T> PollOnWake<T> {
     fn poll_with<R>(
         &mut self,
         cx: &Context<'_>,
-        ask: impl FnOnce(&mut T, &mut Context<'_>) -> Poll<R>,
+        poll: impl FnOnce(&mut T, &mut Context<'_>) -> Poll<R>,
     ) -> Poll<R> {
-        // Before the look at the bell: who rings after that look wakes the right task.
+        // Before the flag is read: a wake after that read then wakes the right task.
         if !self.task.will_wake(cx.waker()) {
             self.flag.lock().clone_from(cx.waker());
             self.task.clone_from(cx.waker());
@@ -48,14 +49,14 @@ impl<T> PollOnWake<T> {
         if !self.flag.is_woken.load(Ordering::SeqCst) {
             return Poll::Pending;
         }
-        // Before the question: who rings after the answer is heard next time.
+        // Before the poll: a wake during or after the poll is seen next time.
         self.flag.is_woken.swap(false, Ordering::SeqCst);
-        let answer = ask(&mut self.inner, &mut Context::from_waker(&self.flag_waker));
-        if answer.is_ready() {
-            // There may be more, and nobody rings for that.
+        let result = poll(&mut self.inner, &mut Context::from_waker(&self.flag_waker));
+        if result.is_ready() {
+            // There may be more items, and a stream that returned one need not wake for the next.
             self.flag.is_woken.store(true, Ordering::SeqCst);
         }
-        answer
+        result
     }
 }
 
@@ -120,10 +121,10 @@ mod tests {
         (count.clone(), Waker::from(count))
     }
 
-    /// Something that never comes, with how often it was asked and who is to be woken.
+    /// A future that never completes; it records its polls and the last waker.
     #[derive(Default)]
     struct Never {
-        asked: usize,
+        polls: usize,
         waker: Option<Waker>,
     }
 
@@ -131,7 +132,7 @@ mod tests {
         type Output = ();
 
         fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
-            self.asked += 1;
+            self.polls += 1;
             self.waker = Some(cx.waker().clone());
             Poll::Pending
         }
@@ -143,7 +144,7 @@ mod tests {
         for round in 1..4 {
             for _ in 0..3 {
                 assert!(never.poll_unpin(&mut Context::from_waker(&task)).is_pending());
-                assert_eq!(never.inner.asked, round);
+                assert_eq!(never.inner.polls, round);
             }
             assert_eq!(woken.0.load(Ordering::SeqCst), round - 1);
             never.inner.waker.as_ref().unwrap().wake_by_ref();
@@ -160,14 +161,14 @@ mod tests {
         }
         never.inner.waker.take().unwrap().wake();
         let counts = [&first, &second].map(|count| count.0.load(Ordering::SeqCst));
-        assert_eq!((counts, never.inner.asked), ([0, 1], 1));
+        assert_eq!((counts, never.inner.polls), ([0, 1], 1));
     }
 
     #[test]
     fn who_is_woken_while_asked_is_asked_again() {
-        let ((woken, task), mut asked) = (task(), 0);
+        let ((woken, task), mut polls) = (task(), 0);
         let mut itself = PollOnWake::new(poll_fn(|cx| {
-            asked += 1;
+            polls += 1;
             cx.waker().wake_by_ref();
             Poll::<()>::Pending
         }));
@@ -175,7 +176,7 @@ mod tests {
             assert!(itself.poll_unpin(&mut Context::from_waker(&task)).is_pending());
         }
         drop(itself);
-        assert_eq!((asked, woken.0.load(Ordering::SeqCst)), (3, 3));
+        assert_eq!((polls, woken.0.load(Ordering::SeqCst)), (3, 3));
     }
 
     #[tokio::test]
@@ -184,8 +185,8 @@ mod tests {
         assert_eq!(stream.collect::<Vec<_>>().await, (0..100).collect::<Vec<_>>());
     }
 
-    /// Asks beside something else that wakes its task at every turn, as a socket's session does.
-    async fn beside_noise<T>(asked: impl Future<Output = T>) -> T {
+    /// Polls beside a future that wakes the task at every turn, as a socket's session does.
+    async fn beside_noise<T>(future: impl Future<Output = T>) -> T {
         let noise = async {
             for _ in 0..3 {
                 yield_now().await;
@@ -193,7 +194,7 @@ mod tests {
             pending::<()>().await;
         };
         let both = async {
-            tokio::select! { found = asked => found, () = noise => unreachable!() }
+            tokio::select! { found = future => found, () = noise => unreachable!() }
         };
         timeout(Duration::from_secs(10), both).await.expect("a wake was missed")
     }

@@ -1,16 +1,16 @@
-//! What the system says of our own process, where it says so cheaply: on Linux, in `/proc`.
+//! Figures of our own process, where they are cheap to get: on Linux, from `/proc`.
 
 use std::fs;
 
-/// Bytes of memory in use.
+/// Bytes of resident memory.
 pub(crate) fn resident_bytes() -> Option<u64> {
     read_resident(&fs::read_to_string("/proc/self/status").ok()?)
 }
 
-/// Descriptors that are open.
+/// Open file descriptors.
 pub(crate) fn open_descriptors() -> Option<u64> {
     let open = fs::read_dir("/proc/self/fd").ok()?.count() as u64;
-    // One of them is the look itself.
+    // One of them is the open directory itself.
     open.checked_sub(1)
 }
 

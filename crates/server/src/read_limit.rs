@@ -1,8 +1,8 @@
-//! A stream of which only so much is taken while its sender is a stranger.
+//! A stream that limits how much is read from a client that is not authenticated.
 //!
-//! What a message may have at most is settled when a connection becomes a socket, and the library keeps what it has of
-//! a message until that is whole. Whoever has shown no token yet could fill memory so; here they are read as far as a
-//! token is long, and no further.
+//! The WebSocket library takes its message limit when the connection is upgraded, and buffers a
+//! message until it is complete. A client without a token could fill memory that way; here it is
+//! read only as far as a token is long.
 
 use std::io;
 use std::pin::Pin;
@@ -14,10 +14,10 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 use crate::delegate_io::delegate_io;
 
-/// No end to what is taken.
+/// No limit.
 const UNLIMITED: usize = usize::MAX;
 
-/// How much is still taken of a stream.
+/// How many bytes of a stream may still be read.
 #[derive(Clone)]
 pub(crate) struct ReadLimit(Arc<AtomicUsize>);
 
@@ -28,18 +28,18 @@ impl Default for ReadLimit {
 }
 
 impl ReadLimit {
-    /// Takes about so many bytes more, and then none.
+    /// Allows about this many more bytes. Reads after that fail.
     pub(crate) fn set(&self, bytes: usize) {
         self.0.store(bytes, Ordering::Relaxed);
     }
 
-    /// Takes whatever comes.
+    /// Removes the limit.
     pub(crate) fn remove(&self) {
         self.0.store(UNLIMITED, Ordering::Relaxed);
     }
 }
 
-/// A stream of which a ration is taken.
+/// A stream with a read limit.
 pub(crate) struct LimitedReader<S> {
     stream: S,
     limit: ReadLimit,
@@ -83,15 +83,15 @@ mod tests {
     #[tokio::test]
     async fn a_ration_is_taken_and_no_more_until_it_is_lifted() {
         let (ours, mut theirs) = duplex(64);
-        let ration = ReadLimit::default();
-        let mut stream = LimitedReader::new(ours, ration.clone());
+        let limit = ReadLimit::default();
+        let mut stream = LimitedReader::new(ours, limit.clone());
         let mut buf = [0; 4];
         theirs.write_all(b"0123456789abcdef").await.unwrap();
         stream.read_exact(&mut buf).await.unwrap();
-        ration.set(4);
+        limit.set(4);
         stream.read_exact(&mut buf).await.unwrap();
         assert!(stream.read_exact(&mut buf).await.is_err());
-        ration.remove();
+        limit.remove();
         stream.read_exact(&mut buf).await.unwrap();
         assert_eq!(&buf, b"89ab");
     }

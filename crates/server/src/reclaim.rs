@@ -1,8 +1,9 @@
-//! A stream that is given back when whoever uses it is done, and not closed.
+//! A stream that goes back to its owner when it is dropped, instead of being closed.
 //!
-//! The libraries that speak HTTP and WebSocket drop a connection in the middle of what its client sends. Closing it then
-//! would take back what was said last: the system tells the client that the connection was reset, and throws away what
-//! it has not read. The connection's own task gets the stream back here, and hangs up as one should.
+//! The HTTP and WebSocket libraries drop a connection while its client may still be sending.
+//! Closing it with unread input would reset the connection, and the client would lose the response
+//! that it has not read yet. So the connection's own task gets the stream back and closes it
+//! properly.
 
 use std::mem;
 
@@ -12,29 +13,29 @@ use tokio::sync::oneshot;
 use crate::delegate_io::delegate_io;
 use crate::listener::ConnStream;
 
-/// A stream that is given back when this is dropped.
+/// A stream that is sent back when this is dropped.
 pub(crate) struct ReclaimOnDrop {
     stream: Box<dyn ConnStream>,
-    /// Until then.
+    /// Where the stream goes on drop.
     reclaim: Option<oneshot::Sender<Box<dyn ConnStream>>>,
 }
 
 impl ReclaimOnDrop {
-    /// A stream to use, and where it is given back.
+    /// The stream to use, and the receiver that gets it back.
     pub(crate) fn new(
         stream: Box<dyn ConnStream>,
     ) -> (Self, oneshot::Receiver<Box<dyn ConnStream>>) {
-        let (back, given) = oneshot::channel();
-        (Self { stream, reclaim: Some(back) }, given)
+        let (reclaim, reclaimed) = oneshot::channel();
+        (Self { stream, reclaim: Some(reclaim) }, reclaimed)
     }
 }
 
 impl Drop for ReclaimOnDrop {
     fn drop(&mut self) {
         let stream = mem::replace(&mut self.stream, Box::new(empty()));
-        if let Some(back) = self.reclaim.take() {
-            // Nobody may want it; then it is closed here.
-            drop(back.send(stream));
+        if let Some(reclaim) = self.reclaim.take() {
+            // If the receiver is gone, the stream is closed here.
+            drop(reclaim.send(stream));
         }
     }
 }
@@ -56,11 +57,11 @@ mod tests {
     #[tokio::test]
     async fn a_stream_outlives_whoever_used_it() {
         let (ours, mut theirs) = duplex(64);
-        let (mut lent, mut back) = ReclaimOnDrop::new(Box::new(ours));
-        lent.write_all(b"one").await.unwrap();
-        assert!(back.try_recv().is_err());
-        drop(lent);
-        let mut stream = back.await.unwrap();
+        let (mut wrapped, mut reclaimed) = ReclaimOnDrop::new(Box::new(ours));
+        wrapped.write_all(b"one").await.unwrap();
+        assert!(reclaimed.try_recv().is_err());
+        drop(wrapped);
+        let mut stream = reclaimed.await.unwrap();
         stream.write_all(b"two").await.unwrap();
         drop(stream);
         let mut read = String::new();

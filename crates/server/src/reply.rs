@@ -1,4 +1,4 @@
-//! Answers: JSON, refusals, and the headers that every one of them carries.
+//! Responses: JSON, refusals, and the headers that all of them have.
 
 use axum::http::header::{
     CACHE_CONTROL, CONTENT_TYPE, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE, X_CONTENT_TYPE_OPTIONS,
@@ -11,12 +11,12 @@ use serde_json::json as value;
 
 /// The media type of JSON.
 pub(crate) const JSON: &str = "application/json";
-/// The same, with what goes without saying.
+/// The same with a charset, as agentmux sends it.
 pub(crate) const JSON_UTF8: &str = "application/json; charset=utf-8";
-/// The media type of a problem of RFC 9457.
+/// The media type of RFC 9457 problem details.
 const PROBLEM: &str = "application/problem+json";
 
-/// What a handler has to say.
+/// The result of a handler.
 pub(crate) type HandlerResult = Result<Response, Rejection>;
 
 /// A refusal with its HTTP status: the code's own, unless HTTP has a more exact one.
@@ -27,14 +27,14 @@ pub(crate) struct Rejection {
     pub(crate) format: ErrorFormat,
 }
 
-/// How a refusal is written, which is all that the clients of a door know of it.
+/// How a refusal is encoded. The clients of a compat API know only the format of that API.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ErrorFormat {
-    /// With a code, for everybody who can read it.
+    /// paned's own format, with a code.
     Coded,
     /// Nothing but the sentence, as `error`.
     Bare,
-    /// A problem of RFC 9457.
+    /// RFC 9457 problem details.
     Problem,
 }
 
@@ -44,9 +44,9 @@ impl Rejection {
         Self { status, refusal: Refusal::new(code, sentence), format: ErrorFormat::Coded }
     }
 
-    /// The same in another form.
-    pub(crate) fn with_format(self, form: ErrorFormat) -> Self {
-        Self { format: form, ..self }
+    /// The same in another format.
+    pub(crate) fn with_format(self, format: ErrorFormat) -> Self {
+        Self { format, ..self }
     }
 
     /// The body and its media type.
@@ -93,17 +93,17 @@ impl IntoResponse for Rejection {
     }
 }
 
-/// JSON as it is.
+/// A response with this JSON.
 pub(crate) fn json(body: impl Into<Bytes>) -> Response {
     text(JSON, body)
 }
 
-/// A text of this media type.
+/// A response with this media type.
 pub(crate) fn text(media: &'static str, body: impl Into<Bytes>) -> Response {
     ([(CONTENT_TYPE, media)], body.into()).into_response()
 }
 
-/// What every answer carries: nobody keeps it, nobody guesses its type.
+/// Sets the headers of every response: no caching, no content sniffing.
 pub(crate) fn set_common_headers(headers: &mut HeaderMap) {
     headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
     headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));

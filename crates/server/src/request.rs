@@ -1,5 +1,5 @@
-//! What every request passes, whatever its path and method: the guard, the question who it is from, the
-//! map; and what every answer carries away.
+//! What every request passes, whatever its path and method: the guard, authentication and the
+//! router; and the headers that every response gets.
 
 use axum::body::HttpBody;
 use axum::extract::Request;
@@ -21,21 +21,21 @@ use crate::listener::Ingress;
 use crate::reply::{self, Rejection};
 use crate::state::ServerState;
 
-/// Where a browser says how near the page is that sends a request.
+/// In which a browser says whether the page that sends a request is of the same site.
 const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 
 /// Answers one request.
 pub(crate) async fn handle_request(
-    talk: &ConnContext,
-    seat: &ConnSlot,
+    context: &ConnContext,
+    slot: &ConnSlot,
     request: Request,
 ) -> Response {
-    let ConnContext { shared, map, ingress: threshold } = talk;
+    let ConnContext { shared, map, ingress } = context;
     let mut proof = None;
-    let (route, outcome) = match admit(shared, threshold, seat, &request) {
-        Ok(guest) => {
-            proof = prove(shared, threshold, &request);
-            map.answer(shared, guest, request).await
+    let (route, outcome) = match admit(shared, ingress, slot, &request) {
+        Ok(admitted) => {
+            proof = prove(shared, ingress, &request);
+            map.answer(shared, admitted, request).await
         }
         Err(rejection) => (None, Err(rejection)),
     };
@@ -48,63 +48,63 @@ pub(crate) async fn handle_request(
     response
 }
 
-/// The answer to a client that wants to know who we are before it shows its token.
-fn prove(shared: &ServerState, threshold: &Ingress, request: &Request) -> Option<HeaderValue> {
+/// The answer to a challenge: a client can check that this is its server before it sends a token.
+fn prove(shared: &ServerState, ingress: &Ingress, request: &Request) -> Option<HeaderValue> {
     let challenge = request.headers().get(CHALLENGE).filter(|_| request.uri().path() == "/health");
-    let proof = shared.kernel.prove(challenge?.to_str().ok()?, &threshold.address?.to_string())?;
+    let proof = shared.kernel.prove(challenge?.to_str().ok()?, &ingress.address?.to_string())?;
     HeaderValue::try_from(proof).ok()
 }
 
-/// Who sends a request that was let in, and what is known of it.
+/// What is known of a request that passed the guard.
 pub(crate) struct RequestContext {
     caller: Option<Caller>,
     content: BodyCheck,
-    /// The pane that the listener is about.
+    /// The pane that the listener serves, if it serves a single one.
     pub(crate) default_pane: Option<PaneId>,
 }
 
 impl RequestContext {
-    /// Whoever sends it.
+    /// The authenticated caller.
     ///
     /// # Errors
-    /// When they did not say who they are.
+    /// If the request has no credentials.
     pub(crate) fn caller(self) -> Result<Caller, Refusal> {
         self.caller.ok_or_else(auth::missing_token)
     }
 
-    /// Whether what the request brings is taken.
+    /// Checks that the route accepts the request's body.
     ///
     /// # Errors
-    /// When it is not.
+    /// If it does not.
     pub(crate) fn check_content(&self, takes: AcceptedBody) -> Result<(), Rejection> {
         self.content.judge(takes).map_err(|refused| rejection(refused, &RequestTransport::Unix))
     }
 }
 
-/// Lets a request in, together with whoever sends it.
+/// Passes a request through the guard and authenticates it.
 fn admit(
     shared: &ServerState,
-    threshold: &Ingress,
-    seat: &ConnSlot,
+    ingress: &Ingress,
+    slot: &ConnSlot,
     request: &Request,
 ) -> Result<RequestContext, Rejection> {
-    let way = &threshold.transport;
+    let transport = &ingress.transport;
     check_length(request)?;
     let head = head(request);
-    guard::judge(way, &head).map_err(|refused| rejection(refused, way))?;
-    let brought = BodyCheck::of(&head);
-    let caller = auth::identify(&shared.kernel, threshold, request.headers());
-    let caller = caller.map_err(|rejection| match way {
+    guard::judge(transport, &head).map_err(|refused| rejection(refused, transport))?;
+    let content = BodyCheck::of(&head);
+    let caller = auth::identify(&shared.kernel, ingress, request.headers());
+    let caller = caller.map_err(|rejection| match transport {
         RequestTransport::Tcp(_) => shared.login_limit.reject(rejection),
         RequestTransport::Unix => rejection,
     })?;
     if let Some(caller) = &caller {
-        seat.mark_authenticated(&caller.grant);
+        slot.mark_authenticated(&caller.grant);
     }
-    Ok(RequestContext { caller, content: brought, default_pane: threshold.pane.clone() })
+    Ok(RequestContext { caller, content, default_pane: ingress.pane.clone() })
 }
 
-/// A head that came whole in one piece may have been longer than what is kept of one.
+/// hyper limits its buffer, but a head that arrives in one read may still be longer than that.
 fn check_length(request: &Request) -> Result<(), Rejection> {
     let uri = request.uri();
     let target = uri.path_and_query().map_or(0, |path| path.as_str().len())
@@ -132,10 +132,10 @@ fn head(request: &Request) -> RequestHead<'_> {
     }
 }
 
-fn rejection(refused: RequestRefusal, way: &RequestTransport) -> Rejection {
+fn rejection(refused: RequestRefusal, transport: &RequestTransport) -> Rejection {
     match refused {
         RequestRefusal::Misdirected => {
-            let names = match way {
+            let names = match transport {
                 RequestTransport::Tcp(names) => names.to_string(),
                 RequestTransport::Unix => String::new(),
             };

@@ -1,4 +1,4 @@
-//! Where a path leads: to a row of the table, or to whoever answers where there is none.
+//! The router: finds the route of a request, or answers where there is none.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -18,31 +18,31 @@ use crate::request::RequestContext;
 use crate::routes::{Route, routes};
 use crate::state::ServerState;
 
-/// The rows of the table that a listener shows, by path.
+/// The routes of a listener, by path.
 pub(crate) struct ListenerRouter {
     rows: Router<Vec<&'static Route>>,
-    /// The door that is at the root.
+    /// The compat API that is served at the root.
     compat: Option<CompatProtocol>,
 }
 
-/// Where a request leads.
+/// The result of a lookup.
 enum RouteMatch {
-    /// To this row, with what varies in its path.
+    /// This route, with the variable part of the path.
     Found(&'static Route, Option<String>),
-    /// To a path with rows for other methods only.
+    /// The path has routes for other methods only; with the value of `Allow`.
     WrongMethod(String),
     NotFound,
 }
 
 impl ListenerRouter {
-    /// The whole table.
+    /// All routes.
     pub(crate) fn whole() -> Self {
         Self::new(None, |route| Some(route.path))
     }
 
-    /// The rows of a door, without their prefix.
-    pub(crate) fn of(door: CompatProtocol) -> Self {
-        Self::new(Some(door), |route| route.path.strip_prefix(door.prefix()))
+    /// The routes of a compat API, without their prefix.
+    pub(crate) fn of(protocol: CompatProtocol) -> Self {
+        Self::new(Some(protocol), |route| route.path.strip_prefix(protocol.prefix()))
     }
 
     fn new(
@@ -62,28 +62,31 @@ impl ListenerRouter {
         Self { rows, compat }
     }
 
-    /// Answers a request that was let in, and says by which row.
+    /// Answers a request that passed the guard. Also returns its route, for the metrics.
     pub(crate) async fn answer(
         &self,
         shared: &Arc<ServerState>,
-        guest: RequestContext,
+        context: RequestContext,
         request: Request,
     ) -> (Option<&'static Route>, HandlerResult) {
-        let (way, path) = (self.find(request.method(), request.uri().path()), request.uri().path());
-        let stranger =
+        let path = request.uri().path();
+        let found = self.find(request.method(), path);
+        let fallback =
             self.compat.or_else(|| CompatProtocol::of(path)).and_then(CompatProtocol::fallback);
-        match (way, stranger) {
+        match (found, fallback) {
             (RouteMatch::Found(route, name), _) => {
                 let is_head = request.method() == Method::HEAD;
-                let outcome = route.answer(shared.clone(), guest, name, request).await;
+                let outcome = route.answer(shared.clone(), context, name, request).await;
                 (Some(route), if is_head { outcome.map(without_body) } else { outcome })
             }
-            (_, Some(stranger)) => (None, stranger(shared.clone(), guest, request).await),
-            (RouteMatch::WrongMethod(takes), None) => (None, not_allowed(guest, &request, &takes)),
-            (RouteMatch::NotFound, None) if self.compat.is_some() => {
-                (None, redirect_to_index(guest, &request))
+            (_, Some(fallback)) => (None, fallback(shared.clone(), context, request).await),
+            (RouteMatch::WrongMethod(allow), None) => {
+                (None, not_allowed(context, &request, &allow))
             }
-            (RouteMatch::NotFound, None) => (None, unknown_route(guest, &request)),
+            (RouteMatch::NotFound, None) if self.compat.is_some() => {
+                (None, redirect_to_index(context, &request))
+            }
+            (RouteMatch::NotFound, None) => (None, unknown_route(context, &request)),
         }
     }
 
@@ -100,7 +103,7 @@ impl ListenerRouter {
     }
 }
 
-/// The methods of these rows, as `Allow` has them.
+/// The methods of these routes, as the value of `Allow`.
 fn allowed_methods(rows: &[&Route]) -> String {
     let methods = rows.iter().map(|route| match route.method {
         Method::GET => "GET,HEAD",
@@ -109,7 +112,7 @@ fn allowed_methods(rows: &[&Route]) -> String {
     methods.collect::<Vec<_>>().join(",")
 }
 
-/// An answer to HEAD: as long as it says, and not there.
+/// The response to HEAD: the same headers with the length of the body, but no body.
 fn without_body(response: Response) -> Response {
     let (mut parts, body) = response.into_parts();
     if let Some(length) = body.size_hint().exact() {
@@ -118,40 +121,40 @@ fn without_body(response: Response) -> Response {
     Response::from_parts(parts, Body::empty())
 }
 
-/// Who shows no token learns nothing, not even what is not there.
-fn unknown_route(guest: RequestContext, request: &Request) -> HandlerResult {
-    let (method, path) = authorized_target(guest, request)?;
+/// Refuses an unknown path. A client without a token does not learn whether a path exists.
+fn unknown_route(context: RequestContext, request: &Request) -> HandlerResult {
+    let (method, path) = authorized_target(context, request)?;
     let sentence = format!(
         "no route `{method} {path}`; GET /actions lists the actions, GET /openapi.json all routes"
     );
     Err(Refusal::not_found(sentence).into())
 }
 
-/// At a door of its own, whoever looks for something else is shown the door's page.
-fn redirect_to_index(guest: RequestContext, request: &Request) -> HandlerResult {
-    let (method, path) = authorized_target(guest, request)?;
+/// On the listener of a compat API, redirects unknown paths to that API's index page.
+fn redirect_to_index(context: RequestContext, request: &Request) -> HandlerResult {
+    let (method, path) = authorized_target(context, request)?;
     if !matches!(*method, Method::GET | Method::HEAD) {
         let sentence =
-            format!("no route `{method} {path}` at this door; GET /index.html says what is here");
+            format!("no route `{method} {path}` here; GET /index.html says what there is");
         return Err(Refusal::not_found(sentence).into());
     }
     Ok((StatusCode::FOUND, [(LOCATION, "/index.html")]).into_response())
 }
 
-fn not_allowed(guest: RequestContext, request: &Request, takes: &str) -> HandlerResult {
-    let (method, path) = authorized_target(guest, request)?;
+fn not_allowed(context: RequestContext, request: &Request, allow: &str) -> HandlerResult {
+    let (method, path) = authorized_target(context, request)?;
     let sentence =
         format!("`{path}` does not take {method}; the header `Allow` says what it takes");
     let rejection = Rejection::new(StatusCode::METHOD_NOT_ALLOWED, Code::Invalid, sentence);
-    Ok(([(ALLOW, takes)], rejection).into_response())
+    Ok(([(ALLOW, allow)], rejection).into_response())
 }
 
-/// What somebody looked for who may be told that it is not there.
+/// The method and path of a request, if its caller may learn that there is no such route.
 fn authorized_target(
-    guest: RequestContext,
+    context: RequestContext,
     request: &Request,
 ) -> Result<(&Method, String), Rejection> {
-    guest.check_content(AcceptedBody::Json)?;
-    guest.caller()?;
+    context.check_content(AcceptedBody::Json)?;
+    context.caller()?;
     Ok((request.method(), request.uri().path().escape_debug().to_string()))
 }

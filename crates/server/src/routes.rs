@@ -1,5 +1,5 @@
-//! The one route table. Paths are looked up in it, OpenAPI is derived from it and tests walk it, so no route can be
-//! anywhere else.
+//! The one route table. The router and the OpenAPI document are built from it and tests walk it, so
+//! no route can be anywhere else.
 
 use std::any::Any;
 use std::panic::AssertUnwindSafe;
@@ -25,7 +25,7 @@ use crate::{actions, api_reference, events, health, metrics, ws};
 pub struct Route {
     /// The method.
     pub method: Method,
-    /// The path, with `{name}` for what varies.
+    /// The path, with `{name}` for the variable part.
     pub path: &'static str,
     /// One sentence.
     pub doc: &'static str,
@@ -40,15 +40,15 @@ pub struct Route {
 
 /// Something a route reads besides a body.
 pub struct RouteParam {
-    /// Where it stands.
+    /// Where it is.
     pub location: ParamLocation,
-    /// What it is called there.
+    /// Its name there.
     pub name: &'static str,
     /// One sentence.
     pub doc: &'static str,
 }
 
-/// Where an input stands.
+/// Where a parameter is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ParamLocation {
     /// In the path.
@@ -62,20 +62,22 @@ pub enum ParamLocation {
 /// What a caller of a route needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RequiredAccess {
-    /// Nothing; whoever has a grant is told more.
+    /// Nothing; a caller with a grant gets more details.
     Open,
-    /// Any grant; what it must hold, the action says.
+    /// Any grant; the action decides which scope it needs.
     Grant,
     /// A grant with this scope.
     Scope(Scope),
 }
 
-/// Who may come in and what happens then. A handler that is given a [`Call`] is given a caller with it.
+/// The access that a route needs, and its handler. A handler that takes a [`Call`] always has a
+/// caller.
 pub(crate) enum RouteHandler {
     Open(fn(Arc<ServerState>, Option<Caller>) -> BoxFuture<'static, HandlerResult>),
     Grant(fn(Call) -> BoxFuture<'static, HandlerResult>),
     Scope(Scope, fn(Call) -> BoxFuture<'static, HandlerResult>),
-    /// As [`RouteHandler::Grant`], but a socket may show its token after it is open, and does nothing before.
+    /// As [`RouteHandler::Grant`], but a socket may send its token after it is open, and does
+    /// nothing before that.
     Socket(fn(Arc<ServerState>, Option<Caller>, Request) -> BoxFuture<'static, HandlerResult>),
 }
 
@@ -180,11 +182,11 @@ const OWN_ROUTES: [Route; 8] = [
 ];
 
 static ALL_ROUTES: LazyLock<Vec<Route>> = LazyLock::new(|| {
-    let doors = CompatProtocol::ALL.into_iter().flat_map(CompatProtocol::routes);
-    OWN_ROUTES.into_iter().chain(doors).collect()
+    let compat = CompatProtocol::ALL.into_iter().flat_map(CompatProtocol::routes);
+    OWN_ROUTES.into_iter().chain(compat).collect()
 });
 
-/// Every route there is.
+/// All routes.
 #[must_use]
 pub fn routes() -> &'static [Route] {
     &ALL_ROUTES
@@ -201,31 +203,31 @@ impl Route {
         }
     }
 
-    /// Answers a request, with what varies in its path.
+    /// Answers a request; `name` is the variable part of its path.
     pub(crate) async fn answer(
         &self,
         shared: Arc<ServerState>,
-        guest: RequestContext,
+        context: RequestContext,
         name: Option<String>,
         request: Request,
     ) -> HandlerResult {
-        catch_panic(self.begin(shared, guest, name, request)?).await
+        catch_panic(self.begin(shared, context, name, request)?).await
     }
 
     fn begin(
         &self,
         shared: Arc<ServerState>,
-        guest: RequestContext,
+        context: RequestContext,
         name: Option<String>,
         request: Request,
     ) -> Result<BoxFuture<'static, HandlerResult>, Rejection> {
-        guest.check_content(self.takes)?;
+        context.check_content(self.takes)?;
         match self.handler {
-            RouteHandler::Open(handler) => Ok(handler(shared, guest.caller().ok())),
-            RouteHandler::Socket(handler) => Ok(handler(shared, guest.caller().ok(), request)),
-            RouteHandler::Grant(handler) => Ok(handler(Call::new(shared, guest, name, request)?)),
+            RouteHandler::Open(handler) => Ok(handler(shared, context.caller().ok())),
+            RouteHandler::Socket(handler) => Ok(handler(shared, context.caller().ok(), request)),
+            RouteHandler::Grant(handler) => Ok(handler(Call::new(shared, context, name, request)?)),
             RouteHandler::Scope(scope, handler) => {
-                let call = Call::new(shared, guest, name, request)?;
+                let call = Call::new(shared, context, name, request)?;
                 permit::scope(&call.caller.grant, scope).map_err(forbidden)?;
                 Ok(handler(call))
             }
@@ -237,7 +239,7 @@ fn forbidden(denial: permit::Denial) -> Refusal {
     Refusal::new(Code::Forbidden, denial.to_string())
 }
 
-/// Catches a handler that falls: its caller is answered, and the others notice nothing.
+/// Catches the panic of a handler: its caller gets an error, and other requests go on.
 async fn catch_panic(handling: BoxFuture<'static, HandlerResult>) -> HandlerResult {
     let caught = AssertUnwindSafe(handling).catch_unwind().await;
     caught.unwrap_or_else(|panic| {

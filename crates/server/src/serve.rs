@@ -1,4 +1,4 @@
-//! Serving: accept, talk, and stop without cutting anybody short who is nearly done.
+//! The server's life: accept connections, serve them, and shut down gracefully.
 
 use std::io;
 use std::net::SocketAddr;
@@ -18,75 +18,78 @@ use crate::router::ListenerRouter;
 use crate::state::ServerState;
 use crate::{Listener, ServerLimits};
 
-/// How many of those who find no seat are told so at once; more are only closed.
+/// How many refused connections are answered at once; further ones are closed without an answer.
 const MAX_REJECTING: usize = 256;
-/// How many may knock before they are let in.
+/// How many connections the system queues until they are accepted.
 const LISTEN_BACKLOG: i32 = 1024;
-/// How long to wait for the descriptor of a connection that is closed for whoever knocks.
+/// How long to wait for the descriptor of an evicted connection.
 const EVICT_DELAY: Duration = Duration::from_millis(1);
-/// How long to wait when the system has no descriptor left, and all who are connected are known.
+/// How long to wait when the system has no descriptor left and no connection can be evicted.
 const NO_DESCRIPTOR_DELAY: Duration = Duration::from_millis(100);
 
 /// Why nothing can be served.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// Others could read the tokens on the way.
+    /// Tokens could be read on the network.
     #[error("cannot serve on {0}: only this machine's own addresses are served without TLS")]
     NotLoopback(SocketAddr),
-    /// A listener is no use.
+    /// A listener does not work.
     #[error("cannot listen: {0}")]
     Listener(io::Error),
 }
 
-/// What is served by, whoever calls.
+/// The configuration of the server.
 #[derive(Clone, Debug, Default)]
 pub struct HttpServerConfig {
-    /// What is refused beyond this.
+    /// Limits and time-outs.
     pub limits: ServerLimits,
-    /// What the clients of agentmux were promised.
+    /// Settings of the agentmux compat API.
     pub agentmux: AgentmuxConfig,
 }
 
-/// Serves the kernel's doors until `shutdown`. Then no one else is let in, streams of events end, and requests
-/// under way have [`ServerLimits::farewell`] to end by themselves.
+/// Serves the kernel until `shutdown`. Then no connection is accepted any more, streams of events
+/// end, and requests in progress have [`ServerLimits::shutdown_grace`] to finish.
 ///
 /// # Errors
-/// When a listener is open to other machines, or no use.
+/// If a listener is open to other machines, or does not work.
 pub async fn serve(
     kernel: Kernel,
     listeners: Vec<(Listener, ServedApi)>,
-    rules: HttpServerConfig,
+    config: HttpServerConfig,
     shutdown: impl Future<Output = ()>,
 ) -> Result<(), Error> {
-    let limits = rules.limits;
-    let shared = Arc::new(ServerState::new(kernel, rules));
-    let mut gates = JoinSet::new();
-    for (listener, face) in listeners {
-        let threshold = Arc::new(Ingress::new(&listener, &face)?);
+    let limits = config.limits;
+    let shared = Arc::new(ServerState::new(kernel, config));
+    let mut accept_loops = JoinSet::new();
+    for (listener, api) in listeners {
+        let ingress = Arc::new(Ingress::new(&listener, &api)?);
         listener.set_backlog(LISTEN_BACKLOG).map_err(Error::Listener)?;
-        let (shared, map) = (shared.clone(), Arc::new(router(&face)));
-        let gate =
-            AcceptLoop { shared, router: map, ingress: threshold, connections: JoinSet::new() };
-        gates.spawn(gate.run(listener));
+        let accept_loop = AcceptLoop {
+            shared: shared.clone(),
+            router: Arc::new(router(&api)),
+            ingress,
+            connections: JoinSet::new(),
+        };
+        accept_loops.spawn(accept_loop.run(listener));
     }
     shutdown.await;
     shared.close();
-    let goodbye = async { while gates.join_next().await.is_some() {} };
-    if timeout(limits.shutdown_grace, goodbye).await.is_err() {
-        tracing::warn!("requests still under way were cut short");
+    let finished = async { while accept_loops.join_next().await.is_some() {} };
+    if timeout(limits.shutdown_grace, finished).await.is_err() {
+        tracing::warn!("requests still in progress were aborted");
     }
     Ok(())
 }
 
-/// What is shown by this face.
-fn router(face: &ServedApi) -> ListenerRouter {
-    match face {
+/// The router of this API.
+fn router(api: &ServedApi) -> ListenerRouter {
+    match api {
         ServedApi::Main => ListenerRouter::whole(),
         ServedApi::Compat { door, .. } => ListenerRouter::of(*door),
     }
 }
 
-/// One listener and the connections that came by it, which end with it.
+/// One listener and its connections, which end with it.
 struct AcceptLoop {
     shared: Arc<ServerState>,
     router: Arc<ListenerRouter>,
@@ -105,12 +108,12 @@ impl AcceptLoop {
         let mut closed = Box::pin(self.shared.closed());
         loop {
             let event = tokio::select! {
-                came = listener.accept() => AcceptEvent::Accepted(came),
+                accepted = listener.accept() => AcceptEvent::Accepted(accepted),
                 Some(_) = self.connections.join_next() => AcceptEvent::ConnectionEnded,
                 () = &mut closed => AcceptEvent::Closing,
             };
             match event {
-                AcceptEvent::Accepted(Ok(arrival)) => self.start_connection(arrival),
+                AcceptEvent::Accepted(Ok(accepted)) => self.start_connection(accepted),
                 AcceptEvent::Accepted(Err(error)) => self.handle_accept_error(error).await,
                 AcceptEvent::ConnectionEnded => {}
                 AcceptEvent::Closing => break,
@@ -121,26 +124,28 @@ impl AcceptLoop {
     }
 
     fn start_connection(&mut self, AcceptedConn { stream, refusal }: AcceptedConn) {
-        let seat = self.shared.conn_limit(&self.ingress).acquire();
-        match (refusal, seat) {
-            (None, Some(seat)) => {
-                // The system has said that it is the owner.
+        let slot = self.shared.conn_limit(&self.ingress).acquire();
+        match (refusal, slot) {
+            (None, Some(slot)) => {
+                // The system has checked the user id: it is the owner.
                 if self.ingress.transport == RequestTransport::Unix {
-                    seat.mark_authenticated(&self.shared.kernel.owner(None).grant);
+                    slot.mark_authenticated(&self.shared.kernel.owner(None).grant);
                 }
-                let (shared, map) = (self.shared.clone(), self.router.clone());
-                let threshold = self.ingress.clone();
-                let talk =
-                    connection::talk(ConnContext { shared, map, ingress: threshold }, stream, seat);
-                self.connections.spawn(SelfWake::new(talk));
+                let context = ConnContext {
+                    shared: self.shared.clone(),
+                    map: self.router.clone(),
+                    ingress: self.ingress.clone(),
+                };
+                let connection = connection::talk(context, stream, slot);
+                self.connections.spawn(SelfWake::new(connection));
             }
             (Some(refusal), _) => self.reject(stream, refusal),
             (None, None) => self.reject(stream, all_connections_taken(&self.shared.limits)),
         }
     }
 
-    /// The one who knocked may be gone, or there is no descriptor for them: neither is the end. Strangers who only sit there
-    /// give theirs.
+    /// The client may be gone, or there is no descriptor for it; the loop goes on in both cases.
+    /// Unauthenticated connections are evicted to free a descriptor.
     async fn handle_accept_error(&mut self, error: io::Error) {
         tracing::warn!(%error, "a connection could not be accepted");
         let pause = if self.shared.evict() { EVICT_DELAY } else { NO_DESCRIPTOR_DELAY };
@@ -157,9 +162,9 @@ impl AcceptLoop {
 }
 
 fn all_connections_taken(limits: &ServerLimits) -> Refusal {
-    let most = limits.connections;
+    let max = limits.connections;
     Refusal::new(
         Code::Unavailable,
-        format!("all {most} connections are taken; close some and try again"),
+        format!("all {max} connections are taken; close some and try again"),
     )
 }

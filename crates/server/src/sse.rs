@@ -1,4 +1,4 @@
-//! Events as text: the frames of a server-sent event stream. Pure.
+//! Encodes events as the frames of a server-sent event stream. Pure.
 
 use std::fmt::Write;
 
@@ -6,14 +6,14 @@ use bytes::Bytes;
 use paned_kernel::journal::{EventBatch, EventEncoding, JournalEntry};
 use paned_model::EventId;
 
-/// What a stream begins with, so that its client sees at once that it stands.
+/// The first bytes of a stream, so that its client sees at once that it is open.
 pub(crate) const GREETING: &str = ": paned\n\n";
-/// What a quiet stream says now and then.
+/// The heartbeat of an idle stream.
 pub(crate) const HEARTBEAT: &str = ": alive\n\n";
 
-/// Events as frames, made once for all streams.
-pub(crate) fn events(portion: &EventBatch) -> &Bytes {
-    portion.encoded(EventEncoding::Sse, event)
+/// Events as frames, encoded once for all streams.
+pub(crate) fn events(batch: &EventBatch) -> &Bytes {
+    batch.encoded(EventEncoding::Sse, event)
 }
 
 fn event(entry: &JournalEntry) -> &Bytes {
@@ -24,19 +24,20 @@ fn event(entry: &JournalEntry) -> &Bytes {
     })
 }
 
-/// Adds an event. `time` is a field of ours; clients that do not know it pass over it.
+/// Appends an event. `time` is our own field; the format has clients ignore unknown fields.
 fn add(out: &mut String, entry: &JournalEntry) {
     // Writing to a string cannot fail.
     let _ = write!(out, "id: {}\nevent: {}\ntime: {}\n", entry.id, line(&entry.name), entry.time);
     data(out, &entry.payload);
 }
 
-/// Adds that events are missing here. It has no id: whoever comes back goes on after the last event they saw.
+/// Appends a gap: these events are missing. It has no id, so a client that reconnects resumes after
+/// the last event that it saw.
 pub(crate) fn gap(out: &mut String, first: EventId, last: EventId) {
     let _ = write!(out, "event: gap\ndata: {{\"first\":{first},\"last\":{last}}}\n\n");
 }
 
-/// Adds data and ends the frame. Each line of it is a field of its own, as the format wants.
+/// Appends data and ends the frame. Each line is a field of its own, as the format requires.
 fn data(out: &mut String, text: &str) {
     for line in text.split(['\n', '\r']) {
         out.push_str("data: ");
@@ -46,7 +47,7 @@ fn data(out: &mut String, text: &str) {
     out.push('\n');
 }
 
-/// The text up to where its line ends: nothing can begin a field of its own.
+/// The first line of a text, so that a name cannot inject another field.
 fn line(text: &str) -> &str {
     text.split(['\n', '\r']).next().unwrap_or_default()
 }

@@ -1,4 +1,4 @@
-//! What all requests share.
+//! The state that all requests share.
 
 use std::sync::{Arc, OnceLock};
 
@@ -16,43 +16,39 @@ use crate::login_limit::LoginLimit;
 use crate::metrics::Metrics;
 use crate::{HttpServerConfig, ServerLimits};
 
-/// What all requests share: the kernel, and what this face knows of itself.
+/// The state that all requests share: the kernel, and the server's own state.
 pub(crate) struct ServerState {
     pub(crate) kernel: Kernel,
     pub(crate) limits: ServerLimits,
     pub(crate) agentmux: AgentmuxConfig,
-    /// Held by whoever counts the sessions of agentmux and makes one more.
+    /// Held while the sessions of agentmux are counted and one more is spawned.
     pub(crate) agentmux_spawn_lock: Semaphore,
     /// The sockets of opencode-pty's clients.
     pub(crate) opencode_pty: Arc<PtyCompatSockets>,
     pub(crate) metrics: Metrics,
-    /// Wrong tokens over TCP.
+    /// Rate limit for wrong tokens over TCP.
     pub(crate) login_limit: LoginLimit,
     conn_pools: ConnPools,
-    /// The list of actions, once somebody asked for it.
+    /// The list of actions, built on the first request.
     pub(crate) actions: OnceLock<Bytes>,
-    /// The OpenAPI document, once somebody asked for it.
+    /// The OpenAPI document, built on the first request.
     pub(crate) openapi: OnceLock<Bytes>,
     closing: watch::Sender<bool>,
 }
 
-/// Seats, apart for those who must not be able to take each other's.
+/// Separate connection limits for classes of clients that must not crowd each other out.
 struct ConnPools {
-    /// For the owner, over the socket.
+    /// For the owner, over the Unix socket.
     owner: Arc<ConnLimit>,
-    /// For whoever needs a token.
+    /// For TCP clients that need a token or a secret.
     token: Arc<ConnLimit>,
-    /// For whoever comes by a listener that is open.
+    /// For clients of an open listener.
     open: Arc<ConnLimit>,
 }
 
 impl ConnPools {
-    fn new(most: usize) -> Self {
-        Self {
-            owner: ConnLimit::new(most),
-            token: ConnLimit::new(most),
-            open: ConnLimit::new(most),
-        }
+    fn new(max: usize) -> Self {
+        Self { owner: ConnLimit::new(max), token: ConnLimit::new(max), open: ConnLimit::new(max) }
     }
 }
 
@@ -76,7 +72,7 @@ impl ServerState {
         }
     }
 
-    /// The server stops: no more connections, no more events, goodbye to whoever is idle.
+    /// The server stops: no new connections, no more events, and idle connections are closed.
     pub(crate) fn close(&self) {
         self.closing.send_replace(true);
     }
@@ -85,25 +81,26 @@ impl ServerState {
     pub(crate) fn closed(&self) -> impl Future<Output = ()> + Send + 'static {
         let mut closing = self.closing.subscribe();
         async move {
-            // An error means that everything is gone, which is the end too.
+            // An error means that the sender is gone, which is the end too.
             let _ = closing.wait_for(|closing| *closing).await;
         }
     }
 
-    /// Connections that are open.
+    /// The number of open connections.
     pub(crate) fn connections(&self) -> usize {
-        let ConnPools { owner, token: guests, open: anyone } = &self.conn_pools;
-        [owner, guests, anyone].iter().map(|seats| seats.in_use()).sum()
+        let ConnPools { owner, token, open } = &self.conn_pools;
+        [owner, token, open].iter().map(|limit| limit.in_use()).sum()
     }
 
-    /// Has a stranger give way to whoever knocks; whether there is one.
+    /// Evicts an unauthenticated connection to make room for a new one. Returns whether there was
+    /// one.
     pub(crate) fn evict(&self) -> bool {
         self.conn_pools.open.evict() || self.conn_pools.token.evict()
     }
 
-    /// The seats for whoever comes over this threshold.
-    pub(crate) fn conn_limit(&self, threshold: &Ingress) -> &Arc<ConnLimit> {
-        match (&threshold.transport, &threshold.auth) {
+    /// The connection limit for clients of this listener.
+    pub(crate) fn conn_limit(&self, ingress: &Ingress) -> &Arc<ConnLimit> {
+        match (&ingress.transport, &ingress.auth) {
             (RequestTransport::Unix, _) => &self.conn_pools.owner,
             (RequestTransport::Tcp(_), ListenerAuth::Grants | ListenerAuth::Secret(_)) => {
                 &self.conn_pools.token
@@ -112,7 +109,7 @@ impl ServerState {
         }
     }
 
-    /// Has the kernel run an action.
+    /// Runs an action in the kernel.
     pub(crate) async fn dispatch(
         &self,
         name: &str,

@@ -1,7 +1,8 @@
-//! A stream whose other end must take what it is sent.
+//! A stream with a write time-out.
 //!
-//! A client that stops reading stops only its own answer, but it would hold its connection for ever. Here a
-//! write that gets nowhere for too long is an error, which ends the connection.
+//! A client that stops reading blocks only its own response, but it would hold its connection
+//! forever. Here a write that makes no progress for too long is an error, which ends the
+//! connection.
 
 use std::io::{self, IoSlice};
 use std::pin::Pin;
@@ -13,7 +14,7 @@ use tokio::time::{Sleep, sleep};
 
 use crate::delegate_io::delegate_io;
 
-/// A stream that gives up writing when nothing is taken for as long as `limit`.
+/// A stream whose writes fail when they make no progress for as long as `limit`.
 pub(crate) struct WriteTimeout<S> {
     stream: S,
     limit: Duration,
@@ -36,8 +37,8 @@ impl<S> WriteTimeout<S> {
             return wrote;
         }
         let limit = self.limit;
-        let patience = self.timer.get_or_insert_with(|| Box::pin(sleep(limit)));
-        ready!(patience.as_mut().poll(cx));
+        let timer = self.timer.get_or_insert_with(|| Box::pin(sleep(limit)));
+        ready!(timer.as_mut().poll(cx));
         Poll::Ready(Err(io::Error::new(io::ErrorKind::TimedOut, "the client takes nothing")))
     }
 }

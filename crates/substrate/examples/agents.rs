@@ -1,9 +1,10 @@
-//! Two agents in sessions of their own: give each some work, read the answers, look at what is there, clean up.
+//! Two agents in sessions of their own: give each some work, read the answers, list the sessions,
+//! clean up.
 //!
-//! `cargo run -p paned-substrate --example agents -- native` needs nothing but this program: it is its own fork_server.
-//! With `tmux` instead, the sessions live on a tmux server of their own. A folder can follow; otherwise a new one in the
-//! system's temporary folder is used and removed.
-#![expect(clippy::print_stdout, reason = "an example speaks to whoever runs it")]
+//! `cargo run -p paned-substrate --example agents -- native` needs nothing but this program: it is
+//! its own fork server. With `tmux` instead, the sessions live on a tmux server of their own. A
+//! folder can follow; otherwise a new one in the system's temporary folder is used and removed.
+#![expect(clippy::print_stdout, reason = "an example prints its results")]
 
 use std::error::Error;
 use std::path::Path;
@@ -20,23 +21,24 @@ type ExampleResult<T> = Result<T, Box<dyn Error>>;
 fn main() -> ExampleResult<()> {
     let args: Vec<String> = std::env::args().skip(1).collect();
     match args.iter().map(String::as_str).collect::<Vec<_>>()[..] {
-        // Before there are threads: keepers are forked from here.
+        // This must run before there are threads: keepers are forked from here.
         ["fork-server"] => Ok(paned_keeper::fork_server::run(None)?),
-        [ground, folder] => run(ground, Path::new(folder)),
-        [ground] => {
+        [kind, folder] => run(kind, Path::new(folder)),
+        [kind] => {
             let folder = tempfile::tempdir()?;
-            run(ground, folder.path())
+            run(kind, folder.path())
         }
         _ => Err("usage: agents native|tmux [folder]".into()),
     }
 }
 
 #[tokio::main(flavor = "current_thread")]
-async fn run(ground: &str, folder: &Path) -> ExampleResult<()> {
-    let substrate = choose(ground, folder)?;
+async fn run(kind: &str, folder: &Path) -> ExampleResult<()> {
+    let substrate = choose(kind, folder)?;
     let size = Size { cols: 100, rows: 30 };
     let shell = Program::new(["sh"]);
-    let (one, two) = (Name::new("agent.one")?, Name::new("agent.two")?);
+    let one = Name::new("agent.one")?;
+    let two = Name::new("agent.two")?;
     for (name, work) in [(&one, "echo $((6 * 7))"), (&two, "echo $((6 * 9))")] {
         substrate.spawn(name, &shell, size).await?;
         substrate.send(&name.into(), work).await?;
@@ -56,23 +58,24 @@ async fn run(ground: &str, folder: &Path) -> ExampleResult<()> {
         substrate.destroy(&session.name).await?;
     }
     println!("{} sessions are left", substrate.list().await?.len());
-    // Without this, tmux waits for the next session; natively nothing is left to wait.
+    // Without this, the tmux server would keep running; natively nothing is left.
     Ok(TmuxSubstrate::new(TmuxServerAddr::own(folder)).end_server().await?)
 }
 
-fn choose(ground: &str, folder: &Path) -> ExampleResult<Box<dyn Substrate>> {
-    match ground {
+fn choose(kind: &str, folder: &Path) -> ExampleResult<Box<dyn Substrate>> {
+    match kind {
         "native" => {
-            let (program, log) = (std::env::current_exe()?, folder.join("keepers.log"));
+            let program = std::env::current_exe()?;
+            let log = folder.join("keepers.log");
             let fork_server = ForkServer::new(program, vec!["fork-server".into()], log);
             Ok(Box::new(NativeSubstrate::new(folder.to_owned(), fork_server)))
         }
         "tmux" => Ok(Box::new(TmuxSubstrate::new(TmuxServerAddr::own(folder)))),
-        other => Err(format!("no ground is called {other}: native or tmux").into()),
+        other => Err(format!("there is no substrate `{other}`: native or tmux").into()),
     }
 }
 
-/// Waits until one of the last lines ends with this: before it may stand the shell's prompt.
+/// Waits until one of the last lines ends with this: the shell's prompt may be before it.
 async fn wait_for(substrate: &dyn Substrate, target: &Target, line: &str) -> ExampleResult<()> {
     let end = Instant::now() + Duration::from_secs(10);
     while Instant::now() < end {

@@ -1,4 +1,5 @@
-//! Why a substrate did not do as asked: seven names that every ground shares, and three for the machine.
+//! Why a substrate refused or failed: seven errors that all implementations share, and three of the
+//! machine.
 
 use std::time::Duration;
 
@@ -22,16 +23,16 @@ pub enum Error {
     /// The pane is too small to be halved.
     #[error("pane limit: {0}")]
     PaneLimit(String),
-    /// Not a number of lines that one can ask for.
+    /// Not a valid number of lines.
     #[error("invalid lines: {0}")]
     InvalidLines(String),
-    /// No server runs there, so nobody can do it.
+    /// No server runs there.
     #[error("no server: {0}")]
     NoServer(String),
-    /// A name, text, key, program or size that cannot be.
+    /// An invalid name, text, key, program or size.
     #[error("invalid command: {0}")]
     InvalidCommand(String),
-    /// It did not happen in time. Whether it was done is not known.
+    /// It timed out. Whether it was done is not known.
     #[error("{what} took longer than {} ms", limit.as_millis())]
     Timeout {
         /// What was waited for.
@@ -42,7 +43,7 @@ pub enum Error {
     /// A limit of the machine, and what to change.
     #[error("{0}")]
     MachineLimit(String),
-    /// The machine or the server said no, in its own words.
+    /// The machine or the server failed, with its own message.
     #[error("{0}")]
     Failed(String),
 }

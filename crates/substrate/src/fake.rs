@@ -1,4 +1,5 @@
-//! Sessions in memory, whose programs are played by [`Script`]s: for tests of whatever drives a substrate.
+//! Sessions in memory, whose programs are simulated by [`Script`]s: for tests of programs that use
+//! a substrate.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -16,28 +17,28 @@ use super::{
 
 const ENTER: &[u8] = b"\r";
 
-/// Plays a program: what it prints when it starts and when something is typed.
+/// Simulates a program: what it prints when it starts and when something is typed.
 pub trait Script: Send {
-    /// What it prints at first.
+    /// What it prints when it starts.
     fn start(&mut self, size: Size) -> Vec<u8>;
 
-    /// Somebody typed this by one write; its terminal has this size now.
+    /// Input arrived in one write; its terminal has this size now.
     fn typed(&mut self, bytes: &[u8], size: Size) -> ScriptStep;
 }
 
 /// What a program does next.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ScriptStep {
-    /// It prints this, or nothing, and goes on.
+    /// It prints this, or nothing, and continues.
     Print(Vec<u8>),
-    /// It ends.
+    /// It exits.
     End,
 }
 
-/// Chooses who plays a program; nobody, if there is no such program.
+/// Chooses the script for a program; `None` if there is no such program.
 type ScriptPicker = dyn Fn(&Program) -> Option<Box<dyn Script>> + Send + Sync;
 
-/// A substrate in memory. Clones are the same one.
+/// A substrate in memory. Clones share one state.
 #[derive(Clone)]
 pub struct FakeSubstrate {
     pick_script: Arc<ScriptPicker>,
@@ -53,7 +54,7 @@ struct FakeSubstrateState {
 struct FakeSession {
     window: Size,
     members: BTreeMap<PaneNumber, FakeSessionPane>,
-    /// All there were, those that have ended too.
+    /// All splits, also of panes that have ended.
     splits: BTreeMap<PaneNumber, SplitRecord>,
 }
 
@@ -71,16 +72,18 @@ impl fmt::Debug for FakeSubstrate {
 }
 
 impl Default for FakeSubstrate {
-    /// Every program is played by [`Cat`].
+    /// Every program is simulated by [`Cat`].
     fn default() -> Self {
         Self::new(|_| Some(Box::new(Cat::default())))
     }
 }
 
 impl FakeSubstrate {
-    /// A substrate whose programs are played by whomever this chooses.
-    pub fn new(cast: impl Fn(&Program) -> Option<Box<dyn Script>> + Send + Sync + 'static) -> Self {
-        Self { pick_script: Arc::new(cast), inner: Arc::default() }
+    /// A substrate whose programs are simulated by the scripts that this function chooses.
+    pub fn new(
+        pick_script: impl Fn(&Program) -> Option<Box<dyn Script>> + Send + Sync + 'static,
+    ) -> Self {
+        Self { pick_script: Arc::new(pick_script), inner: Arc::default() }
     }
 
     /// Everything that was written to a pane, write by write.
@@ -158,7 +161,8 @@ impl FakeSubstrate {
         Ok(SubstratePane { id, session: name, size, active: true })
     }
 
-    /// Writes go one by one; a program that ends takes its pane, and the last its session, with it.
+    /// Writes are passed one by one. When a program exits its pane is removed, and with the last
+    /// pane the session.
     fn write(&self, target: &Target, writes: &[&[u8]]) -> Result<(), Error> {
         let ended = self.with(target, |size, member| {
             for bytes in writes.iter().filter(|bytes| !bytes.is_empty()) {
@@ -178,9 +182,9 @@ impl FakeSubstrate {
 
     fn modes(&self, target: &Target) -> Result<paned_term::screen::view::ScreenModes, Error> {
         self.with(target, |_, member| {
-            let mut signals = OutputScanner::new();
-            signals.feed(&member.printed, |_| {});
-            Ok(text::modes(&signals))
+            let mut scanner = OutputScanner::new();
+            scanner.feed(&member.printed, |_| {});
+            Ok(text::modes(&scanner))
         })
     }
 }
@@ -337,7 +341,8 @@ impl Substrate for FakeSubstrate {
     }
 }
 
-/// Plays `cat` in a terminal: what is typed is shown, and each line comes back. Ctrl+c and ctrl+d end it.
+/// Simulates `cat` in a terminal: input is echoed, and each line is printed again. Ctrl+c and
+/// ctrl+d end it.
 #[derive(Clone, Debug, Default)]
 pub struct Cat {
     line: Vec<u8>,

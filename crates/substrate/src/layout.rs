@@ -1,7 +1,7 @@
-//! How the panes of a session share its room. Pure: the splits and who lives go in, sizes come out.
+//! How the panes of a session share its size. Pure: splits and live panes in, sizes out.
 //!
-//! A window is halved as it was split; where a pane has ended, its half goes to its neighbour. One cell lies between
-//! two halves, and the older one gets the odd cell, as tmux does it.
+//! Each split halves a pane; when a pane ends, its neighbour gets its half. One cell lies between
+//! two halves, and the older one gets the odd cell, as in tmux.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,10 +12,10 @@ use super::{Error, SplitOrientation};
 /// A pane's number within its session; the first is 0.
 pub(super) type PaneNumber = u32;
 
-/// Where a pane came from.
+/// The split that made a pane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct SplitRecord {
-    /// Who was halved.
+    /// The pane that was split.
     pub(super) of: PaneNumber,
     pub(super) direction: SplitOrientation,
 }
@@ -26,7 +26,7 @@ enum SplitNode {
     Halves(SplitOrientation, Box<(SplitNode, SplitNode)>),
 }
 
-/// The older and the newer half of a pane, if each can be a terminal.
+/// The older and the newer half of a pane, if each is large enough for a terminal.
 pub(super) fn halve(size: Size, direction: SplitOrientation) -> Result<(Size, Size), Error> {
     let (older, newer) = halves(size, direction);
     match (older.check(), newer.check()) {
@@ -59,7 +59,8 @@ fn halves(size: Size, direction: SplitOrientation) -> (Size, Size) {
     }
 }
 
-/// How large each living pane is. A window too small for its panes gives each the least that a terminal has.
+/// The size of each live pane. In a window too small for its panes, each gets the smallest size of
+/// a terminal.
 pub(super) fn sizes(
     window: Size,
     splits: &BTreeMap<PaneNumber, SplitRecord>,

@@ -1,18 +1,23 @@
-//! Sessions of panes that any program can drive: spawn, type, capture, split, destroy.
+//! Sessions of panes that any program can drive: spawn, type, capture, split, destroy. This is the
+//! library for other programs on top of `crates/backend`. It was the module `sessions` of that
+//! crate, which was called `substrate` then.
 //!
-//! [`Substrate`] is one contract over three grounds: [`NativeSubstrate`] keeps each pane in a keeper, [`TmuxSubstrate`] drives a tmux
-//! server, [`FakeSubstrate`] plays programs in memory. One suite of laws (`tests/conformance`) holds for all of them, and
-//! `examples/agents.rs` shows how to use them. Nothing here knows the kernel: a session is found by asking the ground,
-//! so it outlives whoever made it.
+//! [`Substrate`] is one contract with three implementations: [`NativeSubstrate`] runs each pane in
+//! a keeper, [`TmuxSubstrate`] drives a tmux server, [`FakeSubstrate`] simulates programs in
+//! memory. One conformance suite (`tests/conformance`) holds for all of them, and
+//! `examples/agents.rs` shows how to use them. Nothing here knows the kernel. No table of sessions
+//! is kept: each call queries the keepers or the tmux server, so a session outlives the process
+//! that made it.
 //!
 //! The rules, the same everywhere:
 //!
-//! - A name is matched whole, never by its beginning. `.` in it is a `.`.
-//! - A session lives as long as a program in it. When a pane's program ends the pane is gone, and its room goes to its
-//!   neighbour.
-//! - A session as a [`Target`] means its active pane: the one that was split off last, of those that live.
+//! - A name is matched as a whole, never by its prefix. `.` in it is a `.`.
+//! - A session lives as long as a program in it. When a pane's program exits the pane is gone, and
+//!   its neighbour gets its space.
+//! - A session as a [`Target`] means its active pane: of the live panes, the one that was split off
+//!   last.
 //! - Sizes are what the programs see. A split halves a pane and leaves one cell between the halves.
-//! - Every call has a deadline of its own. Dropping a call's future stops waiting for it.
+//! - Every call has a time-out of its own. Dropping a call's future stops waiting for it.
 
 mod error;
 mod fake;
@@ -39,12 +44,13 @@ pub use program::Program;
 pub use rules::{LONGEST_TEXT, MOST_LINES};
 pub use tmux::TmuxSubstrate;
 
-/// What sessions of panes live on.
+/// What sessions of panes run on.
 pub trait Substrate: Send + Sync + 'static {
     /// Starts a session with one pane of this size that runs this program.
     ///
     /// # Errors
-    /// [`Error::SessionExists`] when the name is taken, [`Error::InvalidCommand`] when there is no such program or size.
+    /// [`Error::SessionExists`] when the name is taken, [`Error::InvalidCommand`] when there is no
+    /// such program or size.
     fn spawn<'a>(
         &'a self,
         name: &'a Name,
@@ -52,47 +58,50 @@ pub trait Substrate: Send + Sync + 'static {
         size: Size,
     ) -> BoxedFuture<'a, Result<SubstrateSession, Error>>;
 
-    /// Ends a session and every program in it.
+    /// Kills a session and every program in it.
     ///
     /// # Errors
     /// [`Error::SessionNotFound`] when there is none.
     fn destroy<'a>(&'a self, name: &'a Name) -> BoxedFuture<'a, Result<(), Error>>;
 
-    /// Types a text by one write, and then Enter by another, so that no program takes the two for a paste.
+    /// Types a text in one write, and Enter in another, so that no program takes the two for a
+    /// paste.
     ///
-    /// The text goes as it is: a line end in it is a line feed, as ctrl+j types it, and only the end is Enter. It has
-    /// at most [`LONGEST_TEXT`] bytes and may be empty. A line editor in the terminal's own hands (`cat`, `read`) takes
-    /// 4095 bytes of a line and drops the rest; programs that read keys take all. Two who send to one pane at the same
-    /// moment take turns between themselves, or their texts meet before the first Enter.
+    /// The text is sent unchanged: a line end in it is a line feed, as ctrl+j types it, and only
+    /// the end is Enter. It has at most [`LONGEST_TEXT`] bytes and may be empty. A terminal in
+    /// canonical mode (`cat`, `read`) accepts 4095 bytes of a line and drops the rest; programs
+    /// that read keys get all. Callers that send to one pane at the same time must coordinate, or
+    /// their texts are joined before the first Enter.
     ///
     /// # Errors
-    /// [`Error::InvalidCommand`] when it is too long or holds a control character other than tab and line ends: those
-    /// are keys, for [`Substrate::key`].
+    /// [`Error::InvalidCommand`] when it is too long or holds a control character other than tab
+    /// and line ends: those are keys, for [`Substrate::key`].
     fn send<'a>(&'a self, target: &'a Target, text: &'a str) -> BoxedFuture<'a, Result<(), Error>>;
 
-    /// Presses one key: `Up Down Left Right Enter Escape Tab BTab Space PPage NPage Home End BSpace DC IC F1`–`F12`, one
-    /// printable character, or `C-` or `M-` and one; `ctrl+c` and its like are understood too. It becomes what the
-    /// program asked its terminal to send.
+    /// Presses one key: `Up Down Left Right Enter Escape Tab BTab Space PPage NPage Home End BSpace
+    /// DC IC F1`–`F12`, one printable character, or `C-` or `M-` and one; `ctrl+c` and the like
+    /// work too. It is encoded in the modes that the program has set.
     ///
     /// # Errors
-    /// [`Error::InvalidCommand`] when no key is called that.
+    /// [`Error::InvalidCommand`] when there is no such key.
     fn key<'a>(&'a self, target: &'a Target, key: &'a str) -> BoxedFuture<'a, Result<(), Error>>;
 
-    /// The last lines that were printed, oldest first, without blanks at their ends.
+    /// The last lines that were printed, oldest first, without trailing blanks.
     ///
-    /// Blank lines below the last text do not count. Of the others there are exactly as many as asked for; fewer only if
-    /// fewer were printed, or are kept. Natively and in memory a line is what was printed up to a line end, however
-    /// narrow the terminal; on tmux it is a row of the terminal.
+    /// Blank lines below the last text do not count. Of the others it returns exactly as many as
+    /// asked for; fewer only if fewer were printed, or are kept. Natively and in memory a line is
+    /// what was printed up to a line end, however narrow the terminal; on tmux it is a row of the
+    /// terminal.
     ///
     /// # Errors
-    /// [`Error::InvalidLines`] for none, or more than [`MOST_LINES`].
+    /// [`Error::InvalidLines`] for 0, or more than [`MOST_LINES`].
     fn capture<'a>(
         &'a self,
         target: &'a Target,
         lines: usize,
     ) -> BoxedFuture<'a, Result<Vec<String>, Error>>;
 
-    /// What a person would see now: every row of the terminal, from the top, without blanks at their ends.
+    /// What a user would see now: every row of the terminal, from the top, without trailing blanks.
     ///
     /// # Errors
     /// [`Error::SessionNotFound`] when there is no such target.
@@ -105,7 +114,7 @@ pub trait Substrate: Send + Sync + 'static {
     /// Every session, by name. Where no server runs there are none.
     ///
     /// # Errors
-    /// When the ground cannot be asked.
+    /// When the keepers or the tmux server cannot be queried.
     fn list(&self) -> BoxedFuture<'_, Result<Vec<SubstrateSession>, Error>>;
 
     /// The panes of a session, in the order they were made.
@@ -125,7 +134,7 @@ pub trait Substrate: Send + Sync + 'static {
         program: &'a Program,
     ) -> BoxedFuture<'a, Result<SubstratePane, Error>>;
 
-    /// Gives a session another size, which its panes share.
+    /// Resizes a session; its panes share the new size.
     ///
     /// # Errors
     /// [`Error::InvalidCommand`] when no terminal has that size.
@@ -135,20 +144,20 @@ pub trait Substrate: Send + Sync + 'static {
 /// A session.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct SubstrateSession {
-    /// Its name, as it was asked for.
+    /// Its name, as requested.
     pub name: Name,
     /// How large it is, with all its panes.
     pub size: Size,
     /// How many panes it has.
     pub panes: usize,
-    /// Whether a person is there: somebody attached to it, or natively somebody who holds the size of a pane.
+    /// Whether a client is attached; natively, whether a client holds the size of a pane.
     pub attached: bool,
 }
 
 /// A pane of a session.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct SubstratePane {
-    /// What to call it as a target.
+    /// Its id, for use as a target.
     pub id: SubstratePaneId,
     /// Its session.
     pub session: Name,
@@ -158,7 +167,7 @@ pub struct SubstratePane {
     pub active: bool,
 }
 
-/// Names a pane among those of one ground: `%3` on tmux. Never given twice while its session lives.
+/// The id of a pane within one substrate: `%3` on tmux. Never reused while its session lives.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct SubstratePaneId(pub String);
@@ -169,7 +178,7 @@ impl fmt::Display for SubstratePaneId {
     }
 }
 
-/// Whom a call means.
+/// The pane that a call is for.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Target {
     /// A session's active pane.
@@ -179,7 +188,7 @@ pub enum Target {
 }
 
 impl Target {
-    /// That nobody is called so.
+    /// The error that this target does not exist.
     fn missing(&self) -> Error {
         match self {
             Self::Session(name) => Error::no_session(name),

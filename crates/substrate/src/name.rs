@@ -7,7 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use super::Error;
 
-/// A session's name: letters, digits, `_`, `.` and `-`, at most 128 of them. It means the session of exactly this name.
+/// A session's name: letters, digits, `_`, `.` and `-`, at most 128 of them. It is matched as a
+/// whole.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "String")]
 pub struct Name(String);

@@ -1,11 +1,11 @@
-//! Programs to start, and whether there are such.
+//! Programs to start, and how they are resolved.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use super::Error;
 
-/// What is about the terminal of whoever calls us, and not about the one we make.
+/// Variables that describe the terminal of our caller, not the one we make.
 const TERMINAL_VARIABLES: [&str; 8] = [
     "TERM",
     "COLORTERM",
@@ -20,15 +20,16 @@ const TERMINAL_VARIABLES: [&str; 8] = [
 /// A program for a new pane. No shell reads it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Program {
-    /// The program and its arguments; none at all is the user's shell.
+    /// The program and its arguments; empty for the user's shell.
     pub argv: Vec<String>,
-    /// Variables on top of the ground's own: natively those of this process, on tmux those of its server.
+    /// Variables on top of the inherited ones: natively those of this process, on tmux those of its
+    /// server.
     pub env: Vec<(String, String)>,
-    /// Where to start it; in the user's home otherwise.
+    /// The working directory; the user's home by default.
     pub cwd: Option<PathBuf>,
 }
 
-/// A program that was found, ready to be started.
+/// A program that was resolved, ready to be started.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct ResolvedProgram {
     pub(super) file: PathBuf,
@@ -43,7 +44,7 @@ impl Program {
         Self { argv: argv.into_iter().map(Into::into).collect(), ..Self::default() }
     }
 
-    /// Looks everything up, as a shell would.
+    /// Resolves program, environment and folder, as a shell would.
     pub(super) fn find(&self) -> Result<ResolvedProgram, Error> {
         self.check()?;
         let env = environment(&self.env);
@@ -71,26 +72,26 @@ impl Program {
     }
 }
 
-fn environment(asked: &[(String, String)]) -> BTreeMap<String, String> {
+fn environment(extra: &[(String, String)]) -> BTreeMap<String, String> {
     let own = std::env::vars_os()
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
     let mut env: BTreeMap<String, String> =
         own.filter(|(name, _)| !TERMINAL_VARIABLES.contains(&name.as_str())).collect();
     env.insert("TERM".into(), "xterm-256color".into());
     env.insert("COLORTERM".into(), "truecolor".into());
-    env.extend(asked.iter().cloned());
+    env.extend(extra.iter().cloned());
     env
 }
 
-fn folder(asked: Option<&Path>, env: &BTreeMap<String, String>) -> Result<PathBuf, Error> {
-    let Some(asked) = asked else {
+fn folder(requested: Option<&Path>, env: &BTreeMap<String, String>) -> Result<PathBuf, Error> {
+    let Some(requested) = requested else {
         let home = env.get("HOME").map(PathBuf::from).filter(|home| home.is_dir());
         return Ok(home.unwrap_or_else(|| "/".into()));
     };
-    if asked.is_absolute() && asked.is_dir() {
-        return Ok(asked.to_owned());
+    if requested.is_absolute() && requested.is_dir() {
+        return Ok(requested.to_owned());
     }
-    let says = format!("`{}` is no folder to start in: give an absolute path", asked.display());
+    let says = format!("`{}` is no folder to start in: give an absolute path", requested.display());
     Err(Error::InvalidCommand(says))
 }
 

@@ -1,4 +1,4 @@
-//! What may be typed, asked for and how large a thing can be: the same on every ground.
+//! Limits on text, keys, lines and sizes: the same for all implementations.
 
 use paned_model::Size;
 use paned_term::keys::Key;
@@ -11,7 +11,7 @@ pub const LONGEST_TEXT: usize = 8192;
 /// The most lines to capture.
 pub const MOST_LINES: usize = 1_000_000;
 
-/// Whether a text can be typed.
+/// Checks that a text can be typed.
 pub(super) fn text(text: &str) -> Result<(), Error> {
     if LONGEST_TEXT < text.len() {
         let length = text.len();
@@ -40,7 +40,7 @@ pub(super) fn bytes(key: Key, modes: &ScreenModes) -> Result<Vec<u8>, Error> {
     key.encode(modes).map_err(|refused| Error::InvalidCommand(refused.to_string()))
 }
 
-/// Whether so many lines can be asked for.
+/// Checks the number of lines of a request.
 pub(super) fn lines(lines: usize) -> Result<(), Error> {
     if (1..=MOST_LINES).contains(&lines) {
         return Ok(());
@@ -49,7 +49,7 @@ pub(super) fn lines(lines: usize) -> Result<(), Error> {
     Err(Error::InvalidLines(says))
 }
 
-/// Whether a terminal can have this size.
+/// Checks that a terminal can have this size.
 pub(super) fn size(size: Size) -> Result<(), Error> {
     size.check().map(drop).map_err(Error::InvalidCommand)
 }

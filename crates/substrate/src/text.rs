@@ -1,4 +1,4 @@
-//! What printed bytes mean: the last lines, a screen, the modes for keys. Pure.
+//! Interpretation of printed bytes: the last lines, a screen, the modes for keys. Pure.
 
 use paned_model::Size;
 use paned_term::screen::view::ScreenModes;
@@ -6,19 +6,20 @@ use paned_term::{OutputScanner, Screen, lines, render};
 
 use super::CaptureStyle;
 
-/// Characters of a line that are shown.
+/// The most characters of a line that are returned.
 const LONGEST_LINE: usize = 1 << 16;
 
-/// Whether some bytes are all that was printed, or only the last of it.
+/// Whether some bytes are all of the output, or only its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum OutputExtent {
-    /// All, or all that is kept and begins a line.
+    /// All of it, or all that is kept and starts at a line.
     Whole,
-    /// The first line may have begun before.
+    /// The first line may be cut at its start.
     Tail,
 }
 
-/// The last lines of what was printed, the blank ones at the end left out; none if it takes more bytes to know.
+/// The last lines of the output, without blank lines at the end; `None` if more bytes are needed to
+/// know.
 pub(super) fn last_lines(bytes: &[u8], extent: OutputExtent, count: usize) -> Option<Vec<String>> {
     let skipped = usize::from(extent == OutputExtent::Tail);
     let mut raw: Vec<&[u8]> = lines::split(bytes).skip(skipped).collect();
@@ -40,10 +41,10 @@ pub(super) fn rows(screen: &Screen, style: CaptureStyle) -> Vec<String> {
     }
 }
 
-/// The modes a terminal is in after all that these signals have heard.
-pub(super) fn modes(signals: &OutputScanner) -> ScreenModes {
+/// The modes of a terminal after the output that the scanner has read.
+pub(super) fn modes(scanner: &OutputScanner) -> ScreenModes {
     let mut screen = Screen::new(Size::default());
-    screen.feed(&signals.preamble());
+    screen.feed(&scanner.preamble());
     screen.view().modes
 }
 

@@ -1,8 +1,9 @@
-//! Sessions on a tmux server, ours or somebody's, over one control connection.
+//! Sessions on a tmux server, our own or a foreign one, over one control connection.
 //!
-//! The connection is made when it is first needed. Only [`Substrate::spawn`] starts a server, and only one of our own; to
-//! everything else a server that is not there is [`Error::NoServer`], or no sessions. tmux keeps 10,000 lines of a pane
-//! on a server of our own, and cannot tell `a.b` from `a_b`: while one of them is there, the other is taken.
+//! The connection is made when it is first needed. Only [`Substrate::spawn`] starts a server, and
+//! only one of our own; for every other call a server that does not run is [`Error::NoServer`], or
+//! an empty list. tmux keeps 10,000 lines of a pane on a server of our own. It cannot tell `a.b`
+//! from `a_b`: while one of them exists, the other name is taken.
 
 use std::fs::{DirBuilder, File, OpenOptions};
 use std::io;
@@ -27,33 +28,33 @@ use paned_backend::tmux::{
 
 const ENTER: &[u8] = b"\r";
 
-/// Sessions on one tmux server. What it has is there for everybody who looks at that server.
+/// Sessions on one tmux server. Other clients of that server see them, too.
 #[derive(Debug)]
 pub struct TmuxSubstrate {
     addr: TmuxServerAddr,
     client: OnceCell<ControlClient>,
 }
 
-/// A server's sessions and panes at one moment.
+/// A snapshot of a server's sessions and panes.
 struct TmuxServerSnapshot {
     sessions: Vec<(Name, query::TmuxSession)>,
     views: Vec<TmuxPaneView>,
 }
 
 impl TmuxSubstrate {
-    /// Sessions on the server of this place.
+    /// Sessions on the server at this address.
     #[must_use]
     pub fn new(addr: TmuxServerAddr) -> Self {
         Self { addr, client: OnceCell::new() }
     }
 
-    /// Ends a server of our own, with every session on it. Somebody else's is left alone.
+    /// Kills a server of our own, with every session on it. A foreign server is left alone.
     ///
     /// # Errors
-    /// When it is there and cannot be reached.
+    /// When it runs and cannot be reached.
     pub async fn end_server(&self) -> Result<(), Error> {
         if self.addr.is_own() && self.is_there().await {
-            // Whoever would answer is gone by then.
+            // The server exits without a reply.
             let _ = self.connected().await?.run(&TmuxCommand::new("kill-server")).await;
         }
         Ok(())
@@ -63,7 +64,7 @@ impl TmuxSubstrate {
         UnixStream::connect(self.addr.socket()).await.is_ok()
     }
 
-    /// The connection to a server that runs.
+    /// The connection to a running server.
     async fn client(&self) -> Result<&ControlClient, Error> {
         if self.is_there().await {
             return self.connected().await;
@@ -74,25 +75,27 @@ impl TmuxSubstrate {
         )))
     }
 
-    /// The connection, to a server that is started if it is our own.
+    /// The connection; a server of our own is started first.
     async fn connected(&self) -> Result<&ControlClient, Error> {
         let connect = || async {
-            let _turn = self.lock_start().await?;
+            let _lock = self.lock_start().await?;
             Ok(connect(self.addr.clone()).await?.0)
         };
         self.client.get_or_try_init(connect).await
     }
 
-    /// Two clients that start a tmux 3.3a at the same moment crash it, so they take turns.
+    /// Two clients that start a tmux 3.3a at the same moment crash it, so a lock lets one start it
+    /// at a time.
     async fn lock_start(&self) -> Result<Option<File>, Error> {
         if !self.addr.is_own() {
             return Ok(None);
         }
         let file = self.addr.socket().with_file_name("start.lock");
-        let turn = tokio::task::spawn_blocking(move || lock(&file)).await;
-        let turn = turn.map_err(|panic| Error::Failed(panic.to_string()))?;
-        let says = |error| Error::Failed(format!("cannot wait for a turn to start tmux: {error}"));
-        turn.map(Some).map_err(says)
+        let locked = tokio::task::spawn_blocking(move || lock(&file)).await;
+        let locked = locked.map_err(|panic| Error::Failed(panic.to_string()))?;
+        let failed =
+            |error| Error::Failed(format!("cannot wait for a turn to start tmux: {error}"));
+        locked.map(Some).map_err(failed)
     }
 
     async fn snapshot(&self, client: &ControlClient) -> Result<TmuxServerSnapshot, Error> {
@@ -104,8 +107,8 @@ impl TmuxSubstrate {
 
     async fn pick(&self, target: &Target) -> Result<(&ControlClient, TmuxPane), Error> {
         let client = self.client().await?;
-        let stage = self.snapshot(client).await?;
-        Ok((client, stage.pick(target)?.id))
+        let snapshot = self.snapshot(client).await?;
+        Ok((client, snapshot.pick(target)?.id))
     }
 
     async fn open(
@@ -118,12 +121,13 @@ impl TmuxSubstrate {
         let program = tmux_program(program)?;
         let client = self.connected().await?;
         let tmux_name = SessionName::new(name.as_str())?;
-        let mut made = client.new_session(&tmux_name, size, &program).await;
-        // The server went while we asked, and all it had; the next one has to hear it again.
-        if matches!(made, Err(tmux::Error::Gone(_))) && !self.is_there().await {
-            made = client.new_session(&tmux_name, size, &program).await;
+        let mut created = client.new_session(&tmux_name, size, &program).await;
+        // The server exited during the request, with all its sessions; the request is sent to the
+        // next one.
+        if matches!(created, Err(tmux::Error::Gone(_))) && !self.is_there().await {
+            created = client.new_session(&tmux_name, size, &program).await;
         }
-        match made {
+        match created {
             Ok(_) => Ok(SubstrateSession { name: name.clone(), size, panes: 1, attached: false }),
             Err(tmux::Error::SessionExists(_)) => Err(Error::taken(name)),
             Err(error) => Err(error.into()),
@@ -133,14 +137,16 @@ impl TmuxSubstrate {
     async fn press(&self, target: &Target, key: &str) -> Result<(), Error> {
         let key = rules::key(key)?;
         let (client, pane) = self.pick(target).await?;
-        // Asked and encoded here: while a person scrolls, a key that tmux encodes would steer the scrolling.
-        let ask = TmuxCommand::new("display-message").word("-p").target(pane);
-        let ask = ask.argument("#{keypad_cursor_flag}#{keypad_flag}");
-        let replies = client.run(&ask).await?;
+        // The modes are queried and the key is encoded here: while the user scrolls, a key that
+        // tmux encodes would control the scrolling.
+        let query = TmuxCommand::new("display-message").word("-p").target(pane);
+        let query = query.argument("#{keypad_cursor_flag}#{keypad_flag}");
+        let replies = client.run(&query).await?;
         let flags = replies.iter().flat_map(|reply| &reply.lines).find(|line| !line.is_empty());
         let is_set = |at: usize| flags.and_then(|flags| flags.get(at)) == Some(&b'1');
         let mut modes = text::modes(&OutputScanner::new());
-        (modes.application_cursor, modes.application_keypad) = (is_set(0), is_set(1));
+        modes.application_cursor = is_set(0);
+        modes.application_keypad = is_set(1);
         Ok(client.send(pane, &rules::bytes(key, &modes)?).await?)
     }
 
@@ -152,25 +158,26 @@ impl TmuxSubstrate {
     ) -> Result<SubstratePane, Error> {
         let program = tmux_program(program)?;
         let client = self.client().await?;
-        let stage = self.snapshot(client).await?;
-        let pane = stage.pick(target)?;
+        let snapshot = self.snapshot(client).await?;
+        let pane = snapshot.pick(target)?;
         layout::halve(pane.size, direction)?;
         let side = match direction {
             SplitOrientation::Horizontal => SplitSide::Right,
             SplitOrientation::Vertical => SplitSide::Below,
         };
         let split = TmuxSplit { side, size: None, focus: true };
-        let made = client.split(pane.id, split, &program).await?;
-        let session = stage.name_of(pane).ok_or_else(|| target.missing())?.clone();
+        let created = client.split(pane.id, split, &program).await?;
+        let session = snapshot.name_of(pane).ok_or_else(|| target.missing())?.clone();
         let views = client.views().await?;
-        let view = views.iter().find(|view| view.id == made.pane);
-        let says = || Error::SessionNotFound("the new pane's program has ended already".to_owned());
-        Ok(to_pane(view.ok_or_else(says)?, session))
+        let view = views.iter().find(|view| view.id == created.pane);
+        let ended =
+            || Error::SessionNotFound("the new pane's program has ended already".to_owned());
+        Ok(to_pane(view.ok_or_else(ended)?, session))
     }
 
-    async fn lines(&self, target: &Target, wanted: LineSelection) -> Result<Vec<String>, Error> {
+    async fn lines(&self, target: &Target, selection: LineSelection) -> Result<Vec<String>, Error> {
         let (client, pane) = self.pick(target).await?;
-        let lines = match wanted {
+        let lines = match selection {
             LineSelection::Last(lines) => {
                 client.last_lines(pane, lines, CaptureStyle::Plain).await?
             }
@@ -190,7 +197,7 @@ fn lock(file: &Path) -> io::Result<File> {
     Ok(file)
 }
 
-/// Which lines of a pane.
+/// Which lines of a pane to read.
 enum LineSelection {
     Last(usize),
     Screen(CaptureStyle),
@@ -199,7 +206,7 @@ enum LineSelection {
 impl TmuxServerSnapshot {
     async fn query(client: &ControlClient) -> Result<Self, tmux::Error> {
         let sessions = client.sessions().await?;
-        // A person may have given one a name that nobody can call here.
+        // A user may have given a session a name that is not valid here.
         let named = |session: query::TmuxSession| Some((Name::new(&session.name).ok()?, session));
         let sessions = sessions.into_iter().filter_map(named).collect();
         Ok(Self { sessions, views: client.views().await? })
@@ -218,7 +225,7 @@ impl TmuxServerSnapshot {
             }
             Target::Pane(pane) => {
                 let id = TmuxPane::parse(pane.0.as_bytes());
-                // One that holds our own connection is in no session that has a name here.
+                // The pane of our own client is in no session that is listed here.
                 self.views.iter().find(|view| Some(view.id) == id && self.name_of(view).is_some())
             }
         };
@@ -248,7 +255,8 @@ fn to_pane(view: &TmuxPaneView, session: Name) -> SubstratePane {
     }
 }
 
-/// The program for tmux: looked for first, because tmux would start a session that ends at once.
+/// The program for tmux. It is resolved first, because tmux would start a session that ends at
+/// once.
 fn tmux_program(program: &Program) -> Result<operations::TmuxProgram, Error> {
     let found = program.find()?;
     let bytes = |text: &String| text.as_bytes().to_vec();
@@ -311,21 +319,22 @@ impl Substrate for TmuxSubstrate {
 
     fn list(&self) -> BoxedFuture<'_, Result<Vec<SubstrateSession>, Error>> {
         Box::pin(async {
-            let stage = match self.client().await {
+            let snapshot = match self.client().await {
                 Ok(client) => self.snapshot(client).await,
                 Err(error) => Err(error),
             };
-            let stage = match stage {
+            let snapshot = match snapshot {
                 Err(Error::NoServer(_)) => return Ok(Vec::new()),
                 other => other?,
             };
             let session = |(name, session): &(Name, query::TmuxSession)| SubstrateSession {
                 name: name.clone(),
                 size: session.size,
-                panes: stage.panes_of(session).count(),
+                panes: snapshot.panes_of(session).count(),
                 attached: 0 < session.attached_clients,
             };
-            let mut sessions: Vec<SubstrateSession> = stage.sessions.iter().map(session).collect();
+            let mut sessions: Vec<SubstrateSession> =
+                snapshot.sessions.iter().map(session).collect();
             sessions.sort_by(|a, b| a.name.cmp(&b.name));
             Ok(sessions)
         })
@@ -333,8 +342,9 @@ impl Substrate for TmuxSubstrate {
 
     fn panes<'a>(&'a self, name: &'a Name) -> BoxedFuture<'a, Result<Vec<SubstratePane>, Error>> {
         Box::pin(async move {
-            let stage = self.snapshot(self.client().await?).await?;
-            let mut views: Vec<&TmuxPaneView> = stage.panes_of(stage.session(name)?).collect();
+            let snapshot = self.snapshot(self.client().await?).await?;
+            let mut views: Vec<&TmuxPaneView> =
+                snapshot.panes_of(snapshot.session(name)?).collect();
             views.sort_by_key(|view| view.id);
             Ok(views.into_iter().map(|view| to_pane(view, name.clone())).collect())
         })
@@ -353,8 +363,8 @@ impl Substrate for TmuxSubstrate {
         Box::pin(async move {
             rules::size(size)?;
             let client = self.client().await?;
-            let stage = self.snapshot(client).await?;
-            let window = stage.pick(&name.into())?.window;
+            let snapshot = self.snapshot(client).await?;
+            let window = snapshot.pick(&name.into())?.window;
             Ok(client.resize_window(window, size).await?)
         })
     }

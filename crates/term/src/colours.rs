@@ -1,15 +1,16 @@
-//! Which colour a name is: sixteen of our own that read well on dark, and the cube and greys of xterm.
+//! The colour palette: sixteen colours of our own that read well on a dark background, and the cube
+//! and greys of xterm.
 //!
-//! One table for what programs are told when they ask and for what pictures show.
+//! Replies to colour queries and rendered pictures use the same table.
 
 use crate::screen::styled_screen::Rgb;
 
-/// Text that has no colour of its own.
+/// The default text colour.
 pub(crate) const FOREGROUND: Rgb = Rgb(0xd4, 0xd7, 0xdd);
-/// What is behind it.
+/// The default background.
 pub(crate) const BACKGROUND: Rgb = Rgb(0x14, 0x16, 0x1b);
 
-/// The named colours, then their bright ones.
+/// The eight named colours, then their bright variants.
 const NAMED: [Rgb; 16] = [
     Rgb(0x1d, 0x20, 0x27),
     Rgb(0xc9, 0x46, 0x4e),
@@ -29,7 +30,7 @@ const NAMED: [Rgb; 16] = [
     Rgb(0xf5, 0xf7, 0xfa),
 ];
 
-/// The colour of an index below 256.
+/// The colour at an index below 256.
 pub(crate) fn indexed(index: usize) -> Rgb {
     const STEPS: [u8; 6] = [0, 95, 135, 175, 215, 255];
     match index {

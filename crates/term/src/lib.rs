@@ -1,6 +1,7 @@
-//! A terminal in memory: what a program's output means, cheaply ([`OutputScanner`]) or wholly ([`Screen`]).
+//! A terminal in memory: interprets a program's output, either cheaply ([`OutputScanner`]) or
+//! completely ([`Screen`]).
 //!
-//! Pure: bytes in, values out. Nothing here knows a runtime, a file, a socket, a process or a clock.
+//! Pure: bytes in, values out. Nothing here uses a runtime, a file, a socket, a process or a clock.
 
 #![forbid(unsafe_code)]
 

@@ -1,19 +1,19 @@
-//! Text that arrives at a program as if pasted into its terminal.
+//! Encodes text as a paste into a program's terminal.
 //!
-//! A paste is text: what could end it early or act as a key is refused, never repaired in silence.
+//! A paste is text: what could end it early or act as a key is refused, never silently repaired.
 
 use std::error::Error;
 use std::fmt;
 
-/// What ends a bracketed paste, in seven bits and in eight.
+/// The end marker of a bracketed paste, in 7-bit and 8-bit form.
 const END_MARKERS: [&str; 2] = ["\x1b[201~", "\u{9b}201~"];
 
-/// The bytes of a paste, marked as one if the program asked for that.
+/// The bytes of a paste, bracketed if the program asked for that.
 ///
 /// Line ends become carriage returns, as the enter key and every common terminal send them.
 ///
 /// # Errors
-/// When the text holds the end marker or another control character than tab and line ends.
+/// When the text holds the end marker or a control character other than tab and line ends.
 pub fn paste(text: &str, bracketed: bool) -> Result<Vec<u8>, PasteError> {
     check(text)?;
     let text = text.replace("\r\n", "\r").replace('\n', "\r");
@@ -23,7 +23,7 @@ pub fn paste(text: &str, bracketed: bool) -> Result<Vec<u8>, PasteError> {
 /// Why a text cannot be pasted. Positions count characters from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PasteError {
-    /// It would end the paste in its middle, and the rest would be keys.
+    /// It would end the paste in the middle, and the rest would act as keys.
     EndMarker(usize),
     /// This character is a key or a command, not text.
     Control(char, usize),

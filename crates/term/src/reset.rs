@@ -1,4 +1,5 @@
-//! What a terminal must hear after a program has used it, so that the next one finds it as it was. Pure.
+//! The bytes that reset a terminal after a program has used it, so that the next program finds it
+//! as it was. Pure.
 
 mod changed_modes;
 
@@ -6,18 +7,19 @@ use crate::OutputScanner;
 
 use changed_modes::ChangedModes;
 
-/// Ends whatever sequence is unfinished.
+/// Ends an unfinished sequence.
 const CANCEL_SEQUENCE: &str = "\x18";
-/// What no program minds: no mouse, no marks around pastes and focus, cursor and wrapping on, plain keys,
-/// plain text, colours the right way round, the whole screen scrolls.
+/// Defaults that every program can start from: no mouse, no bracketed paste or focus reports,
+/// cursor and wrapping on, plain keys, plain text, no reverse video, scroll region of the whole
+/// screen.
 const DEFAULT_MODES: &str = "\x1b[?9l\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1004l\x1b[?1005l\x1b[?1006l\
     \x1b[?1015l\x1b[?1016l\x1b[?2004l\x1b[?1l\x1b[?5l\x1b>\x1b[4l\x1b[?7h\x1b[?25h\x1b[0 q\x1b(B\x0f\x1b[0m\
     \x1b7\x1b[r\x1b8";
-/// What shows the alternate screen.
+/// Sequences that switch to the alternate screen.
 const ALTERNATE: [&str; 3] = ["\x1b[?1049h", "\x1b[?1047h", "\x1b[?47h"];
 const LEAVE_ALTERNATE: &str = "\x1b[?1049l";
 
-/// Remembers what a terminal was told.
+/// Records which terminal state a program has changed.
 #[derive(Clone, Debug, Default)]
 pub struct TerminalReset {
     scanner: OutputScanner,
@@ -25,20 +27,21 @@ pub struct TerminalReset {
 }
 
 impl TerminalReset {
-    /// The terminal was told this.
+    /// Records bytes that were sent to the terminal.
     pub fn observe(&mut self, bytes: &[u8]) {
         self.scanner.feed(bytes, |_| {});
         self.changed_modes.observe(bytes);
     }
 
-    /// Whether nothing is to be put back, as far as that can be told.
+    /// Whether nothing needs to be reset, as far as known.
     #[must_use]
     pub fn is_clean(&self) -> bool {
-        let is_whole = self.scanner.preamble().is_empty() && self.scanner.pending() == 0;
-        is_whole && self.changed_modes.undo().is_empty()
+        let is_default = self.scanner.preamble().is_empty() && self.scanner.pending() == 0;
+        is_default && self.changed_modes.undo().is_empty()
     }
 
-    /// What puts the terminal back. The keyboard of each screen is put back while that screen is shown.
+    /// The bytes that reset the terminal. The keyboard modes of each screen are reset while that
+    /// screen is shown.
     #[must_use]
     pub fn bytes(&self) -> Vec<u8> {
         let modes = String::from_utf8_lossy(&self.scanner.preamble()).into_owned();
@@ -53,7 +56,7 @@ impl TerminalReset {
     }
 }
 
-/// Takes back as many keyboard modes as were pushed.
+/// Pops as many keyboard modes as were pushed.
 fn pop_keyboard_modes(modes: &str) -> String {
     match modes.matches("\x1b[>").count() {
         0 => String::new(),
@@ -68,7 +71,7 @@ mod tests {
 
     use super::*;
 
-    /// Whatever a program has switched on, a terminal that hears the rest is as a fresh one.
+    /// Whatever a program has switched on, after the reset the terminal is like a fresh one.
     #[track_caller]
     fn check(used: &str) {
         let mut screen = Screen::new(Size::default());
@@ -98,7 +101,7 @@ mod tests {
         assert!(!afterwards.is_clean());
     }
 
-    /// Of what a program told a terminal this is undone, and of the same told and taken back nothing.
+    /// The reset undoes exactly this of what was set, and nothing once the program took it back.
     #[track_caller]
     fn check_undone(told: &str, taken_back: &str, undo: &str) {
         let mut afterwards = TerminalReset::default();

@@ -1,50 +1,53 @@
-//! A stream cut into text and escape sequences, as terminals cut it. Pure: it knows the grammar and no meanings.
+//! Splits a stream into text and escape sequences, as terminals do. Pure: knows the grammar and no
+//! meanings.
 
 use memchr::memchr3;
 
 const BEL: u8 = 0x07;
 const CAN: u8 = 0x18;
 const SUB: u8 = 0x1a;
-/// What begins every sequence.
+/// Begins every sequence.
 pub const ESC: u8 = 0x1b;
-/// A control that asks by itself for what its owner has the terminal answer.
+/// A control character that is a query by itself: the terminal answers with a configured text.
 pub const ENQ: u8 = 0x05;
-/// What the controls of eight bits begin with as UTF-8; some terminals know them so.
+/// The first byte of the C1 controls in UTF-8; some terminals accept them in this form.
 const C1_LEAD: u8 = 0xc2;
-/// The longest sequence that is held until it is whole. The beginning of a longer one says what it is.
+/// The longest sequence that is buffered until it is complete. The beginning of a longer one is
+/// enough to classify it.
 const LONGEST: usize = 4096;
-/// A string for a terminal behind the one that is shown it: there each ESC is written twice.
+/// A string for the terminal outside of tmux: each ESC in it is doubled.
 const TMUX_PASSTHROUGH: &[u8] = b"\x1bPtmux;";
 
-/// A piece of a stream.
+/// A part of a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum VtToken<'a> {
-    /// Text, and controls of one byte.
+    /// Text, and single-byte control characters.
     Text(&'a [u8]),
-    /// [`ENQ`], wherever it stands.
+    /// [`ENQ`], wherever it occurs.
     Enquiry,
-    /// A sequence from its ESC to its end, or to where another has cut it off, without controls that terminals skip.
+    /// A sequence from its ESC to its end, or to where another one cuts it off, without control
+    /// characters that terminals skip.
     Sequence(&'a [u8]),
-    /// The beginning of a string that is too long to be held.
+    /// The beginning of a string that is too long to be buffered.
     LongStart(&'a [u8]),
-    /// What follows that.
+    /// A further byte of that string.
     LongByte(u8),
 }
 
-/// Cuts a stream. How it comes never matters.
+/// Splits a stream. How it is cut into pieces does not matter.
 #[derive(Clone, Debug, Default)]
 pub struct SequenceSplitter {
     state: SplitterState,
-    /// The sequence whose end has not come, from its ESC on.
+    /// The unfinished sequence, from its ESC on.
     held: Vec<u8>,
 }
 
-/// Where in the grammar the next byte stands.
+/// The position in the grammar.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum SplitterState {
     #[default]
     Text,
-    /// After what may begin a control of eight bits.
+    /// After the lead byte of a C1 control.
     C1Lead,
     /// After ESC and any intermediate bytes.
     Escape,
@@ -52,7 +55,7 @@ enum SplitterState {
     String(VtStringKind),
     /// After an ESC inside a string.
     StringEscape(VtStringKind),
-    /// Inside a string that is too long to be held.
+    /// Inside a string that is too long to be buffered.
     Long(VtStringKind),
 }
 
@@ -66,7 +69,7 @@ enum VtStringKind {
 }
 
 impl SequenceSplitter {
-    /// Cuts the next bytes; what is whole is found, in order.
+    /// Splits the next bytes and reports complete tokens, in order.
     pub fn feed(&mut self, bytes: &[u8], mut found: impl FnMut(VtToken<'_>)) {
         let mut rest = bytes;
         while let Some((&byte, after)) = rest.split_first() {
@@ -119,7 +122,7 @@ impl SequenceSplitter {
             }
             (SplitterState::C1Lead, _) => self.wide(byte, found),
             (SplitterState::Long(_), ESC) => {
-                // Whether a `\` or another sequence follows, this one is over.
+                // Whether a `\` or another sequence follows, this string is over.
                 self.state = SplitterState::Text;
                 self.begin(ESC, found);
             }
@@ -136,13 +139,14 @@ impl SequenceSplitter {
             (_, CAN | SUB) | (SplitterState::String(VtStringKind::Osc), BEL) => {
                 self.end_with(byte, found)
             }
-            // Terminals skip other controls inside a string, and so does whoever judges it: what is found is without them.
+            // Terminals skip other control characters inside a string, so they are removed before
+            // the string is classified.
             (SplitterState::String(_), 0..0x20)
             | (SplitterState::Escape | SplitterState::Csi | SplitterState::String(_), 0x7f) => {}
             (SplitterState::String(_), 0x80..=0x9f) if self.held.ends_with(&[C1_LEAD]) => {
                 self.held.pop();
             }
-            // Other controls do at once what they do in text, and the sequence goes on.
+            // Other control characters act at once as in text, and the sequence continues.
             (SplitterState::Escape | SplitterState::Csi, 0..0x20) => found(VtToken::Text(&[byte])),
             (SplitterState::Escape, _) => self.escape(byte, found),
             (SplitterState::Csi, 0x40..=0x7e) => self.end_with(byte, found),
@@ -163,7 +167,7 @@ impl SequenceSplitter {
         };
     }
 
-    /// What follows the first byte of a control of eight bits: nearly always it is a letter.
+    /// The byte after the lead byte of a C1 control; nearly always the two are a letter.
     fn wide(&mut self, byte: u8, found: &mut impl FnMut(VtToken<'_>)) {
         self.held.clear();
         self.state = SplitterState::Text;
@@ -180,7 +184,7 @@ impl SequenceSplitter {
         }
     }
 
-    /// One more byte of a sequence that goes on.
+    /// Buffers one more byte of a sequence.
     fn hold(&mut self, byte: u8, found: &mut impl FnMut(VtToken<'_>)) {
         self.held.push(byte);
         if self.held.len() < LONGEST {
@@ -197,7 +201,7 @@ impl SequenceSplitter {
         self.end(found);
     }
 
-    /// A sequence is over: whole, or cut off.
+    /// Ends a sequence: complete, or cut off.
     fn end(&mut self, found: &mut impl FnMut(VtToken<'_>)) {
         found(VtToken::Sequence(&self.held));
         self.held.clear();
@@ -205,50 +209,51 @@ impl SequenceSplitter {
     }
 }
 
-/// A whole CSI sequence, as terminals read it.
+/// A complete CSI sequence, as terminals parse it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Csi {
-    /// `<`, `=`, `>`, `?` or, where none is written, 0.
+    /// `<`, `=`, `>`, `?`, or 0 if there is none.
     pub prefix: u8,
-    /// What is missing is nothing.
+    /// The parameters; `None` for an empty one.
     pub params: Vec<Option<u32>>,
-    /// The byte between parameters and last byte or, where none is written, 0.
+    /// The byte between parameters and final byte, or 0 if there is none.
     pub intermediate: u8,
-    /// The byte that ends it.
+    /// The final byte.
     pub last: u8,
 }
 
 impl Csi {
-    /// Reads a sequence, if it is one.
+    /// Parses a sequence; `None` if it is not a CSI sequence.
     #[must_use]
     pub fn read(sequence: &[u8]) -> Option<Self> {
         let [ESC, b'[', body @ .., last] = sequence else { return None };
-        // What terminals skip inside a sequence does not make it another one.
+        // Bytes that terminals skip inside a sequence do not change its meaning.
         let body: Vec<u8> =
             body.iter().copied().filter(|byte| (0x20..0x40).contains(byte)).collect();
         let (prefix, body) = match body.as_slice() {
             [prefix @ b'<'..=b'?', rest @ ..] => (*prefix, rest),
             body => (0, body),
         };
-        let middle = body.iter().copied().find(|byte| (0x20..0x30).contains(byte)).unwrap_or(0);
+        let intermediate =
+            body.iter().copied().find(|byte| (0x20..0x30).contains(byte)).unwrap_or(0);
         let params = body.split(|byte| *byte == b';').map(number).collect();
-        Some(Self { prefix, params, intermediate: middle, last: *last })
+        Some(Self { prefix, params, intermediate, last: *last })
     }
 
-    /// A parameter; 0 where it is missing.
+    /// A parameter; 0 if it is missing.
     #[must_use]
     pub fn param(&self, at: usize) -> u32 {
         self.params.get(at).copied().flatten().unwrap_or(0)
     }
 
-    /// Whether it is this sequence, with one of these last bytes.
+    /// Whether it is this sequence, with one of these final bytes.
     #[must_use]
     pub fn is(&self, prefix: u8, middle: u8, last: &[u8]) -> bool {
         (self.prefix, self.intermediate) == (prefix, middle) && last.contains(&self.last)
     }
 }
 
-/// A whole OSC sequence: its number and what stands behind that.
+/// A complete OSC sequence: its number and the text after it.
 #[must_use]
 pub fn osc(sequence: &[u8]) -> Option<(u32, String)> {
     let [ESC, b']', body @ ..] = sequence else { return None };
@@ -260,7 +265,7 @@ pub fn osc(sequence: &[u8]) -> Option<(u32, String)> {
     number(body).map(|number| (number, String::from_utf8_lossy(rest).into_owned()))
 }
 
-/// The number that some text begins with.
+/// The number at the start of a text.
 fn number(text: &[u8]) -> Option<u32> {
     let digits = text.iter().take_while(|byte| byte.is_ascii_digit());
     let add = |sum: u32, digit: &u8| sum.saturating_mul(10).saturating_add(u32::from(digit - b'0'));

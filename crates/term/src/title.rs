@@ -1,4 +1,4 @@
-//! The one rule of what a title may hold, whoever reads it out of the output.
+//! The single rule for the content of a title, used by every reader of the output.
 
 /// The longest title, in characters.
 const MAX: usize = 256;

@@ -10,7 +10,7 @@ use super::CompatServer;
 /// Waits until so many open doors were warned about, and no more. One port may serve before another is warned about.
 #[track_caller]
 fn are_open(house: &CompatServer, doors: usize) {
-    let warned = || house.server.log().matches("an open door").count();
+    let warned = || house.server.log().matches("an open listener").count();
     wait_for("the warnings", || (doors <= warned()).then_some(()));
     assert_eq!(warned(), doors, "{}", house.server.log());
 }

@@ -279,8 +279,6 @@ fn an_agent_does_not_answer_its_own_question() {
     let (params, file) = telling(&agent, "a");
     server.act("agent:create", params);
     let token = fs::read_to_string(file).unwrap();
-    let keys = json!({ "paneId": "a", "keys": ["left"] });
-    act_as(&server, &token, "pane:keys", &keys).expect("outside of a question, `input` is enough");
     let ask = json!({ "paneId": "a", "text": "FAKE tool cmd=touch+made.txt" });
     server.act("agent:message", ask);
     wait_for("the question", || (state(&server, "a") == "blocked").then_some(()));
@@ -312,20 +310,24 @@ fn an_agent_does_not_answer_its_own_question() {
     assert_eq!(answered.unwrap()["answered"], true);
 }
 
+/// A screen that the agent has cleared, or a pane that is too small, hides a question: so no state
+/// of the agent permits it to type into its own pane.
 #[test]
-fn an_agent_does_not_answer_a_question_that_its_pane_is_too_small_for() {
+fn an_agent_that_shows_no_question_types_nothing_into_its_own_pane() {
     let server = with_agents("");
     let agent = FakeAgent::new(&["--work", "100"]);
     let (params, file) = telling(&agent, "a");
     server.act("agent:create", params);
     let token = fs::read_to_string(file).unwrap();
-    let small = json!({ "paneId": "a", "size": { "cols": 80, "rows": 2 } });
-    act_as(&server, &token, "pane:resize", &small).expect("no question is open");
-    server.act("pane:write", json!({ "paneId": "a", "text": "FAKE tool cmd=touch+made.txt\r" }));
-    let key = json!({ "paneId": "a", "text": "1" });
-    wait_for("a state in which a question may be open", || {
-        act_as(&server, &token, "pane:write", &key).err().filter(|it| it.code == Code::Forbidden)
-    });
+    wait_for("an idle agent", || (state(&server, "a") == "ready").then_some(()));
+    for (action, params) in [
+        ("pane:keys", json!({ "paneId": "a", "keys": ["enter"] })),
+        ("pane:write", json!({ "paneId": "a", "text": "1" })),
+        ("pane:resize", json!({ "paneId": "a", "size": { "cols": 80, "rows": 2 } })),
+    ] {
+        let refusal = act_as(&server, &token, action, &params).unwrap_err();
+        assert_eq!(refusal.code, Code::Forbidden, "{action}");
+    }
 }
 
 #[test]

@@ -1,6 +1,8 @@
-//! Expressions of licences: `MIT OR Apache-2.0`, `(MIT OR Zlib) AND Unicode-3.0`, and `MIT/Apache-2.0` of old.
+//! Licence expressions: `MIT OR Apache-2.0`, `(MIT OR Zlib) AND Unicode-3.0`, and the old form
+//! `MIT/Apache-2.0`.
 
-/// Whether the allowed licences are enough for an expression. One that cannot be read is not allowed.
+/// Whether the allowed licences are enough for an expression. One that cannot be read is not
+/// allowed.
 pub(crate) fn is_allowed(expression: &str, allowed: &[String]) -> bool {
     let spaced = expression.replace('(', " ( ").replace(')', " ) ").replace('/', " OR ");
     let words: Vec<&str> = spaced.split_whitespace().collect();

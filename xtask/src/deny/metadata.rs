@@ -1,4 +1,4 @@
-//! The packages of the workspace, as cargo tells them.
+//! The packages of the workspace, as `cargo metadata` lists them.
 
 use std::path::Path;
 use std::process::Command;
@@ -12,19 +12,19 @@ pub(crate) struct Package {
     pub(crate) name: String,
     pub(crate) version: String,
     pub(crate) licence: Option<String>,
-    /// Nothing for a folder.
+    /// None for a local folder.
     pub(crate) source: Option<String>,
 }
 
 impl Package {
-    /// Cargo writes the same source whichever mirror it asked.
+    /// Cargo writes the same source whichever mirror it used.
     pub(crate) fn is_from_registry(&self) -> bool {
         let source = self.source.as_deref().unwrap_or_default();
         source.starts_with("registry+") || source.starts_with("sparse+")
     }
 }
 
-/// Every package that the workspace is built of on these machines, without its own.
+/// Every package that the workspace is built of for these targets, without its own.
 pub(crate) fn packages(root: &Path, targets: &[String]) -> Result<Vec<Package>> {
     let mut command = Command::new("cargo");
     command.args(["metadata", "--format-version", "1", "--locked"]).current_dir(root);
@@ -39,7 +39,7 @@ pub(crate) fn packages(root: &Path, targets: &[String]) -> Result<Vec<Package>> 
 
 fn read(metadata: &Value) -> Result<Vec<Package>> {
     let ours = metadata["workspace_members"].as_array().context("no workspace members")?;
-    // Packages of other machines are listed too; only what is resolved is built.
+    // Packages for other targets are listed, too; only what is resolved is built.
     let built: Vec<&Value> =
         metadata["resolve"]["nodes"].as_array().into_iter().flatten().map(|it| &it["id"]).collect();
     let packages = metadata["packages"].as_array().context("no packages")?.iter();

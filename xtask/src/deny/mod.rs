@@ -1,7 +1,7 @@
-//! What the program is made of: licences, sources, banned crates, duplicates and advisories.
+//! Dependency checks: licences, sources, banned crates, duplicates and advisories.
 //!
-//! `cargo deny` checks more, and takes longer to build than everything else that a fresh clone needs; so this reads the same
-//! `deny.toml` and asks cargo itself what the packages are.
+//! `cargo deny` checks more, and takes longer to build than everything else that a fresh clone
+//! needs; so this reads the same `deny.toml` and asks cargo itself what the packages are.
 
 mod licence;
 mod metadata;
@@ -16,7 +16,7 @@ use anyhow::{Context, Result};
 pub(crate) use metadata::Package;
 pub(crate) use policy::Policy;
 
-/// What was looked at, and what is wrong with it.
+/// What was checked, and what is wrong with it.
 pub(crate) struct Report {
     pub(crate) packages: usize,
     pub(crate) duplicates: Vec<String>,
@@ -72,7 +72,7 @@ fn findings(policy: &Policy, package: &Package) -> Vec<String> {
     found
 }
 
-/// The crates that are there in more than one version, with these.
+/// The crates with more than one version, and these versions.
 fn duplicates(packages: &[Package]) -> Vec<String> {
     let mut versions: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for package in packages {
@@ -144,7 +144,7 @@ mod tests {
         finds(&[package("slab", "0.4.10")], &["slab 0.4.10: A-2"]);
         finds(&[package("slab", "0.4.9")], &[]);
         finds(&[package("slab", "0.4.11")], &[]);
-        // It was decided to live with this one.
+        // This advisory was accepted.
         finds(&[package("paste", "1.0.15")], &[]);
     }
 

@@ -9,7 +9,7 @@ use super::version;
 
 /// What packages may be like.
 pub(crate) struct Policy {
-    /// The machines that the program is built for.
+    /// The targets that the program is built for.
     pub(crate) targets: Vec<String>,
     pub(crate) licences: Vec<String>,
     /// Crates that are refused, and why.
@@ -66,7 +66,7 @@ impl Advisory {
         })
     }
 
-    /// Whether this version of this crate has the fault, and it was not decided to live with it.
+    /// Whether this version of this crate has the fault, and the advisory was not accepted.
     pub(crate) fn concerns(&self, package: &str, version: &str) -> bool {
         let begun = self.since.as_ref().is_none_or(|since| !version::is_before(version, since));
         let open = self.fixed.as_ref().is_none_or(|fixed| version::is_before(version, fixed));

@@ -1,7 +1,7 @@
 //! Versions, as far as advisories need them: which of two comes first.
 
-/// Whether a version comes before another one. What stands behind `+` does not count, and a version with `-` comes
-/// before the same without.
+/// Whether a version comes before another one. What follows `+` is ignored, and a version with `-`
+/// comes before the same without.
 pub(crate) fn is_before(version: &str, other: &str) -> bool {
     key(version) < key(other)
 }

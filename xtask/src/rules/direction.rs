@@ -1,11 +1,11 @@
-//! Arrows point one way: which crate of the house may name which.
+//! Arrows point one way: which crate may depend on which.
 
 use super::Finding;
 use crate::manifest::{Dependency, Kind, Manifest};
 use crate::tree::Tree;
 
-/// For each crate those it may name. Faces and extensions reach panes through the kernel's doors
-/// only, so they see neither `keeper` nor `backend`.
+/// For each crate those it may depend on. Server and extensions reach panes only through the
+/// kernel's public entry points, so they see neither `keeper` nor `backend`.
 const MAY_NAME: &[(&str, &[&str])] = &[
     ("model", &[]),
     ("term", &["model"]),
@@ -25,31 +25,31 @@ pub(super) fn arrows_point_one_way(tree: &Tree) -> Vec<Finding> {
     let manifests = tree.manifests();
     let mut findings = Vec::new();
     for manifest in manifests.iter().filter(|it| it.path.starts_with("crates/")) {
-        let room = manifest.crate_name();
-        let Some(may_name) = may_name(room) else {
-            findings.push(Finding::new(&manifest.path, 1, unknown_crate(room)));
+        let name = manifest.crate_name();
+        let Some(may_name) = may_name(name) else {
+            findings.push(Finding::new(&manifest.path, 1, unknown_crate(name)));
             continue;
         };
         for dependency in &manifest.dependencies {
             let Some(other) = crate_of(&manifests, dependency) else {
                 continue;
             };
-            let in_tests = dependency.kind == Kind::Tests && is_below(other, room);
+            let in_tests = dependency.kind == Kind::Tests && is_below(other, name);
             if !may_name.contains(&other) && !in_tests {
-                let says = format!("`{room}` may not name `{other}`: arrows point one way");
-                findings.push(Finding::new(&manifest.path, dependency.line, says));
+                let message = format!("`{name}` may not name `{other}`: arrows point one way");
+                findings.push(Finding::new(&manifest.path, dependency.line, message));
             }
         }
     }
     findings
 }
 
-fn unknown_crate(room: &str) -> String {
-    format!("`{room}` has no place in the house yet: give it one in xtask/src/rules/direction.rs")
+fn unknown_crate(name: &str) -> String {
+    format!("`{name}` is not in the table of crates: add it in xtask/src/rules/direction.rs")
 }
 
-fn may_name(room: &str) -> Option<&'static [&'static str]> {
-    MAY_NAME.iter().find(|(name, _)| *name == room).map(|(_, may_name)| *may_name)
+fn may_name(name: &str) -> Option<&'static [&'static str]> {
+    MAY_NAME.iter().find(|(known, _)| *known == name).map(|(_, may_name)| *may_name)
 }
 
 /// The crate of the workspace behind a dependency; none where it comes from outside.
@@ -57,8 +57,8 @@ fn crate_of<'a>(manifests: &'a [Manifest], dependency: &Dependency) -> Option<&'
     manifests.iter().find(|it| it.package == dependency.package).map(Manifest::crate_name)
 }
 
-fn is_below(other: &str, room: &str) -> bool {
-    let below = may_name(room).unwrap_or_default();
+fn is_below(other: &str, name: &str) -> bool {
+    let below = may_name(name).unwrap_or_default();
     below.iter().any(|next| *next == other || is_below(other, next))
 }
 
@@ -67,19 +67,19 @@ mod tests {
     use super::super::testing;
     use super::*;
 
-    /// Runs the rule over a house in which `crate_name` has these lines after its name.
+    /// Runs the rule over a workspace in which the crate `name` has these lines after its name.
     #[track_caller]
-    fn check(room: &str, lines: &str, expect: &[&str]) {
-        let path = format!("crates/{room}/Cargo.toml");
-        let text = format!("[package]\nname = 'paned-{room}'\n{lines}");
-        let house = [
+    fn check(name: &str, lines: &str, expect: &[&str]) {
+        let path = format!("crates/{name}/Cargo.toml");
+        let text = format!("[package]\nname = 'paned-{name}'\n{lines}");
+        let files = [
             ("crates/model/Cargo.toml", "[package]\nname = 'paned-model'\n"),
             ("crates/backend/Cargo.toml", "[package]\nname = 'paned-backend'\n"),
             ("crates/kernel/Cargo.toml", "[package]\nname = 'paned-kernel'\n"),
             ("bench/Cargo.toml", "[package]\nname = 'paned-bench'\n"),
             (&path, &text),
         ];
-        testing::check(arrows_point_one_way, &house, expect);
+        testing::check(arrows_point_one_way, &files, expect);
     }
 
     #[test]
@@ -95,8 +95,8 @@ mod tests {
 
     #[test]
     fn the_server_sees_the_backend_in_tests_only() {
-        let says = "crates/server/Cargo.toml:4: `server` may not name `backend`";
-        check("server", "[dependencies]\npaned-backend = {}\n", &[says]);
+        let message = "crates/server/Cargo.toml:4: `server` may not name `backend`";
+        check("server", "[dependencies]\npaned-backend = {}\n", &[message]);
         check("server", "[dev-dependencies]\npaned-backend = {}\n", &[]);
     }
 
@@ -107,13 +107,13 @@ mod tests {
     }
 
     #[test]
-    fn nobody_names_what_stands_outside_the_house() {
+    fn no_crate_names_what_is_outside_the_table() {
         let lines = "[dev-dependencies]\npaned-bench = {}\n";
         check("server", lines, &["crates/server/Cargo.toml:4: `server` may not name `bench`"]);
     }
 
     #[test]
     fn a_crate_without_a_place_is_found() {
-        check("util", "", &["crates/util/Cargo.toml:1: `util` has no place in the house"]);
+        check("util", "", &["crates/util/Cargo.toml:1: `util` is not in the table of crates"]);
     }
 }

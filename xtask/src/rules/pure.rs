@@ -7,7 +7,7 @@ use crate::tree::{File, Tree};
 
 const PURE: &[&str] = &["model", "term", "policy"];
 
-/// What pure code does not name, and the word for it.
+/// What pure code must not name, and what to call it in a finding.
 const OUTSIDE: &[(&str, &str)] = &[
     ("tokio", "a runtime"),
     ("std::env", "the environment"),
@@ -39,27 +39,27 @@ pub(super) fn sources_stay_pure(tree: &Tree) -> Vec<Finding> {
 /// Pure crates depend on nothing that is there for the outside.
 pub(super) fn dependencies_stay_pure(tree: &Tree) -> Vec<Finding> {
     let manifests = tree.manifests();
-    let pure = manifests.iter().filter(|it| PURE.iter().any(|room| is_crate(it, room)));
+    let pure = manifests.iter().filter(|it| PURE.iter().any(|name| is_crate(it, name)));
     pure.flat_map(|manifest| {
-        let says = "is there for the outside, and this crate is pure";
-        named(manifest, OUTSIDE_CRATES, says)
+        let message = "is there for the outside, and this crate is pure";
+        named(manifest, OUTSIDE_CRATES, message)
     })
     .collect()
 }
 
-/// A keeper is small and outlives the server: it has no runtime, in its tests neither.
+/// A keeper is small and outlives the server: it has no runtime, not even in its tests.
 pub(super) fn keepers_have_no_runtime(tree: &Tree) -> Vec<Finding> {
     let manifests = tree.manifests();
     let keepers = manifests.iter().filter(|it| is_crate(it, "keeper"));
     keepers.flat_map(|it| named(it, RUNTIMES, "is a runtime, and keeper has none")).collect()
 }
 
-fn is_crate(manifest: &Manifest, room: &str) -> bool {
-    manifest.folder().strip_prefix("crates/") == Some(room)
+fn is_crate(manifest: &Manifest, name: &str) -> bool {
+    manifest.folder().strip_prefix("crates/") == Some(name)
 }
 
 fn is_pure_source(file: &File) -> bool {
-    let pure = PURE.iter().any(|room| file.path.starts_with(&format!("crates/{room}/src/")));
+    let pure = PURE.iter().any(|name| file.path.starts_with(&format!("crates/{name}/src/")));
     pure && file.name() != "tests.rs" && !file.is_in_tests()
 }
 
@@ -68,17 +68,17 @@ fn outside_names(file: &File) -> Vec<Finding> {
     let mut findings = Vec::new();
     for named in paths::paths(&code) {
         for (path, word) in OUTSIDE.iter().filter(|(path, _)| named.holds(path)) {
-            let says = format!("`{path}` reaches for {word}, and this crate is pure");
-            findings.push(Finding::at(file, named.line, says));
+            let message = format!("`{path}` reaches for {word}, and this crate is pure");
+            findings.push(Finding::at(file, named.line, message));
         }
     }
     findings
 }
 
-fn named(manifest: &Manifest, refused: &[&str], says: &str) -> Vec<Finding> {
+fn named(manifest: &Manifest, refused: &[&str], message: &str) -> Vec<Finding> {
     let found = manifest.dependencies.iter().filter(|it| refused.contains(&it.package.as_str()));
     found
-        .map(|it| Finding::new(&manifest.path, it.line, format!("`{}` {says}", it.package)))
+        .map(|it| Finding::new(&manifest.path, it.line, format!("`{}` {message}", it.package)))
         .collect()
 }
 
@@ -124,16 +124,16 @@ mod tests {
     #[test]
     fn a_pure_crate_has_no_dependency_on_the_outside() {
         let text = "[package]\nname = 'a'\n[dependencies]\nserde = '1'\nlibc = '1'\n";
-        let says = "crates/model/Cargo.toml:5: `libc` is there for the outside";
-        check(dependencies_stay_pure, &[("crates/model/Cargo.toml", text)], &[says]);
+        let message = "crates/model/Cargo.toml:5: `libc` is there for the outside";
+        check(dependencies_stay_pure, &[("crates/model/Cargo.toml", text)], &[message]);
         check(dependencies_stay_pure, &[("crates/keeper/Cargo.toml", text)], &[]);
     }
 
     #[test]
     fn a_keeper_has_no_runtime() {
         let text = "[package]\nname = 'a'\n[dev-dependencies]\nlibc = '1'\ntokio = '1'\n";
-        let says = "crates/keeper/Cargo.toml:5: `tokio` is a runtime";
-        check(keepers_have_no_runtime, &[("crates/keeper/Cargo.toml", text)], &[says]);
+        let message = "crates/keeper/Cargo.toml:5: `tokio` is a runtime";
+        check(keepers_have_no_runtime, &[("crates/keeper/Cargo.toml", text)], &[message]);
         check(keepers_have_no_runtime, &[("crates/server/Cargo.toml", text)], &[]);
     }
 }

@@ -1,10 +1,10 @@
-//! Where packages come from is the business of the machine that builds. A host name in the
-//! repository would send everybody else to one machine's mirror, or past their own.
+//! The machine that builds decides where packages come from. A host name in the repository would
+//! send every other machine to one machine's mirror, or past its own.
 
 use super::Finding;
 use crate::tree::{File, Tree};
 
-/// Written in two halves, so that this file keeps its own rule.
+/// Written in two halves, so that this file passes its own rule.
 const HOSTS: &[&str] = &[
     concat!("crates", ".io"),
     concat!("npmjs", ".org"),
@@ -14,7 +14,7 @@ const HOSTS: &[&str] = &[
     concat!("pythonhosted", ".org"),
 ];
 
-/// The one name that cargo itself writes, whatever mirror was asked.
+/// The one name that cargo itself writes, whatever mirror was used.
 const DEFAULT_SOURCE: &str =
     concat!("\"registry+https://github.com/rust-lang/crates", ".io-index\"");
 
@@ -25,11 +25,11 @@ pub(super) fn hosts_are_not_named(tree: &Tree) -> Vec<Finding> {
 
 /// Lock files name the default source or none.
 pub(super) fn locks_name_no_mirror(tree: &Tree) -> Vec<Finding> {
-    let says = "a lock file does not say which machine a package came from";
+    let message = "a lock file does not say which machine a package came from";
     let mut findings = Vec::new();
     for file in tree.files() {
         let mirrored = lines(file).filter(|(_, line)| is_mirrored(file.name(), line));
-        findings.extend(mirrored.map(|(number, _)| Finding::at(file, number, says)));
+        findings.extend(mirrored.map(|(number, _)| Finding::at(file, number, message)));
     }
     findings
 }
@@ -39,8 +39,9 @@ fn hosts(file: &File) -> Vec<Finding> {
     for (number, line) in lines(file) {
         let line = line.replace(DEFAULT_SOURCE, "");
         for host in HOSTS.iter().filter(|host| line.contains(**host)) {
-            let says = format!("`{host}` is a registry; which one is asked, the machine decides");
-            findings.push(Finding::at(file, number, says));
+            let message =
+                format!("`{host}` is a registry; which one is asked, the machine decides");
+            findings.push(Finding::at(file, number, message));
         }
     }
     findings

@@ -1,4 +1,4 @@
-//! What the house has at its door, and what holds in every room.
+//! Documents that the repository must have, and lints that every crate must use.
 
 use super::Finding;
 use crate::tree::Tree;
@@ -6,7 +6,7 @@ use crate::tree::Tree;
 const DOCUMENTS: &[&str] =
     &["ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md", "LICENSE", "README.md"];
 
-/// The documents that a newcomer looks for are there.
+/// The documents that a newcomer looks for exist.
 pub(super) fn documents_exist(tree: &Tree) -> Vec<Finding> {
     let missing = DOCUMENTS.iter().filter(|path| tree.get(path).is_none());
     missing.map(|path| Finding::new(path, 1, "this document is missing")).collect()
@@ -16,8 +16,8 @@ pub(super) fn documents_exist(tree: &Tree) -> Vec<Finding> {
 pub(super) fn lints_hold_everywhere(tree: &Tree) -> Vec<Finding> {
     let manifests = tree.manifests();
     let without = manifests.iter().filter(|manifest| !manifest.has_lints);
-    let says = "a crate takes the lints of the workspace: `[lints] workspace = true`";
-    without.map(|manifest| Finding::new(&manifest.path, 1, says)).collect()
+    let message = "a crate takes the lints of the workspace: `[lints] workspace = true`";
+    without.map(|manifest| Finding::new(&manifest.path, 1, message)).collect()
 }
 
 #[cfg(test)]

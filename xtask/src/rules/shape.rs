@@ -1,5 +1,5 @@
-//! The shape of a file: one idea, opened by a sentence, with nothing left to do in it. How long a
-//! function is, clippy says.
+//! The shape of a file: one idea, a module doc, no open tasks. Clippy checks the length of
+//! functions.
 
 use super::Finding;
 use crate::source::{find_word, line_at};
@@ -14,9 +14,8 @@ pub(super) fn files_are_one_idea(tree: &Tree) -> Vec<Finding> {
         let all = file.text.lines().count();
         let lines = all.saturating_sub(file.source.test_lines());
         if lines > MOST_LINES {
-            let says =
-                format!("{lines} lines without tests; over {MOST_LINES} hides a second idea");
-            findings.push(Finding::at(file, 1, says));
+            let message = format!("{lines} lines without tests; split a file of over {MOST_LINES}");
+            findings.push(Finding::at(file, 1, message));
         }
     }
     findings
@@ -25,8 +24,8 @@ pub(super) fn files_are_one_idea(tree: &Tree) -> Vec<Finding> {
 /// A module opens with `//!`.
 pub(super) fn modules_say_what_they_are(tree: &Tree) -> Vec<Finding> {
     let silent = tree.rust().filter(|file| !file.text.starts_with("//!"));
-    let says = "a module opens with `//!`: what it is, what it never does";
-    silent.map(|file| Finding::at(file, 1, says)).collect()
+    let message = "a module opens with `//!`: what it is, what it never does";
+    silent.map(|file| Finding::at(file, 1, message)).collect()
 }
 
 /// No comment says `TODO` or `FIXME`. In backquotes the words are free, as here.
@@ -36,8 +35,8 @@ pub(super) fn nothing_is_left_to_do(tree: &Tree) -> Vec<Finding> {
         let comments = comments(file);
         for word in ["TODO", "FIXME"] {
             let found = find_word(&comments, word).filter(|at| !comments[..*at].ends_with('`'));
-            let says = format!("`{word}` is an issue, not a comment");
-            findings.extend(found.map(|at| Finding::at(file, line_at(&comments, at), &says)));
+            let message = format!("`{word}` is an issue, not a comment");
+            findings.extend(found.map(|at| Finding::at(file, line_at(&comments, at), &message)));
         }
     }
     findings

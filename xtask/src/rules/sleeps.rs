@@ -1,11 +1,11 @@
-//! Tests wait for an event with a deadline. A sleep of a fixed length is slow on a good day and
-//! wrong on a bad one.
+//! Tests wait for an event with a deadline. A sleep of a fixed length wastes time on a fast machine
+//! and is too short on a slow one.
 
 use super::Finding;
 use crate::source::{find_word, line_at};
 use crate::tree::{File, Tree};
 
-/// How a sleep that is part of what is tested says so, on its line or the one before.
+/// The comment that marks a sleep as part of what is tested, on its line or the one before.
 const EXCUSE: &str = "// not a wait:";
 
 /// No file in a folder of tests sleeps for a time written down.
@@ -15,16 +15,16 @@ pub(super) fn a_sleep_is_not_a_wait(tree: &Tree) -> Vec<Finding> {
 
 fn sleeps(file: &File) -> Vec<Finding> {
     let code = &file.source.code;
-    let says = format!("a fixed sleep is not a wait: wait for an event, or say `{EXCUSE} …`");
+    let message = format!("a fixed sleep is not a wait: wait for an event, or say `{EXCUSE} …`");
     find_word(code, "sleep")
         .filter(|at| arguments(&code[at + "sleep".len()..]).is_some_and(has_number))
         .map(|at| line_at(code, at))
         .filter(|line| !is_excused(file, *line))
-        .map(|line| Finding::at(file, line, &says))
+        .map(|line| Finding::at(file, line, &message))
         .collect()
 }
 
-/// What stands in the parentheses that open here.
+/// The text inside the parentheses that open here.
 fn arguments(rest: &str) -> Option<&str> {
     let rest = rest.strip_prefix('(')?;
     let mut depth = 1;

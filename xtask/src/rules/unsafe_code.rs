@@ -1,22 +1,23 @@
-//! `unsafe` lives in `keeper`; every other crate forbids it, so that no attribute can let it in.
+//! `unsafe` is allowed in `keeper` only; every other crate forbids it, so that no attribute can
+//! allow it.
 
 use super::Finding;
 use crate::manifest::Manifest;
 use crate::source::{find_word, line_at};
 use crate::tree::{File, Tree};
 
-const HOME: &str = "crates/keeper";
+const KEEPER: &str = "crates/keeper";
 
 /// The keyword is used in `keeper` only.
 pub(super) fn lives_in_keeper(tree: &Tree) -> Vec<Finding> {
-    let abroad = tree.rust().filter(|file| !file.path.starts_with(&format!("{HOME}/")));
-    abroad.flat_map(uses).collect()
+    let others = tree.rust().filter(|file| !file.path.starts_with(&format!("{KEEPER}/")));
+    others.flat_map(uses).collect()
 }
 
 /// Every library and program of every other crate opens with `#![forbid(unsafe_code)]`.
 pub(super) fn is_forbidden_elsewhere(tree: &Tree) -> Vec<Finding> {
     let manifests = tree.manifests();
-    let others = manifests.iter().filter(|it| it.folder() != HOME);
+    let others = manifests.iter().filter(|it| it.folder() != KEEPER);
     others
         .flat_map(|manifest| roots(tree, manifest))
         .filter(|file| !file.source.code.contains("#![forbid(unsafe_code)]"))
@@ -26,8 +27,8 @@ pub(super) fn is_forbidden_elsewhere(tree: &Tree) -> Vec<Finding> {
 
 fn uses(file: &File) -> Vec<Finding> {
     let code = &file.source.code;
-    let says = format!("`unsafe` lives in {HOME} and nowhere else");
-    find_word(code, "unsafe").map(|at| Finding::at(file, line_at(code, at), &says)).collect()
+    let message = format!("`unsafe` lives in {KEEPER} and nowhere else");
+    find_word(code, "unsafe").map(|at| Finding::at(file, line_at(code, at), &message)).collect()
 }
 
 fn roots<'a>(tree: &'a Tree, manifest: &Manifest) -> Vec<&'a File> {
@@ -50,8 +51,8 @@ mod tests {
     #[test]
     fn the_keyword_is_found_abroad() {
         let text = "fn f() {\n    unsafe { g() }\n}\n";
-        let says = "crates/server/src/ws.rs:2: `unsafe` lives in crates/keeper";
-        check(lives_in_keeper, &[("crates/server/src/ws.rs", text)], &[says]);
+        let message = "crates/server/src/ws.rs:2: `unsafe` lives in crates/keeper";
+        check(lives_in_keeper, &[("crates/server/src/ws.rs", text)], &[message]);
         check(lives_in_keeper, &[("crates/keeper/src/tape.rs", text)], &[]);
     }
 

@@ -1,4 +1,4 @@
-//! Blanks that nobody sees and every diff shows.
+//! White space that an editor hides and every diff shows.
 
 use super::Finding;
 use crate::tree::Tree;
@@ -10,10 +10,10 @@ pub(super) fn is_clean(tree: &Tree) -> Vec<Finding> {
         if !matches!(file.extension(), Some("rs" | "md" | "toml")) {
             continue;
         }
-        // Not `lines`: that would take the carriage return for part of the line's end.
+        // Not `lines`: that would treat the carriage return as part of the line's end.
         for (index, line) in file.text.split('\n').enumerate() {
-            let says = complaint(line);
-            findings.extend(says.map(|says| Finding::at(file, index + 1, says)));
+            let message = complaint(line);
+            findings.extend(message.map(|message| Finding::at(file, index + 1, message)));
         }
     }
     findings

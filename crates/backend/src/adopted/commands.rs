@@ -1,10 +1,10 @@
-//! What is done to an adopted pane: through tmux, one thing after the other.
+//! Commands to an adopted pane, done through tmux one after the other.
 
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use paned_keeper::process_watch::ProcessWatch;
+use paned_keeper::process::process_watch::ProcessWatch;
 use paned_model::frame::{InputGuard, RefusalReason, Survivor};
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::time::timeout;
@@ -20,7 +20,7 @@ pub(super) struct AdoptedCommands {
     pub(super) folder: PathBuf,
     pub(super) recorder: mpsc::Sender<PaneCommand>,
     pub(super) output: Arc<dyn Output>,
-    /// How often somebody has typed, as far as it went through us.
+    /// How often input was typed, as far as it went through us.
     pub(super) typed: watch::Sender<Option<u64>>,
     pub(super) state: watch::Sender<AdoptionState>,
 }
@@ -50,21 +50,22 @@ impl AdoptedCommands {
         }
     }
 
-    /// tmux is no referee: the look is a moment before the write, and what a person types in that tmux is not
-    /// counted.
+    /// tmux cannot check a guard and type in one step: the check is a moment before the write, and
+    /// what a user types in that tmux is not counted.
     async fn type_guarded(
         &self,
         guard: InputGuard,
         bytes: &[u8],
     ) -> Result<InputReport, RefusalReason> {
-        let stands = guard.end.is_none_or(|end| end == self.output.end());
-        if !stands || guard.typed.is_some_and(|typed| Some(typed) != *self.typed.borrow()) {
+        let holds = guard.end.is_none_or(|end| end == self.output.end());
+        if !holds || guard.typed.is_some_and(|typed| Some(typed) != *self.typed.borrow()) {
             return Err(RefusalReason::Stale);
         }
         self.type_in(bytes).await
     }
 
-    /// One part after the other: we do one thing at a time, so nothing of ours comes between.
+    /// One part after the other. This task does one command at a time, so no other input of ours
+    /// comes between.
     async fn type_all(&self, parts: &[Vec<u8>]) -> Result<InputReport, RefusalReason> {
         let mut typed = InputReport::default();
         for part in parts.iter().filter(|part| !part.is_empty()) {
@@ -86,33 +87,34 @@ impl AdoptedCommands {
         typed.map(|()| InputReport::default()).map_err(|error| match error {
             Error::SessionNotFound(_) => RefusalReason::Gone,
             error => {
-                tracing::warn!(pane = %self.location.identity.pane, %error, "tmux did not take what was typed");
+                tracing::warn!(pane = %self.location.identity.pane, %error, "tmux refused the input");
                 RefusalReason::Failed
             }
         })
     }
 
-    /// Ends the tmux pane; answers its process, should that not go.
+    /// Kills the tmux pane; returns its process if that survives.
     async fn kill(&self, grace: Duration) -> Vec<Survivor> {
-        let known = &self.location.identity;
-        let process = ProcessWatch::new(known.pid);
+        let identity = &self.location.identity;
+        let process = ProcessWatch::new(identity.pid);
         if let Ok(server) = self.foreign.inner.servers.open(&self.location.socket).await {
-            let _ = server.client().kill_guarded(known).await;
+            let _ = server.client().kill_guarded(identity).await;
         }
-        let mut hold = self.state.subscribe();
-        let _ = timeout(grace, hold.wait_for(|hold| *hold != AdoptionState::Watched)).await;
-        let survivor = Survivor { pid: known.pid, command: format!("tmux {}", known.pane) };
+        let mut state = self.state.subscribe();
+        let _ = timeout(grace, state.wait_for(|state| *state != AdoptionState::Watched)).await;
+        let survivor = Survivor { pid: identity.pid, command: format!("tmux {}", identity.pane) };
         Some(survivor).filter(|_| !process.has_ended()).into_iter().collect()
     }
 
-    /// Watches it no more. The pipe is closed while the scribe still has it: then it cannot be somebody else's.
+    /// Stops watching. The pipe is closed while the recorder still has it: so it cannot be the pipe
+    /// of another program.
     async fn detach(&self) {
-        self.state.send_if_modified(|hold| {
-            let held = *hold == AdoptionState::Watched;
-            if held {
-                *hold = AdoptionState::Detached;
+        self.state.send_if_modified(|state| {
+            let is_watched = *state == AdoptionState::Watched;
+            if is_watched {
+                *state = AdoptionState::Detached;
             }
-            held
+            is_watched
         });
         if !self.recorder.is_closed()
             && let Ok(server) = self.foreign.inner.servers.open(&self.location.socket).await

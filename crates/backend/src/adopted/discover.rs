@@ -1,4 +1,4 @@
-//! Which tmux servers of this user there are, and what is on them.
+//! The tmux servers of this user, and what is on them.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -15,7 +15,7 @@ use crate::trusted_path;
 pub struct SocketSurvey {
     /// The socket.
     pub socket: PathBuf,
-    /// What there is, or why that cannot be said.
+    /// What there is, or why it cannot be read.
     pub result: Result<TmuxSurvey, Error>,
 }
 
@@ -32,11 +32,12 @@ pub struct TmuxSurvey {
     pub windows: Vec<TmuxWindow>,
     /// Their panes.
     pub panes: Vec<TmuxPaneInfo>,
-    /// Whom they show.
+    /// The panes of ours that they show.
     pub views: Vec<TmuxPaneView>,
 }
 
-/// Every socket of this user's in the folder where tmux puts them, unless another user could replace it.
+/// Every socket of this user in the folder where tmux puts them, except those that another user
+/// could replace.
 #[must_use]
 pub fn sockets(tmpdir: Option<&str>) -> Vec<PathBuf> {
     let root = tmpdir.filter(|folder| !folder.is_empty()).unwrap_or("/tmp");
@@ -53,8 +54,8 @@ impl AdoptedPanes {
     /// What is at each of these sockets, all asked at once.
     pub async fn survey(&self, sockets: Vec<PathBuf>) -> Vec<SocketSurvey> {
         join_all(sockets.into_iter().map(|socket| async move {
-            let found = self.survey_one(&socket).await;
-            SocketSurvey { socket, result: found }
+            let result = self.survey_one(&socket).await;
+            SocketSurvey { socket, result }
         }))
         .await
     }
@@ -62,8 +63,10 @@ impl AdoptedPanes {
     async fn survey_one(&self, socket: &Path) -> Result<TmuxSurvey, Error> {
         let server = self.inner.servers.open(socket).await?;
         let client = server.client();
-        let (sessions, windows) = (client.sessions().await?, client.windows(None).await?);
-        let (panes, views) = (client.panes(None).await?, client.views().await?);
+        let sessions = client.sessions().await?;
+        let windows = client.windows(None).await?;
+        let panes = client.panes(None).await?;
+        let views = client.views().await?;
         let now = client.server().ok_or_else(|| Error::Gone("it was lost".to_owned()))?;
         Ok(TmuxSurvey { pid: now.pid, version: now.version, sessions, windows, panes, views })
     }

@@ -1,4 +1,4 @@
-//! What happens to an adopted pane: heard from its scribe and from tmux, told as facts.
+//! Events of an adopted pane, from its recorder and from tmux.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -29,14 +29,14 @@ pub(super) struct AdoptedWatcher {
     pub(super) connections: u64,
 }
 
-/// The connection, once it is there.
+/// An open connection and its change counter.
 struct WatchedServer {
     server: Arc<SharedTmuxClient>,
     changes: watch::Receiver<ServerChanges>,
 }
 
 impl WatchedServer {
-    /// What has happened before counts as news.
+    /// Starts out as changed: what happened before must be checked, too.
     fn new(server: Arc<SharedTmuxClient>) -> Self {
         let mut changes = server.changes();
         changes.mark_changed();
@@ -53,39 +53,39 @@ enum AdoptedWatcherEvent {
 impl AdoptedWatcher {
     pub(super) async fn run(
         mut self,
-        mut scribe: mpsc::Receiver<PaneEvent>,
+        mut recorder_events: mpsc::Receiver<PaneEvent>,
         server: Option<Arc<SharedTmuxClient>>,
     ) {
-        let mut line = match server {
+        let mut watched = match server {
             Some(server) => Some(WatchedServer::new(server)),
             None => self.connect().await,
         };
         loop {
             let event = tokio::select! {
-                fact = scribe.recv() => AdoptedWatcherEvent::Recorder(fact),
-                news = next(&mut line) => AdoptedWatcherEvent::ServerChanged(news),
-                () = sleep(RETRY_INTERVAL), if line.is_none() => AdoptedWatcherEvent::Retry,
+                event = recorder_events.recv() => AdoptedWatcherEvent::Recorder(event),
+                changed = next(&mut watched) => AdoptedWatcherEvent::ServerChanged(changed),
+                () = sleep(RETRY_INTERVAL), if watched.is_none() => AdoptedWatcherEvent::Retry,
             };
             match event {
                 AdoptedWatcherEvent::Recorder(Some(PaneEvent::Printed)) => {
                     self.emit(PaneEvent::Printed).await
                 }
                 AdoptedWatcherEvent::Recorder(Some(PaneEvent::Exited(ending))) => {
-                    self.exited(ending, &line).await
+                    self.exited(ending, &watched).await
                 }
                 AdoptedWatcherEvent::Recorder(Some(
-                    fact @ (PaneEvent::Lost | PaneEvent::Detached),
+                    event @ (PaneEvent::Lost | PaneEvent::Detached),
                 )) => {
-                    self.recorder_lost(fact, &line).await;
+                    self.recorder_lost(event, &watched).await;
                 }
-                // Nobody but tmux sets its size, and we told the scribe.
+                // Only tmux sets its size, and we passed that on to the recorder ourselves.
                 AdoptedWatcherEvent::Recorder(Some(
                     PaneEvent::Resized(_) | PaneEvent::SizeHolder(_) | PaneEvent::KeysPressed(_),
                 )) => {}
                 AdoptedWatcherEvent::Recorder(None) => return,
-                AdoptedWatcherEvent::ServerChanged(true) => self.check_size(&line).await,
-                AdoptedWatcherEvent::ServerChanged(false) => line = None,
-                AdoptedWatcherEvent::Retry => line = self.connect().await,
+                AdoptedWatcherEvent::ServerChanged(true) => self.check_size(&watched).await,
+                AdoptedWatcherEvent::ServerChanged(false) => watched = None,
+                AdoptedWatcherEvent::Retry => watched = self.connect().await,
             }
         }
     }
@@ -95,11 +95,12 @@ impl AdoptedWatcher {
         server.ok().map(WatchedServer::new)
     }
 
-    /// Looks whether its size is another.
-    async fn check_size(&mut self, line: &Option<WatchedServer>) {
-        let Some(WatchedServer { server, changes: news }) = line else { return };
-        let (client, pane) = (server.client(), self.location.identity.pane);
-        let connections = news.borrow().connections;
+    /// Checks whether its size has changed.
+    async fn check_size(&mut self, watched: &Option<WatchedServer>) {
+        let Some(WatchedServer { server, changes }) = watched else { return };
+        let client = server.client();
+        let pane = self.location.identity.pane;
+        let connections = changes.borrow().connections;
         let Ok(Some(now)) = client.snapshot_pane(pane).await else { return };
         if now.identity != Some(self.location.identity) {
             return;
@@ -115,21 +116,22 @@ impl AdoptedWatcher {
     async fn resized(&mut self, size: Size) {
         self.size = size;
         let (reply, answer) = oneshot::channel();
-        let resizing = SizeRequest { size, holder: None, force: true };
-        let sent = self.recorder.send(PaneCommand::Resize(resizing, reply)).await;
-        // On the tape before it is told: whoever looks then sees it there.
+        let request = SizeRequest { size, holder: None, force: true };
+        let sent = self.recorder.send(PaneCommand::Resize(request, reply)).await;
+        // The size is on the tape before the event is sent, so a reader of the event finds it
+        // there.
         if sent.is_ok() && matches!(answer.await, Ok(Ok(()))) {
             self.emit(PaneEvent::Resized(size)).await;
         }
     }
 
     /// Its program has ended; tmux may know how.
-    async fn exited(&self, ending: ExitRecord, line: &Option<WatchedServer>) {
-        let exit = match line {
-            Some(line) => {
+    async fn exited(&self, ending: ExitRecord, watched: &Option<WatchedServer>) {
+        let exit = match watched {
+            Some(watched) => {
                 timeout(
                     EXIT_STATUS_TIMEOUT,
-                    line.server.client().exit_status(&self.location.identity),
+                    watched.server.client().exit_status(&self.location.identity),
                 )
                 .await
             }
@@ -139,43 +141,47 @@ impl AdoptedWatcher {
         self.finish(PaneEvent::Exited(ExitRecord { exit, ..ending })).await;
     }
 
-    /// The scribe is gone, or about to go. If the pane is gone too, that is its end; how it ended nobody knows.
-    async fn recorder_lost(&self, fact: PaneEvent, line: &Option<WatchedServer>) {
-        let known = self.location.identity;
-        let is_gone = match line {
-            Some(line) => {
-                match timeout(EXIT_STATUS_TIMEOUT, line.server.client().snapshot_pane(known.pane))
-                    .await
+    /// The recorder is gone or about to go. If the pane is gone too, that is its end; its exit
+    /// status is unknown.
+    async fn recorder_lost(&self, event: PaneEvent, watched: &Option<WatchedServer>) {
+        let identity = self.location.identity;
+        let is_gone = match watched {
+            Some(watched) => {
+                match timeout(
+                    EXIT_STATUS_TIMEOUT,
+                    watched.server.client().snapshot_pane(identity.pane),
+                )
+                .await
                 {
-                    Ok(Ok(now)) => now.is_none_or(|now| now.identity != Some(known)),
+                    Ok(Ok(now)) => now.is_none_or(|now| now.identity != Some(identity)),
                     Ok(Err(_)) | Err(_) => false,
                 }
             }
             None => false,
         };
         let ending = ExitRecord { exit: None, killed: false, timed_out: false, at: time::now() };
-        self.finish(if is_gone { PaneEvent::Exited(ending) } else { fact }).await;
-        if let Some(line) = line {
-            let _ = line.server.client().unwatch_size(known.pane).await;
+        self.finish(if is_gone { PaneEvent::Exited(ending) } else { event }).await;
+        if let Some(watched) = watched {
+            let _ = watched.server.client().unwatch_size(identity.pane).await;
         }
     }
 
-    /// Tells the end, unless it is no longer ours to tell.
-    async fn finish(&self, fact: PaneEvent) {
-        let held = self.state.send_if_modified(|hold| {
-            let held = *hold == AdoptionState::Watched;
-            if held {
-                *hold = AdoptionState::Ended;
+    /// Reports the end, unless the pane was detached or has ended already.
+    async fn finish(&self, event: PaneEvent) {
+        let was_watched = self.state.send_if_modified(|state| {
+            let was_watched = *state == AdoptionState::Watched;
+            if was_watched {
+                *state = AdoptionState::Ended;
             }
-            held
+            was_watched
         });
-        if held {
-            self.emit(fact).await;
+        if was_watched {
+            self.emit(event).await;
         }
     }
 
-    async fn emit(&self, fact: PaneEvent) {
-        let _ = self.outbox.send(fact).await;
+    async fn emit(&self, event: PaneEvent) {
+        let _ = self.outbox.send(event).await;
     }
 }
 
@@ -187,10 +193,10 @@ fn exit_of(ended: TmuxExit) -> Exit {
     }
 }
 
-/// Whether there is news; false when there will be none any more.
-async fn next(line: &mut Option<WatchedServer>) -> bool {
-    match line {
-        Some(line) => line.changes.changed().await.is_ok(),
+/// Waits for a change; false when none can come any more.
+async fn next(watched: &mut Option<WatchedServer>) -> bool {
+    match watched {
+        Some(watched) => watched.changes.changed().await.is_ok(),
         None => std::future::pending().await,
     }
 }

@@ -1,9 +1,10 @@
-//! Panes of somebody's tmux: found, and adopted as they are.
+//! Panes of other tmux servers: discovered, and adopted as they are.
 //!
-//! Their output comes by way of a scribe that tmux starts (`pipe-pane`), which is a keeper to everybody: it makes the
-//! tape, outlives the server and is found again. What is typed goes through tmux, behind a guard that names server,
-//! pane and process, so that nothing ever reaches a pane that was not adopted. `pipe-pane -I` would do that too, but
-//! crashes a tmux (3.3a) whose pane has just ended.
+//! Their output comes through a pipe recorder, which tmux starts (`pipe-pane`). To every client it
+//! is a keeper: it writes the tape, outlives the server and can be recovered. Input goes through
+//! tmux, behind a guard that names server, pane and process, so that nothing ever reaches a pane
+//! that was not adopted. `pipe-pane -I` could carry input too, but crashes a tmux (3.3a) whose pane
+//! has just ended.
 
 mod commands;
 pub mod discover;
@@ -23,11 +24,11 @@ use crate::native::pipe_recorder::{RecordSpec, RecorderListener};
 use crate::tmux::adopted::TmuxPaneIdentity;
 use crate::{Driver, PaneHandle};
 
-/// Facts on their way: one wake-up, one ending and one loss always fit.
+/// Capacity for events: one `Printed`, one exit and one loss always fit.
 const MAX_EVENTS: usize = 16;
 const MAX_COMMANDS: usize = 64;
 
-/// The way to panes of other people's tmux servers.
+/// Access to panes of tmux servers that we did not start.
 #[derive(Clone, Debug)]
 pub struct AdoptedPanes {
     inner: Arc<AdoptedInner>,
@@ -35,139 +36,148 @@ pub struct AdoptedPanes {
 
 #[derive(Debug)]
 struct AdoptedInner {
-    places: StateDir,
+    state_dir: StateDir,
     program: PathBuf,
     servers: SharedTmuxClients,
 }
 
-/// Where a pane of somebody's is.
+/// Where an adopted pane is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AdoptedLocation {
     /// The server's socket.
     pub socket: PathBuf,
-    /// By what the pane is known again.
+    /// Identifies the pane, also after a restart of ours.
     pub identity: TmuxPaneIdentity,
 }
 
 /// A pane to adopt. Everything in it has been checked.
 #[derive(Clone, Debug)]
 pub struct AdoptSpec {
-    /// Its name with us.
+    /// Its id with us.
     pub id: PaneId,
     /// Where it is.
     pub location: AdoptedLocation,
     /// How many bytes of its output to keep.
     pub capacity: u64,
-    /// What the kernel wants to know again when it finds the pane later.
+    /// A record of the kernel's, returned with the pane when it is recovered.
     pub record: String,
 }
 
-/// What has become of an adopted pane, as its two tasks tell each other.
+/// The state of an adopted pane, shared by its two tasks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum AdoptionState {
     /// It is watched.
     Watched,
-    /// It was let go; what becomes of it is not ours to tell.
+    /// It was detached; its end is not reported.
     Detached,
     /// It has ended, or is lost.
     Ended,
 }
 
 impl AdoptedPanes {
-    /// Adopted panes in this state folder, with scribes from this program of ours.
+    /// Adopted panes in this state folder. `program` is our binary, which tmux starts as the
+    /// recorder.
     #[must_use]
     pub fn new(state: &Path, program: PathBuf) -> Self {
-        let (places, servers) = (StateDir::new(state), SharedTmuxClients::default());
-        Self { inner: Arc::new(AdoptedInner { places, program, servers }) }
+        let state_dir = StateDir::new(state);
+        let servers = SharedTmuxClients::default();
+        Self { inner: Arc::new(AdoptedInner { state_dir, program, servers }) }
     }
 
-    /// The connection to a server. It is never started.
+    /// The connection to a server, which is never started.
     ///
     /// # Errors
-    /// When nobody answers at this socket, or it is another user's.
+    /// When no server answers at this socket, or it is another user's.
     pub async fn server(&self, socket: &Path) -> Result<Arc<SharedTmuxClient>, Refusal> {
         Ok(self.inner.servers.open(socket).await?)
     }
 
-    /// Adopts a pane: what it shows and all that it prints from now on is on its tape.
+    /// Adopts a pane: its tape has what it shows and all that it prints from now on.
     ///
     /// # Errors
-    /// When it is not there any more or has a pipe already; then nothing was changed.
-    pub async fn adopt(&self, order: AdoptSpec) -> Result<PaneHandle, Refusal> {
-        let AdoptedInner { places, program, servers } = &*self.inner;
-        let server = servers.open(&order.location.socket).await?;
-        let desk = RecorderListener::make(places, &order.id, &order.record).await?;
-        let known = order.location.identity;
-        let (program, socket) = (program.to_string_lossy(), desk.socket().to_string_lossy());
-        let opened = server.client().open_pipe(&known, &[&program, "pipe-recorder", &socket]).await;
-        let (before, size) = match opened {
+    /// When it no longer exists or has a pipe already; then nothing was changed.
+    pub async fn adopt(&self, spec: AdoptSpec) -> Result<PaneHandle, Refusal> {
+        let AdoptedInner { state_dir, program, servers } = &*self.inner;
+        let server = servers.open(&spec.location.socket).await?;
+        let listener = RecorderListener::make(state_dir, &spec.id, &spec.record).await?;
+        let identity = spec.location.identity;
+        let program = program.to_string_lossy();
+        let socket = listener.socket().to_string_lossy();
+        let opened =
+            server.client().open_pipe(&identity, &[&program, "pipe-recorder", &socket]).await;
+        let (history, size) = match opened {
             Ok(opened) => opened,
             Err(error) => {
-                desk.remove().await;
+                listener.remove().await;
                 return Err(error.into());
             }
         };
         let size = size.check().unwrap_or_default();
-        let task = RecordSpec { pid: known.pid, size, capacity: order.capacity, history: before };
-        match desk.accept(task).await {
-            Ok(link) => Ok(self.watch(&order.id, link, order.location, Some(server))),
+        let record = RecordSpec { pid: identity.pid, size, capacity: spec.capacity, history };
+        match listener.accept(record).await {
+            Ok(handle) => Ok(self.watch(&spec.id, handle, spec.location, Some(server))),
             Err(error) => {
-                let _ = server.client().close_pipe(&known).await;
-                desk.remove().await;
+                let _ = server.client().close_pipe(&identity).await;
+                listener.remove().await;
                 Err(error.into())
             }
         }
     }
 
-    /// Goes on with an adopted pane whose scribe was found again.
+    /// Resumes an adopted pane whose recorder was recovered.
     #[must_use]
-    pub fn resume(&self, id: &PaneId, scribe: PaneHandle, spot: AdoptedLocation) -> PaneHandle {
-        self.watch(id, scribe, spot, None)
+    pub fn resume(
+        &self,
+        id: &PaneId,
+        recorder: PaneHandle,
+        location: AdoptedLocation,
+    ) -> PaneHandle {
+        self.watch(id, recorder, location, None)
     }
 
-    /// Starts the tasks that look after an adopted pane, over a connection that is there or is made.
+    /// Starts the two tasks of an adopted pane. Without a connection, they open one.
     fn watch(
         &self,
         id: &PaneId,
-        scribe: PaneHandle,
-        spot: AdoptedLocation,
+        recorder: PaneHandle,
+        location: AdoptedLocation,
         server: Option<Arc<SharedTmuxClient>>,
     ) -> PaneHandle {
         let (commands, inbox) = mpsc::channel(MAX_COMMANDS);
-        let (outbox, facts) = mpsc::channel(MAX_EVENTS);
-        let hold = watch::Sender::new(AdoptionState::Watched);
+        let (outbox, events) = mpsc::channel(MAX_EVENTS);
+        let state = watch::Sender::new(AdoptionState::Watched);
         let (counter, typed) = watch::channel(Some(0));
-        let hand = commands::AdoptedCommands {
+        let command_task = commands::AdoptedCommands {
             foreign: self.clone(),
-            location: spot.clone(),
-            folder: self.inner.places.pane_dir(id),
-            recorder: scribe.commands.clone(),
-            output: scribe.output.clone(),
+            location: location.clone(),
+            folder: self.inner.state_dir.pane_dir(id),
+            recorder: recorder.commands.clone(),
+            output: recorder.output.clone(),
             typed: counter,
-            state: hold.clone(),
+            state: state.clone(),
         };
-        let ear = events::AdoptedWatcher {
+        let watcher = events::AdoptedWatcher {
             foreign: self.clone(),
-            location: spot,
-            recorder: scribe.commands,
+            location,
+            recorder: recorder.commands,
             outbox,
-            state: hold,
-            size: scribe.output.size(),
+            state,
+            size: recorder.output.size(),
             connections: 0,
         };
-        tokio::spawn(scribe.driver);
-        tokio::spawn(hand.run(inbox));
-        tokio::spawn(ear.run(scribe.events, server));
+        tokio::spawn(recorder.driver);
+        tokio::spawn(command_task.run(inbox));
+        tokio::spawn(watcher.run(recorder.events, server));
         PaneHandle {
-            pid: scribe.pid,
-            keeper: scribe.keeper,
-            started: scribe.started,
-            output: scribe.output,
+            pid: recorder.pid,
+            keeper: recorder.keeper,
+            started: recorder.started,
+            output: recorder.output,
             commands,
-            events: facts,
+            events,
             typed,
-            output_flag: scribe.output_flag,
-            // Hand and ear carry, in tasks of their own.
+            output_flag: recorder.output_flag,
+            // The two tasks do the work; there is nothing left to drive.
             driver: Driver::default(),
         }
     }

@@ -1,4 +1,4 @@
-//! Connections to other people's tmux servers: one for each, as long as somebody needs it.
+//! Connections to tmux servers that we did not start: one for each server, while it is in use.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -8,19 +8,19 @@ use tokio::sync::watch;
 
 use crate::tmux::{self, ControlClient, Error, TmuxEvent, TmuxEvents, TmuxServerAddr};
 
-/// A connection that is shared by all who watch panes there. It ends with the last of them.
+/// A connection shared by all who watch panes on that server. It closes with the last of them.
 #[derive(Debug)]
 pub struct SharedTmuxClient {
     client: ControlClient,
     changes: watch::Receiver<ServerChanges>,
 }
 
-/// How often something has happened.
+/// Counters of what has happened.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct ServerChanges {
-    /// We were connected.
+    /// How often we connected.
     pub(super) connections: u64,
-    /// tmux said something.
+    /// How many other events tmux caused.
     pub(super) notices: u64,
 }
 
@@ -31,7 +31,7 @@ impl SharedTmuxClient {
         &self.client
     }
 
-    /// A level that rises whenever a pane may have changed.
+    /// A counter that rises whenever a pane may have changed.
     pub(super) fn changes(&self) -> watch::Receiver<ServerChanges> {
         self.changes.clone()
     }
@@ -49,13 +49,14 @@ impl SharedTmuxClients {
         if let Some(server) = found {
             return Ok(server);
         }
-        let (client, facts) = tmux::connect(TmuxServerAddr::foreign(socket, None)).await?;
-        let (tell, news) = watch::channel(ServerChanges { connections: 1, notices: 0 });
-        tokio::spawn(count_changes(facts, tell));
-        let server = Arc::new(SharedTmuxClient { client, changes: news });
+        let (client, events) = tmux::connect(TmuxServerAddr::foreign(socket, None)).await?;
+        let (sender, changes) = watch::channel(ServerChanges { connections: 1, notices: 0 });
+        tokio::spawn(count_changes(events, sender));
+        let server = Arc::new(SharedTmuxClient { client, changes });
         let mut open = self.lock();
         open.retain(|_, server| 0 < server.strong_count());
-        // Somebody else may have been faster; then theirs is used, and ours ends here.
+        // Another task may have connected meanwhile; then its connection is used, and ours closes
+        // here.
         if let Some(found) = open.get(socket).and_then(Weak::upgrade) {
             return Ok(found);
         }
@@ -68,16 +69,16 @@ impl SharedTmuxClients {
     }
 }
 
-/// Turns facts into a level, so that one look is as good as many.
-async fn count_changes(mut facts: TmuxEvents, tell: watch::Sender<ServerChanges>) {
-    while let Some(fact) = facts.recv().await {
-        tell.send_modify(|news| match fact {
-            TmuxEvent::Connected(_) => news.connections += 1,
+/// Turns events into a counter, so that one check covers many events.
+async fn count_changes(mut events: TmuxEvents, sender: watch::Sender<ServerChanges>) {
+    while let Some(event) = events.recv().await {
+        sender.send_modify(|changes| match event {
+            TmuxEvent::Connected(_) => changes.connections += 1,
             TmuxEvent::ClientLost(_)
             | TmuxEvent::ServerGone(_)
             | TmuxEvent::Notice(_)
             | TmuxEvent::Changed
-            | TmuxEvent::Resync => news.notices += 1,
+            | TmuxEvent::Resync => changes.notices += 1,
         });
     }
 }

@@ -1,19 +1,19 @@
-//! Ending a pane without the help of its keeper: that is gone, or lives and cannot be reached.
+//! Killing a pane without its keeper, which is gone, or is alive and cannot be reached.
 //!
-//! While a keeper lives, its descendants are the pane's processes, as for the keeper itself. Of a pane whose keeper is
-//! gone, processes may be left that ignore `SIGHUP`; their parent is init by then. They are recognised by the pane's own
-//! token in their environment, by the session of the pane's program, or by descending from such a process. A process that
-//! has left the session, its environment and its parents is not found.
+//! While a keeper is alive, its descendants are the pane's processes, as for the keeper itself.
+//! When it is gone, processes that ignore `SIGHUP` may be left; their parent is init by then. They
+//! are recognised by the pane's own token in their environment, by the session of the pane's
+//! program, or by descent from such a process. A process that has left the session, the environment
+//! and its parents is not found.
 
 use std::collections::{HashMap, HashSet};
-use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
-use std::thread;
 use std::time::{Duration, Instant};
+use std::{fs, thread};
 
-use paned_keeper::process::{Process, ProcessTree, kill_all};
-use paned_keeper::process_watch::ProcessWatch;
+use paned_keeper::process::identity::{Process, ProcessTree, kill_all};
+use paned_keeper::process::process_watch::ProcessWatch;
 use paned_keeper::tape::TapeReader;
 use paned_model::PaneId;
 use paned_model::frame::Survivor;
@@ -24,46 +24,46 @@ use crate::ProcessFingerprint;
 
 /// How long after `SIGKILL` a process may still be dying before it is called a survivor.
 const FORCE_KILL_TIMEOUT: Duration = Duration::from_secs(5);
-/// How long a keeper whose pane is empty may take to write the end down and go.
+/// How long a keeper without processes may take to write the exit record and exit.
 const KEEPER_EXIT_TIMEOUT: Duration = Duration::from_secs(3);
-/// How long between two looks.
+/// How long between two scans.
 const POLL_INTERVAL: Duration = Duration::from_millis(5);
-/// So many looks in a row must find nothing of a pane that has no keeper: no single look is one moment.
+/// This many scans in a row must find nothing of a pane that has no keeper: a scan is not atomic.
 const EMPTY_SCANS: usize = 3;
-/// Start times are in whole seconds as the machine's clock has them.
+/// Start times are in whole seconds of the machine's clock; in milliseconds.
 const ROUNDING: u64 = 2_000;
-/// So long after a pane was asked for, its program was started at the latest.
+/// The longest time between the request for a pane and the start of its program, in milliseconds.
 const MAX_START_DELAY: u64 = 30_000;
 
-/// Ends a pane's processes and its keeper; answers those that outlived that. Blocks for as long as it takes.
+/// Kills a pane's processes and its keeper; returns the survivors. Blocks for as long as it takes.
 pub(super) fn force_kill(
-    places: &StateDir,
+    state_dir: &StateDir,
     id: &PaneId,
-    traces: &ProcessFingerprint,
+    fingerprint: &ProcessFingerprint,
     grace: Duration,
 ) -> Vec<Survivor> {
-    if has_finished(places, id) {
+    if has_finished(state_dir, id) {
         return Vec::new();
     }
-    match keeper_of(&places.tape(id)) {
+    match keeper_of(&state_dir.tape(id)) {
         Some(keeper) => kill_with_keeper(&keeper, grace),
         None => {
-            let find = || find_orphans(places, id, traces);
+            let find = || find_orphans(state_dir, id, fingerprint);
             terminate(&find, grace);
             kill_until_gone(&find)
         }
     }
 }
 
-/// Whether the keeper has ended by itself, as it does when nothing of the pane is left: it removes its socket last. To look
-/// for processes costs as much as the machine has.
-fn has_finished(places: &StateDir, id: &PaneId) -> bool {
-    let tape = TapeReader::open(&places.tape(id));
+/// Whether the keeper has exited by itself, as it does when no process of the pane is left: it
+/// removes its socket last. Checked first, because a scan reads every process of the machine.
+fn has_finished(state_dir: &StateDir, id: &PaneId) -> bool {
+    let tape = TapeReader::open(&state_dir.tape(id));
     tape.is_ok_and(|tape| tape.ending().is_some() && !tape.has_live_keeper())
-        && !places.socket(id).exists()
+        && !state_dir.socket(id).exists()
 }
 
-/// Ends a keeper that lives, after all that it looks after. One that cannot end those goes on looking after them.
+/// Kills a live keeper after all its descendants. If those cannot be killed, the keeper stays.
 fn kill_with_keeper(keeper: &Process, grace: Duration) -> Vec<Survivor> {
     let living = || ProcessTree::of(keeper.pid).living();
     terminate(&living, grace);
@@ -82,7 +82,7 @@ fn kill_with_keeper(keeper: &Process, grace: Duration) -> Vec<Survivor> {
         thread::sleep(POLL_INTERVAL);
     }
     let watched = ProcessWatch::new(keeper.pid.unsigned_abs());
-    // One that was stopped writes down how the program ended, now that it goes on.
+    // A keeper that was stopped writes the exit record once it continues.
     keeper.signal(Signal::CONT);
     if !ended_within(&watched, KEEPER_EXIT_TIMEOUT) {
         keeper.signal(Signal::KILL);
@@ -102,14 +102,15 @@ fn ended_within(process: &ProcessWatch, time: Duration) -> bool {
     true
 }
 
-/// Asks processes to end, and waits until they have or the grace is over.
+/// Asks processes to exit, and waits until they have or the grace is over.
 fn terminate(find: &impl Fn() -> Vec<Process>, grace: Duration) {
     if grace.is_zero() {
         return;
     }
     let asked = find();
     for process in &asked {
-        // They have ignored a hangup already. A stopped one hears the rest once it goes on.
+        // Orphans have ignored `SIGHUP` already. A stopped process handles `SIGTERM` only after
+        // `SIGCONT`.
         process.signal(Signal::TERM);
         process.signal(Signal::CONT);
     }
@@ -123,7 +124,7 @@ fn terminate(find: &impl Fn() -> Vec<Process>, grace: Duration) {
     }
 }
 
-/// Kills processes until none is found any more; answers those that will not go.
+/// Kills processes until none is found any more; returns the survivors.
 fn kill_until_gone(find: &impl Fn() -> Vec<Process>) -> Vec<Survivor> {
     let until = Instant::now() + FORCE_KILL_TIMEOUT;
     let mut empty = 0;
@@ -142,13 +143,14 @@ fn survivor(process: Process) -> Survivor {
     Survivor { pid: process.pid.unsigned_abs(), command: process.command }
 }
 
-/// The process that has a tape open for writing: the one that the tape names, or whichever it is if the tape is damaged.
+/// The process that has a tape open for writing: the one that the tape names, or any one if the
+/// tape is damaged.
 fn keeper_of(tape: &Path) -> Option<Process> {
     let reader = TapeReader::open(tape).ok();
-    let named = reader
+    let recorded = reader
         .filter(TapeReader::has_live_keeper)
         .and_then(|tape| i32::try_from(tape.keeper()).ok());
-    if let Some(keeper) = named {
+    if let Some(keeper) = recorded {
         return Process::find(keeper);
     }
     let file = fs::metadata(tape).ok()?;
@@ -157,7 +159,8 @@ fn keeper_of(tape: &Path) -> Option<Process> {
     others.find(|process| writes(process.pid, (file.dev(), file.ino())))
 }
 
-/// Whether a process has this file open for writing: the last digit of the descriptor's flags, which are octal.
+/// Whether a process has this file open for writing: the last digit of the descriptor's flags,
+/// which are octal.
 fn writes(pid: i32, file: (u64, u64)) -> bool {
     let open = fs::read_dir(format!("/proc/{pid}/fd")).into_iter().flatten().flatten();
     let is_it =
@@ -170,53 +173,63 @@ fn writes(pid: i32, file: (u64, u64)) -> bool {
     open.into_iter().any(|fd| is_it(&fd.path()) && is_written(&fd.file_name().to_string_lossy()))
 }
 
-/// What lives of a pane whose keeper is gone.
-fn find_orphans(places: &StateDir, id: &PaneId, traces: &ProcessFingerprint) -> Vec<Process> {
+/// The live processes of a pane whose keeper is gone.
+fn find_orphans(
+    state_dir: &StateDir,
+    id: &PaneId,
+    fingerprint: &ProcessFingerprint,
+) -> Vec<Process> {
     let table: HashMap<i32, Process> =
         Process::all().map(|process| (process.pid, process)).collect();
-    let spared = protected_pids(places, id);
+    let protected = protected_pids(state_dir, id);
     let ancestors = |pid: i32| {
         let parent = |pid: &i32| table.get(pid).map(|process| process.parent);
         std::iter::successors(Some(pid), parent).take(table.len())
     };
-    let is_spared = |process: &&Process| ancestors(process.pid).any(|pid| spared.contains(&pid));
+    let is_protected =
+        |process: &&Process| ancestors(process.pid).any(|pid| protected.contains(&pid));
     let candidates = table.values().filter(|process| !process.is_zombie && 1 < process.pid);
-    let candidates: Vec<&Process> = candidates.filter(|process| !is_spared(process)).collect();
-    let sure = candidates.iter().filter(|process| is_of_pane(process, traces));
+    let candidates: Vec<&Process> = candidates.filter(|process| !is_protected(process)).collect();
+    let sure = candidates.iter().filter(|process| is_of_pane(process, fingerprint));
     let sure: HashSet<i32> = sure.map(|process| process.pid).collect();
     let ours = candidates.into_iter();
     ours.filter(|process| ancestors(process.pid).any(|pid| sure.contains(&pid))).cloned().collect()
 }
 
-/// Who is none of a pane's, with all that descend from them: this process, and the keepers of other panes. A server that
-/// was started in a pane has that pane's environment, and so have its keepers.
-fn protected_pids(places: &StateDir, id: &PaneId) -> HashSet<i32> {
-    let panes = fs::read_dir(places.panes_dir()).into_iter().flatten().flatten();
+/// Processes that are not the pane's, with their descendants: this process, and the keepers of
+/// other panes. A server that was started in a pane has that pane's environment, and so have its
+/// keepers.
+fn protected_pids(state_dir: &StateDir, id: &PaneId) -> HashSet<i32> {
+    let panes = fs::read_dir(state_dir.panes_dir()).into_iter().flatten().flatten();
     let names = panes.filter_map(|entry| entry.file_name().to_str()?.parse::<PaneId>().ok());
     let tapes = names.filter(|name| name != id).filter_map(|name| {
-        let tape = TapeReader::open(&places.tape(&name)).ok()?;
+        let tape = TapeReader::open(&state_dir.tape(&name)).ok()?;
         tape.has_live_keeper().then(|| i32::try_from(tape.keeper()).ok())?
     });
     tapes.chain([getpid().as_raw_nonzero().get()]).collect()
 }
 
-fn is_of_pane(process: &Process, traces: &ProcessFingerprint) -> bool {
+fn is_of_pane(process: &Process, fingerprint: &ProcessFingerprint) -> bool {
     let environment = fs::read(format!("/proc/{}/environ", process.pid)).unwrap_or_default();
     let mut variables = environment.split(|byte| *byte == 0);
-    variables.any(|variable| variable.starts_with(traces.variable.as_bytes()))
-        || is_in_session(process, traces)
+    variables.any(|variable| variable.starts_with(fingerprint.variable.as_bytes()))
+        || is_in_session(process, fingerprint)
 }
 
-/// Whether a process is in the session of the pane's program, which has that program's number. The number is not given
-/// again while the session has members, so it is enough that they were started while the pane lived.
-fn is_in_session(process: &Process, traces: &ProcessFingerprint) -> bool {
-    let is_member = i32::try_from(traces.pid).is_ok_and(|leader| process.session == leader);
+/// Whether a process is in the session of the pane's program, whose pid is the session id. The
+/// system does not reuse that id while the session has members, so it is enough that the process
+/// was started while the pane lived.
+fn is_in_session(process: &Process, fingerprint: &ProcessFingerprint) -> bool {
+    let is_member = i32::try_from(fingerprint.pid).is_ok_and(|leader| process.session == leader);
     let is_leader = process.pid == process.session;
     let owner = fs::metadata(format!("/proc/{}", process.pid)).map(|found| found.uid());
     let is_own = owner.is_ok_and(|owner| owner == getuid().as_raw());
-    let first = traces.created.0.saturating_sub(ROUNDING);
-    let last =
-        if is_leader { traces.created.0 + MAX_START_DELAY } else { traces.lost.0 + ROUNDING };
+    let first = fingerprint.created.0.saturating_sub(ROUNDING);
+    let last = if is_leader {
+        fingerprint.created.0 + MAX_START_DELAY
+    } else {
+        fingerprint.lost.0 + ROUNDING
+    };
     is_member && is_own && process.started().is_some_and(|at| (first..=last).contains(&at.0))
 }
 
@@ -234,7 +247,7 @@ mod tests {
         command.spawn().unwrap()
     }
 
-    fn traces(variable: &str) -> ProcessFingerprint {
+    fn fingerprint(variable: &str) -> ProcessFingerprint {
         ProcessFingerprint {
             variable: variable.to_owned(),
             pid: u32::MAX,
@@ -243,7 +256,7 @@ mod tests {
         }
     }
 
-    /// What we have started ourselves descends from us, and is spared: it is played by a process that does not.
+    /// Our own children are protected, so the orphan must not descend from us.
     fn orphan(token: &str) -> i32 {
         let script = "setsid sleep 1000 >/dev/null 2>&1 & echo $!";
         let mut command = Command::new("/bin/sh");
@@ -255,10 +268,11 @@ mod tests {
     #[test]
     fn what_has_a_panes_token_is_ended_and_nothing_else() {
         let folder = tempfile::tempdir().unwrap();
-        let (places, id) = (StateDir::new(folder.path()), "a".parse().unwrap());
+        let (state_dir, id) = (StateDir::new(folder.path()), "a".parse().unwrap());
         let (ours, other) = (orphan("paned_gone_secret"), orphan("paned_other_secret"));
         let mut own = sleeper("paned_gone_secret");
-        let left = force_kill(&places, &id, &traces("PANED_TOKEN=paned_gone_"), Duration::ZERO);
+        let left =
+            force_kill(&state_dir, &id, &fingerprint("PANED_TOKEN=paned_gone_"), Duration::ZERO);
         assert_eq!(left, []);
         assert!(Process::find(ours).is_none_or(|process| process.is_zombie));
         let lives = |pid| Process::find(pid).is_some_and(|process| !process.is_zombie);

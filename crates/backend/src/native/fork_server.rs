@@ -1,4 +1,4 @@
-//! The server's end of a nursery: started on first use, started again when it died.
+//! The client of the fork server process: started on first use, restarted when it died.
 
 use std::ffi::OsString;
 use std::fs::OpenOptions;
@@ -14,7 +14,7 @@ use paned_keeper::fds;
 
 use crate::SECRET_VARIABLES;
 
-/// Starts keepers. The process behind it ends when this is dropped; its keepers do not.
+/// Starts keepers. Dropping this ends the fork server process; its keepers live on.
 #[derive(Debug)]
 pub struct ForkServer {
     program: PathBuf,
@@ -30,26 +30,26 @@ struct ForkServerProcess {
 }
 
 impl ForkServer {
-    /// A nursery that runs this program with these arguments; what its keepers complain about goes to
-    /// the end of `log`.
+    /// A fork server that runs this program with these arguments. The standard error of its keepers
+    /// is appended to `log`.
     #[must_use]
     pub fn new(program: PathBuf, args: Vec<OsString>, log: PathBuf) -> Self {
         Self { program, args, log, running: Mutex::new(None) }
     }
 
-    /// Gives a new keeper this end of a socket. Does not wait for the keeper.
+    /// Has a new keeper started with this end of a socket. Does not wait for the keeper.
     pub(super) fn send(&self, socket: &UnixStream) -> io::Result<()> {
         let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(nursery) = running.as_mut() {
-            if fds::send(&nursery.socket, socket.as_fd()).is_ok() {
+        if let Some(process) = running.as_mut() {
+            if fds::send(&process.socket, socket.as_fd()).is_ok() {
                 return Ok(());
             }
-            tracing::warn!("the nursery is gone; starting another");
-            let _ = nursery.child.kill();
-            let _ = nursery.child.wait();
+            tracing::warn!("the fork server is gone; starting another");
+            let _ = process.child.kill();
+            let _ = process.child.wait();
         }
-        let nursery = running.insert(self.start()?);
-        fds::send(&nursery.socket, socket.as_fd())
+        let process = running.insert(self.start()?);
+        fds::send(&process.socket, socket.as_fd())
     }
 
     fn start(&self) -> io::Result<ForkServerProcess> {
@@ -71,7 +71,7 @@ impl ForkServer {
 
 impl Drop for ForkServerProcess {
     fn drop(&mut self) {
-        // Its socket closes with us, which is its sign to end; reaping it here keeps no zombie.
+        // The closed socket tells it to exit; waiting for it leaves no zombie.
         let _ = self.socket.shutdown(std::net::Shutdown::Both);
         let _ = self.child.wait();
     }

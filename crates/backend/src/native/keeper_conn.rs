@@ -1,4 +1,4 @@
-//! Frames between us and a keeper, for whoever talks to one: the server, and those who look on.
+//! Frames between a client and a keeper. The client is the server or a viewer.
 
 use std::collections::VecDeque;
 use std::future::poll_fn;
@@ -20,7 +20,7 @@ use tokio::time::timeout;
 
 use crate::UnixSocket;
 
-/// How long a keeper may take to answer. One that does not is as good as gone.
+/// How long a keeper may take to answer before it counts as gone.
 const REPLY_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// A connection to a keeper: frames over its socket.
@@ -35,7 +35,7 @@ pub struct KeeperConn {
     requests: VecDeque<UnsentRequest>,
 }
 
-/// Where a request lies among all bytes that were ever said.
+/// The position of a request in the stream of all bytes ever queued.
 #[derive(Debug)]
 struct UnsentRequest {
     id: RequestId,
@@ -54,29 +54,29 @@ impl KeeperConn {
         })
     }
 
-    /// Comes to a keeper as somebody who looks on, and waits for its welcome.
+    /// Connects to a keeper as a viewer, and waits for its welcome.
     ///
     /// # Errors
-    /// When nobody is there, or does not answer in time.
+    /// When no keeper is there, or it does not answer in time.
     pub async fn connect_viewer(socket: &Path) -> io::Result<Self> {
-        Self::connect_with_welcome(socket).await.map(|(wire, _)| wire)
+        Self::connect_with_welcome(socket).await.map(|(conn, _)| conn)
     }
 
-    /// The same, with what the keeper says of itself.
+    /// The same, with the keeper's welcome.
     ///
     /// # Errors
     /// As [`KeeperConn::connect_viewer`].
     pub async fn connect_with_welcome(socket: &Path) -> io::Result<(Self, Welcome)> {
-        let mut wire = Self::from_stream(UnixStream::connect(socket).await?)?;
-        wire.queue(&ToKeeper::Hello(Hello { version: VERSION, role: ClientRole::Viewer }));
-        let said = wire.recv_until(|said| matches!(said, FromKeeper::Welcome(_))).await?;
-        match said {
-            FromKeeper::Welcome(welcome) => Ok((wire, welcome)),
+        let mut conn = Self::from_stream(UnixStream::connect(socket).await?)?;
+        conn.queue(&ToKeeper::Hello(Hello { version: VERSION, role: ClientRole::Viewer }));
+        let message = conn.recv_until(|message| matches!(message, FromKeeper::Welcome(_))).await?;
+        match message {
+            FromKeeper::Welcome(welcome) => Ok((conn, welcome)),
             _ => Err(ErrorKind::InvalidData.into()),
         }
     }
 
-    /// A keeper of ours: what another user listens at is never one.
+    /// Checks that the peer runs as this user or root: only then is it a keeper.
     pub fn from_stream(stream: UnixStream) -> io::Result<Self> {
         let peer = stream.peer_cred()?.uid();
         if peer != 0 && peer != rustix::process::geteuid().as_raw() {
@@ -85,12 +85,12 @@ impl KeeperConn {
         Self::new(stream.into_std()?)
     }
 
-    /// Puts a message on the way; [`KeeperConn::recv`] sends it.
+    /// Queues a message; [`KeeperConn::recv`] sends it.
     pub fn queue(&mut self, message: &ToKeeper) {
         message.encode(&mut self.unsent);
     }
 
-    /// Puts a request on the way that [`KeeperConn::cancel`] can take back.
+    /// Queues a request that [`KeeperConn::cancel`] can take back.
     pub(super) fn queue_request(&mut self, id: RequestId, message: &ToKeeper) {
         let from = self.sent + self.unsent.len() as u64;
         self.queue(message);
@@ -98,25 +98,25 @@ impl KeeperConn {
         self.requests.push_back(UnsentRequest { id, from, length });
     }
 
-    /// Takes a request back, if no byte of it was sent; whether that was so.
+    /// Removes a request from the queue if no byte of it was sent; returns whether it was removed.
     pub(super) fn cancel(&mut self, id: RequestId) -> bool {
         let is_it = |request: &UnsentRequest| request.id == id && self.sent <= request.from;
-        let Some(place) = self.requests.iter().position(is_it) else {
+        let Some(index) = self.requests.iter().position(is_it) else {
             return false;
         };
-        let Some(UnsentRequest { from, length, .. }) = self.requests.remove(place) else {
+        let Some(UnsentRequest { from, length, .. }) = self.requests.remove(index) else {
             return false;
         };
         let start = usize::try_from(from - self.sent).unwrap_or(usize::MAX);
         let end = usize::try_from(from - self.sent + length).unwrap_or(usize::MAX);
         self.unsent.drain(start..end);
-        for later in self.requests.iter_mut().skip(place) {
+        for later in self.requests.iter_mut().skip(index) {
             later.from -= length;
         }
         true
     }
 
-    /// Sends what the socket takes without waiting.
+    /// Sends as much as the socket takes without waiting.
     pub(super) fn flush_now(&mut self) -> io::Result<()> {
         while !self.unsent.is_empty() {
             match self.socket.try_send(&self.unsent) {
@@ -134,17 +134,18 @@ impl KeeperConn {
         while self.requests.pop_front_if(|first| first.from < self.sent).is_some() {}
     }
 
-    /// The next message; sends meanwhile. May be dropped and called again: nothing is lost.
+    /// The next message; sends what is queued meanwhile. Cancel-safe.
     ///
     /// # Errors
-    /// When the keeper goes away, or does not speak our language.
+    /// When the keeper goes away, or violates the protocol.
     pub async fn recv(&mut self) -> io::Result<FromKeeper> {
         loop {
             if let Some(message) = self.frames.take().map_err(io::Error::other)? {
                 return Ok(message);
             }
             if self.flush_now().is_err() {
-                // Nobody hears us any more. What was said before still counts, and the end comes after it.
+                // The keeper reads no more. Messages that it sent before are still delivered; then
+                // comes end of file.
                 self.unsent.clear();
                 self.requests.clear();
             }
@@ -152,26 +153,27 @@ impl KeeperConn {
         }
     }
 
-    /// Hears on until this is said, and answers it. What comes before it, a later word tells again.
+    /// Receives until a message matches, and returns it. Messages before it are dropped; later
+    /// messages repeat what they said.
     ///
     /// # Errors
-    /// When the keeper goes away, or does not say it in time.
+    /// When the keeper goes away, or does not send it in time.
     pub async fn recv_until(
         &mut self,
         mut is_it: impl FnMut(&FromKeeper) -> bool,
     ) -> io::Result<FromKeeper> {
-        let heard = async {
+        let received = async {
             loop {
-                let said = self.recv().await?;
-                if is_it(&said) {
-                    return Ok(said);
+                let message = self.recv().await?;
+                if is_it(&message) {
+                    return Ok(message);
                 }
             }
         };
-        timeout(REPLY_TIMEOUT, heard).await.unwrap_or(Err(ErrorKind::TimedOut.into()))
+        timeout(REPLY_TIMEOUT, received).await.unwrap_or(Err(ErrorKind::TimedOut.into()))
     }
 
-    /// Sends all that is on the way.
+    /// Sends all that is queued.
     ///
     /// # Errors
     /// When the keeper goes away, or takes nothing for too long.
@@ -188,7 +190,7 @@ impl KeeperConn {
         timeout(REPLY_TIMEOUT, sent).await.unwrap_or(Err(ErrorKind::TimedOut.into()))
     }
 
-    /// Waits until there is something to hear, or until what is unsent may be sent.
+    /// Waits until there is something to read, or until what is unsent can be sent.
     async fn receive(&mut self) -> io::Result<()> {
         let Self { socket, frames, unsent, .. } = self;
         let is_full = !unsent.is_empty();
@@ -202,13 +204,14 @@ impl KeeperConn {
     }
 }
 
-/// Reads what is there. A read that does not fill its room is known to be the last: there is no second one to find out.
+/// Reads what is available. A read that does not fill the buffer was the last one: no second read
+/// is needed to find out.
 fn poll_recv(
     socket: &mut UnixSocket,
     frames: &mut FrameDecoder,
     cx: &mut Context<'_>,
 ) -> Poll<io::Result<()>> {
-    // It is asked far more often than there is something, so it is not cleared first.
+    // Not zeroed first: most polls find nothing to read.
     let mut bytes = [MaybeUninit::uninit(); 4096];
     let mut bytes = ReadBuf::uninit(&mut bytes);
     ready!(Pin::new(socket).poll_read(cx, &mut bytes))?;
@@ -231,62 +234,62 @@ mod tests {
     #[tokio::test]
     async fn what_does_not_fit_is_sent_as_soon_as_there_is_room() {
         let (ours, mut keeper) = UnixStream::pair().unwrap();
-        let mut wire = KeeperConn::from_stream(ours).unwrap();
+        let mut conn = KeeperConn::from_stream(ours).unwrap();
         let mut expect = Vec::new();
         for id in 0..MUCH / (64 << 10) {
             let message = ToKeeper::Input(id as u64, vec![b'x'; 64 << 10]);
             message.encode(&mut expect);
-            wire.queue(&message);
+            conn.queue(&message);
         }
-        let mut heard = vec![0; expect.len()];
+        let mut received = vec![0; expect.len()];
         let reading = async {
-            keeper.read_exact(&mut heard).await.unwrap();
-            let mut said = Vec::new();
-            FromKeeper::TapeEnd(7).encode(&mut said);
-            keeper.write_all(&said).await.unwrap();
+            keeper.read_exact(&mut received).await.unwrap();
+            let mut encoded = Vec::new();
+            FromKeeper::TapeEnd(7).encode(&mut encoded);
+            keeper.write_all(&encoded).await.unwrap();
         };
-        let (said, ()) = tokio::join!(timeout(REPLY_TIMEOUT, wire.recv()), reading);
-        assert_eq!(said.unwrap().unwrap(), FromKeeper::TapeEnd(7));
-        assert!(heard == expect && wire.unsent.is_empty());
+        let (answer, ()) = tokio::join!(timeout(REPLY_TIMEOUT, conn.recv()), reading);
+        assert_eq!(answer.unwrap().unwrap(), FromKeeper::TapeEnd(7));
+        assert!(received == expect && conn.unsent.is_empty());
     }
 
     #[tokio::test]
     async fn what_was_not_sent_can_be_taken_back_and_the_rest_stays_whole() {
         let (ours, mut keeper) = UnixStream::pair().unwrap();
-        let mut wire = KeeperConn::from_stream(ours).unwrap();
+        let mut conn = KeeperConn::from_stream(ours).unwrap();
         let input = |id: u64| ToKeeper::Input(id, vec![b'x'; 64 << 10]);
         for id in 0..64 {
-            wire.queue_request(id, &input(id));
+            conn.queue_request(id, &input(id));
         }
-        wire.flush_now().unwrap();
-        let taken: Vec<u64> = (0..64).filter(|id| id % 3 != 0 && wire.cancel(*id)).collect();
-        assert!(!wire.cancel(0) && !wire.cancel(taken[0]), "sent, and taken already");
+        conn.flush_now().unwrap();
+        let taken: Vec<u64> = (0..64).filter(|id| id % 3 != 0 && conn.cancel(*id)).collect();
+        assert!(!conn.cancel(0) && !conn.cancel(taken[0]), "sent, and taken already");
         assert!(30 < taken.len() && !taken.contains(&1), "{taken:?}");
-        wire.queue(&ToKeeper::Ack(7));
-        let hearing = async {
-            let (mut frames, mut heard) = (FrameDecoder::default(), Vec::new());
+        conn.queue(&ToKeeper::Ack(7));
+        let receiving = async {
+            let (mut frames, mut received) = (FrameDecoder::default(), Vec::new());
             let mut bytes = vec![0; 64 << 10];
-            while heard.last() != Some(&ToKeeper::Ack(7)) {
+            while received.last() != Some(&ToKeeper::Ack(7)) {
                 let got = keeper.read(&mut bytes).await.unwrap();
                 frames.push(&bytes[..got]);
-                heard.extend(std::iter::from_fn(|| frames.take::<ToKeeper>().unwrap()));
+                received.extend(std::iter::from_fn(|| frames.take::<ToKeeper>().unwrap()));
             }
-            heard
+            received
         };
-        let (sent, heard) = tokio::join!(wire.flush(), hearing);
+        let (sent, received) = tokio::join!(conn.flush(), receiving);
         sent.unwrap();
         let mut expect: Vec<_> = (0..64).filter(|id| !taken.contains(id)).map(input).collect();
         expect.push(ToKeeper::Ack(7));
-        assert!(heard == expect);
+        assert!(received == expect);
     }
 
     #[tokio::test]
     async fn who_hears_nothing_is_waited_for_without_a_look() {
         let (ours, _keeper) = UnixStream::pair().unwrap();
-        let mut wire = KeeperConn::from_stream(ours).unwrap();
-        wire.queue(&ToKeeper::Input(1, vec![b'x'; MUCH]));
+        let mut conn = KeeperConn::from_stream(ours).unwrap();
+        conn.queue(&ToKeeper::Input(1, vec![b'x'; MUCH]));
         let mut looks = 0;
-        let hearing = async { wire.recv().await.map(drop) };
+        let hearing = async { conn.recv().await.map(drop) };
         let mut hearing = std::pin::pin!(hearing);
         let counted = std::future::poll_fn(|cx| {
             looks += 1;

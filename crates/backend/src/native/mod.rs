@@ -1,7 +1,7 @@
-//! Native panes: one keeper each, found again by their folders.
+//! Native panes: one keeper each, recovered by their folders.
 //!
 //! ```text
-//! <state>/panes/<id>/pane.json    what the kernel said of it, written before the keeper is born
+//! <state>/panes/<id>/pane.json    the kernel's record, written before the keeper starts
 //! <state>/panes/<id>/tape         what it printed and how it ended, written by the keeper
 //! <state>/panes/<id>/keeper.sock  where the keeper listens, as long as it lives
 //! ```
@@ -35,7 +35,7 @@ pub use keeper_conn::KeeperConn;
 pub use socket_folder::SocketFolder;
 pub use state_dir::StateDir;
 
-/// How long a keeper may take to come to life.
+/// How long a keeper may take to start.
 const SPAWN_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Native panes in one state folder.
@@ -43,69 +43,69 @@ const SPAWN_TIMEOUT: Duration = Duration::from_secs(10);
 pub struct NativeBackend {
     state_dir: StateDir,
     fork_server: ForkServer,
-    /// A keeper that waits for its pane: forking the next one while the last pane starts takes the fork
-    /// off the way. It ends by itself when we do.
+    /// A keeper without a pane: it is forked while the last pane starts, so that the next spawn
+    /// does not wait for a fork. It exits by itself when this process does.
     spare: Mutex<Option<KeeperConn>>,
 }
 
 impl NativeBackend {
-    /// Panes in this state folder, with keepers from this nursery.
+    /// Panes in this state folder, with keepers from this fork server.
     #[must_use]
     pub fn new(state: PathBuf, fork_server: ForkServer) -> Self {
         Self { state_dir: StateDir::new(&state), fork_server, spare: Mutex::default() }
     }
 
-    async fn start(&self, order: SpawnSpec) -> Result<PaneHandle, Error> {
-        let id = order.id.clone();
-        let born = match self.state_dir.make(&id, &order.record) {
-            // Its folder is another pane's.
+    async fn start(&self, spec: SpawnSpec) -> Result<PaneHandle, Error> {
+        let id = spec.id.clone();
+        let started = match self.state_dir.make(&id, &spec.record) {
+            // The folder belongs to another pane.
             Err(error @ Error::NameTaken(_)) => return Err(error),
             Err(error) => Err(error),
-            Ok(()) => self.try_start(order).await,
+            Ok(()) => self.try_start(spec).await,
         };
-        if born.is_err()
+        if started.is_err()
             && let Err(error) = self.state_dir.remove(&id).await
         {
-            tracing::warn!(pane = %id, %error, "what is left of a pane that was refused stays");
+            tracing::warn!(pane = %id, %error, "cannot remove the files of a pane that was refused");
         }
         *self.spare() = self.new_keeper().ok();
-        born
+        started
     }
 
-    async fn try_start(&self, order: SpawnSpec) -> Result<PaneHandle, Error> {
-        let tape = self.state_dir.tape(&order.id);
+    async fn try_start(&self, spec: SpawnSpec) -> Result<PaneHandle, Error> {
+        let tape = self.state_dir.tape(&spec.id);
         let spare = self.spare().take();
-        let wire = match spare {
-            Some(wire) => wire,
+        let conn = match spare {
+            Some(conn) => conn,
             None => self.new_keeper()?,
         };
-        let born = self.spawn_on(order.clone(), wire).await;
-        // A keeper that died before it made the tape has started nothing; the next one will.
-        if matches!(born, Err(Error::Machine(_))) && !tape.exists() {
-            return self.spawn_on(order, self.new_keeper()?).await;
+        let started = self.spawn_on(spec.clone(), conn).await;
+        // A keeper that died before it made the tape has started nothing; a second one is tried.
+        if matches!(started, Err(Error::Machine(_))) && !tape.exists() {
+            return self.spawn_on(spec, self.new_keeper()?).await;
         }
-        born
+        started
     }
 
     fn spare(&self) -> MutexGuard<'_, Option<KeeperConn>> {
         self.spare.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    async fn spawn_on(&self, order: SpawnSpec, mut wire: KeeperConn) -> Result<PaneHandle, Error> {
-        let tape = self.state_dir.tape(&order.id);
-        let birth = self.spawn_request(order);
-        wire.queue(&ToKeeper::Spawn(Box::new(birth)));
-        let Ok(welcome) = timeout(SPAWN_TIMEOUT, await_welcome(&mut wire)).await else {
-            // Should it come to life after all, this is the first thing it hears.
-            abandon(&mut wire);
+    async fn spawn_on(&self, spec: SpawnSpec, mut conn: KeeperConn) -> Result<PaneHandle, Error> {
+        let tape = self.state_dir.tape(&spec.id);
+        let request = self.spawn_request(spec);
+        conn.queue(&ToKeeper::Spawn(Box::new(request)));
+        let Ok(welcome) = timeout(SPAWN_TIMEOUT, await_welcome(&mut conn)).await else {
+            // If it starts after all, this is the first request it reads.
+            abandon(&mut conn);
             return Err(Error::Timeout { what: "starting the pane", limit: SPAWN_TIMEOUT });
         };
         let welcome = welcome?;
         match TapeReader::open(&tape) {
-            Ok(reader) => Ok(keeper_link::start(wire, welcome, Arc::new(reader))),
+            Ok(reader) => Ok(keeper_link::start(conn, welcome, Arc::new(reader))),
             Err(error) => {
-                // Its program runs already, and nobody would ever find it.
-                abandon(&mut wire);
+                // Its program runs already, and could not be found again.
+                abandon(&mut conn);
                 let source = std::io::Error::other(error);
                 Err(Error::Io { what: "open the tape".into(), source })
             }
@@ -119,29 +119,29 @@ impl NativeBackend {
         KeeperConn::new(ours).map_err(failed)
     }
 
-    fn spawn_request(&self, order: SpawnSpec) -> SpawnRequest {
+    fn spawn_request(&self, spec: SpawnSpec) -> SpawnRequest {
         let path = |path: PathBuf| path.to_string_lossy().into_owned();
         let millis = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
         SpawnRequest {
-            tape: path(self.state_dir.tape(&order.id)),
-            socket: path(self.state_dir.socket(&order.id)),
-            id: order.id,
-            program: order.program,
-            argv: order.argv,
-            env: order.env,
-            cwd: order.cwd,
-            size: order.size,
-            capacity: order.capacity,
-            timeout_ms: order.timeout.map(millis),
-            grace_ms: millis(order.grace),
-            followed: order.followed,
+            tape: path(self.state_dir.tape(&spec.id)),
+            socket: path(self.state_dir.socket(&spec.id)),
+            id: spec.id,
+            program: spec.program,
+            argv: spec.argv,
+            env: spec.env,
+            cwd: spec.cwd,
+            size: spec.size,
+            capacity: spec.capacity,
+            timeout_ms: spec.timeout.map(millis),
+            grace_ms: millis(spec.grace),
+            followed: spec.followed,
         }
     }
 }
 
 impl Backend for NativeBackend {
-    fn spawn(&self, order: SpawnSpec) -> BoxedFuture<'_, Result<PaneHandle, Error>> {
-        Box::pin(self.start(order))
+    fn spawn(&self, spec: SpawnSpec) -> BoxedFuture<'_, Result<PaneHandle, Error>> {
+        Box::pin(self.start(spec))
     }
 
     fn recover(&self) -> BoxedFuture<'_, Result<Vec<RecoveredPane>, Error>> {
@@ -156,11 +156,11 @@ impl Backend for NativeBackend {
     fn end(
         &self,
         id: PaneId,
-        traces: ProcessFingerprint,
+        fingerprint: ProcessFingerprint,
         grace: Duration,
     ) -> BoxedFuture<'_, Result<Vec<Survivor>, Error>> {
-        let places = self.state_dir.clone();
-        let ending = move || force_kill::force_kill(&places, &id, &traces, grace);
+        let state_dir = self.state_dir.clone();
+        let ending = move || force_kill::force_kill(&state_dir, &id, &fingerprint, grace);
         let ended = tokio::task::spawn_blocking(ending);
         Box::pin(async { ended.await.map_err(|panic| Error::Machine(panic.to_string())) })
     }
@@ -181,28 +181,28 @@ impl Backend for NativeBackend {
     }
 }
 
-/// Has a keeper end what it has started.
-fn abandon(wire: &mut KeeperConn) {
-    wire.queue(&ToKeeper::Kill(Kill { id: 0, grace_ms: 0 }));
-    let _ = wire.flush_now();
+/// Tells a keeper to kill what it has started.
+fn abandon(conn: &mut KeeperConn) {
+    conn.queue(&ToKeeper::Kill(Kill { id: 0, grace_ms: 0 }));
+    let _ = conn.flush_now();
 }
 
-/// Waits for the keeper's first word.
-pub(crate) async fn await_welcome(wire: &mut KeeperConn) -> Result<Welcome, Error> {
+/// Waits for the keeper's welcome.
+pub(crate) async fn await_welcome(conn: &mut KeeperConn) -> Result<Welcome, Error> {
     loop {
-        match wire.recv().await {
+        match conn.recv().await {
             Ok(FromKeeper::Welcome(welcome)) => return Ok(welcome),
-            Ok(FromKeeper::SpawnFailed(stillborn)) if stillborn.invalid => {
-                return Err(Error::Refused(stillborn.reason));
+            Ok(FromKeeper::SpawnFailed(failure)) if failure.invalid => {
+                return Err(Error::Refused(failure.reason));
             }
-            Ok(FromKeeper::SpawnFailed(stillborn)) if stillborn.limit => {
-                return Err(Error::Limit(stillborn.reason));
+            Ok(FromKeeper::SpawnFailed(failure)) if failure.limit => {
+                return Err(Error::Limit(failure.reason));
             }
-            Ok(FromKeeper::SpawnFailed(stillborn)) => return Err(Error::Machine(stillborn.reason)),
+            Ok(FromKeeper::SpawnFailed(failure)) => return Err(Error::Machine(failure.reason)),
             Ok(_) => {}
             Err(error) => {
                 return Err(Error::Machine(format!(
-                    "the keeper died at the pane's birth: {error}"
+                    "the keeper died while starting the pane: {error}"
                 )));
             }
         }

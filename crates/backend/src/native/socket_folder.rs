@@ -1,9 +1,10 @@
 //! The short folder for sockets of a state folder whose own path is too long for them.
 //!
-//! It is under the user's home, never in a folder that other users can write into. `PANED_RUNTIME_DIR` names another
-//! place; `XDG_RUNTIME_DIR` is used where the home's path is too long, too. It is not the first choice because many
-//! systems remove it with the last login of its user, while programs in panes live on. The choice is written into the
-//! state folder, so that a later server and the command line look in the same place whatever their environment says.
+//! It is under the user's home, never in a folder that other users can write into.
+//! `PANED_RUNTIME_DIR` names another folder. `XDG_RUNTIME_DIR` is used where the home's path is too
+//! long, too. It is not the first choice because many systems remove it with the last login of its
+//! user, while programs in panes live on. The choice is stored in the state folder, so that a later
+//! server and the command line use the same one whatever their environment says.
 
 use std::fs::{self, OpenOptions};
 use std::io::Write as _;
@@ -16,10 +17,10 @@ use crate::trusted_path::{Error, TrustedDir};
 pub(super) const LONGEST_SOCKET: usize = 100;
 /// The longest name of a socket in the folder.
 const LONGEST_NAME: &str = "/tmux/tmux.sock";
-/// Where the choice is written down in the state folder.
+/// The file in the state folder that stores the choice.
 const FILE: &str = "socket-folder";
 
-/// A short folder of this user's for the sockets of one state folder. It may not be there yet.
+/// A short folder of this user for the sockets of one state folder. It may not exist yet.
 #[derive(Clone, Debug)]
 pub struct SocketFolder {
     state: PathBuf,
@@ -43,7 +44,8 @@ impl SocketFolder {
         &self.path
     }
 
-    /// Makes it, or checks that the one that is there is this user's alone and that no other user can replace it.
+    /// Makes it, or checks that the existing one is private to this user and cannot be replaced by
+    /// another.
     ///
     /// # Errors
     /// When it cannot be made, is not private, or its path is too long for a socket.
@@ -68,7 +70,7 @@ impl SocketFolder {
         let open = OpenOptions::new().write(true).create_new(true).mode(0o600).open(file);
         let written = open.and_then(|mut file| writeln!(file, "{path}"));
         if let Err(error) = written {
-            tracing::warn!(%error, "cannot write down where sockets are");
+            tracing::warn!(%error, "cannot store the choice of the socket folder");
         }
     }
 }
@@ -89,11 +91,11 @@ fn choose(state: &Path, env: impl Fn(&str) -> Option<std::ffi::OsString>) -> Pat
     };
     let fitting = home.clone().filter(fits);
     let other = || folder("XDG_RUNTIME_DIR", "paned").filter(fits).filter(own);
-    // One that is too long is refused when it is needed, with a sentence.
+    // One that is too long is refused only when it is needed, with an error message.
     fitting.or_else(other).or(home).unwrap_or_else(|| state.join("sockets"))
 }
 
-/// FNV-1a: the same on every run and build, which is all that is asked of it.
+/// FNV-1a: only has to be the same on every run and build.
 pub(super) fn hash(bytes: &[u8]) -> u64 {
     let step = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01B3);
     bytes.iter().fold(0xCBF2_9CE4_8422_2325, step)

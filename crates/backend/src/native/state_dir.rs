@@ -1,4 +1,4 @@
-//! Where the files of native panes are.
+//! The paths of native panes' files.
 
 use std::fs::{self, DirBuilder, OpenOptions};
 use std::io::{self, ErrorKind, Write};
@@ -11,7 +11,7 @@ use super::socket_folder::{LONGEST_SOCKET, SocketFolder, hash};
 use crate::Error;
 use crate::trusted_path::{self, TrustedDir};
 
-/// Where the files of the panes of one state folder are.
+/// The paths of all pane files in one state folder.
 #[derive(Clone, Debug)]
 pub struct StateDir {
     panes: PathBuf,
@@ -20,7 +20,7 @@ pub struct StateDir {
 }
 
 impl StateDir {
-    /// The places of this state folder.
+    /// The paths in this state folder.
     #[must_use]
     pub fn new(state: &Path) -> Self {
         Self { panes: state.join("panes"), short: SocketFolder::of(state) }
@@ -44,13 +44,14 @@ impl StateDir {
         self.pane_dir(id).join("tape")
     }
 
-    /// The file that describes a pane.
+    /// The file with the kernel's record of a pane.
     #[must_use]
     pub fn record(&self, id: &PaneId) -> PathBuf {
         self.pane_dir(id).join("pane.json")
     }
 
-    /// Where a pane's keeper listens: in the pane's folder, or in the short one when that path is too long.
+    /// Where a pane's keeper listens: in the pane's folder, or in the short folder when that path
+    /// is too long.
     #[must_use]
     pub fn socket(&self, id: &PaneId) -> PathBuf {
         let near = self.pane_dir(id).join("keeper.sock");
@@ -75,7 +76,7 @@ impl StateDir {
         Ok(())
     }
 
-    /// Makes a pane's folder with the kernel's record in it. The folder is the name's reservation.
+    /// Makes a pane's folder with the kernel's record in it. The folder reserves the pane's id.
     pub(super) fn make(&self, id: &PaneId, record: &str) -> Result<(), Error> {
         let io = |what: &str| {
             let what = format!("{what} {}", self.pane_dir(id).display());
@@ -94,20 +95,22 @@ impl StateDir {
         file.and_then(|mut file| file.write_all(record.as_bytes())).map_err(io("write into"))
     }
 
-    /// Removes a pane's files, the record first: a folder without one is rubbish.
+    /// Removes a pane's files, the record first: a folder without a record is deleted by recovery.
     pub(super) async fn remove(&self, id: &PaneId) -> Result<(), Error> {
-        let (places, id) = (self.clone(), id.clone());
-        let removed = tokio::task::spawn_blocking(move || places.remove_now(&id));
+        let state_dir = self.clone();
+        let id = id.clone();
+        let removed = tokio::task::spawn_blocking(move || state_dir.remove_now(&id));
         removed.await.map_err(|panic| Error::Machine(panic.to_string()))?
     }
 
-    /// The same, by whoever may wait for the disk.
+    /// The same, for callers that may block on the disk.
     pub fn remove_now(&self, id: &PaneId) -> Result<(), Error> {
         let _ = fs::remove_file(self.record(id));
         let _ = fs::remove_file(self.socket(id));
         let _ = fs::remove_file(self.tape(id));
         let folder = self.pane_dir(id);
-        // To look into a folder takes a descriptor, and there may be none: mostly it is empty by now.
+        // Listing a folder needs a file descriptor, and there may be none left. Usually the folder
+        // is empty by now.
         if fs::remove_dir(&folder).is_ok() {
             return Ok(());
         }
@@ -136,9 +139,9 @@ mod tests {
     #[test]
     fn a_name_is_taken_once() {
         let dir = tempfile::tempdir().unwrap();
-        let places = StateDir::new(dir.path());
+        let state_dir = StateDir::new(dir.path());
         let id: PaneId = "one".parse().unwrap();
-        places.make(&id, "{}").unwrap();
-        assert!(matches!(places.make(&id, "{}"), Err(Error::NameTaken(_))));
+        state_dir.make(&id, "{}").unwrap();
+        assert!(matches!(state_dir.make(&id, "{}"), Err(Error::NameTaken(_))));
     }
 }

@@ -1,7 +1,8 @@
-//! What is done to a pane of somebody's that was adopted, and to no other.
+//! Operations on an adopted pane of a foreign server, and on no other pane.
 //!
-//! A server gives its ids anew when it is started anew. So whatever is typed, piped or ended goes out behind a guard in
-//! the same line: unless server, pane and process are still those that were adopted, tmux does none of it.
+//! A restarted server assigns the same ids again. So every input, pipe or kill is sent behind a
+//! guard in the same line: unless server, pane and process are still those that were adopted, tmux
+//! does none of it.
 
 use std::ffi::OsString;
 use std::fs;
@@ -24,17 +25,17 @@ use super::query::TmuxExit;
 use super::redraw::{self, TmuxScreenState};
 use super::rows::FormatRow;
 
-/// What tmux is told to do when the guard fails. There is no such command, which ends the line.
+/// The command that tmux runs when the guard fails. It does not exist, and its error ends the line.
 const GUARD_FAILED: &str = "paned-not-that-pane";
-/// So much of what has scrolled off is taken over.
+/// How many lines of scrollback are taken over.
 const HISTORY: usize = 20_000;
-/// So long may taking that over take.
+/// How long taking that over may take.
 const CAPTURE_TIMEOUT: Duration = Duration::from_secs(10);
-/// How often a program that has ended is asked after, and how long between.
+/// How often the status of a program that has ended is queried, and the pause between.
 const MAX_POLLS: usize = 20;
 const POLL_INTERVAL: Duration = Duration::from_millis(10);
 
-/// By what a pane is known again.
+/// Identifies a pane across restarts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TmuxPaneIdentity {
     /// The server's process.
@@ -45,24 +46,24 @@ pub struct TmuxPaneIdentity {
     pub pid: u32,
 }
 
-/// A pane as it is now.
+/// The current state of a pane.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TmuxPaneSnapshot {
-    /// By what to know it again. A pane without a program has none.
+    /// Identifies it. `None` for a pane without a program.
     pub identity: Option<TmuxPaneIdentity>,
     /// How large it is.
     pub size: Size,
-    /// Whether its program has ended, and how, where tmux knows.
+    /// `Some` when its program has ended, with its exit status where tmux knows it.
     pub ended: Option<Option<TmuxExit>>,
-    /// Whether its output goes to somebody's command.
+    /// Whether its output goes to another command.
     pub piped: bool,
     /// The pane of ours that it shows.
     pub shows: Option<String>,
-    /// The program in front.
+    /// Its foreground program.
     pub command: String,
-    /// What it was started with, where that was said.
+    /// The command it was started with, where one was given.
     pub started: String,
-    /// Where its program is.
+    /// The working directory of its program.
     pub cwd: PathBuf,
 }
 
@@ -82,7 +83,7 @@ const SNAPSHOT_FORMAT: &[&str] = &[
 ];
 
 impl ControlClient {
-    /// A pane as it is now, if there is one of this id.
+    /// The current state of a pane, if it exists.
     ///
     /// # Errors
     /// When tmux cannot be asked.
@@ -96,27 +97,31 @@ impl ControlClient {
         Ok(rows.first_mut().map(|row| parse_snapshot(pane, row)))
     }
 
-    /// Gives what a pane prints to a command of ours from now on; answers what it had printed until then, as bytes that
-    /// draw the same. Nothing is between the two, and nothing is in both.
+    /// Pipes the output of a pane to a command of ours from now on; returns its size and what it
+    /// had printed until then, as bytes that draw the same. No output is lost or doubled between
+    /// the two.
     ///
     /// # Errors
-    /// [`Error::SessionNotFound`] when it is not that pane any more, has ended, or has a pipe; then it is left alone.
+    /// [`Error::SessionNotFound`] when it is not that pane any more, has ended, or has a pipe; then
+    /// nothing is changed.
     pub async fn open_pipe(
         &self,
-        who: &TmuxPaneIdentity,
+        identity: &TmuxPaneIdentity,
         argv: &[&str],
     ) -> Result<(Vec<u8>, Size), Error> {
-        let pipe = TmuxCommand::new("pipe-pane").word("-O").target(who.pane).named(shell(argv));
-        let moment = list_one(who.pane, &self.separator.format(redraw::COLUMNS));
-        let take = capture(who.pane, HISTORY, CaptureStyle::Coloured);
-        let take = take.then(guard(who, "/#{pane_pipe}", "/0")).then(pipe).then(moment);
-        let replies = self.run_within(&take, CAPTURE_TIMEOUT).await.map_err(map_guard_error)?;
-        let [_, lines, _, _, moment] = &replies[..] else {
+        let pipe =
+            TmuxCommand::new("pipe-pane").word("-O").target(identity.pane).named(shell(argv));
+        let state = list_one(identity.pane, &self.separator.format(redraw::COLUMNS));
+        let command = capture(identity.pane, HISTORY, CaptureStyle::Coloured);
+        let command = command.then(guard(identity, "/#{pane_pipe}", "/0")).then(pipe).then(state);
+        let replies = self.run_within(&command, CAPTURE_TIMEOUT).await.map_err(map_guard_error)?;
+        let [_, lines, _, _, state] = &replies[..] else {
             return Err(Error::Protocol("an answer is missing".to_owned()));
         };
-        let moment = self.parse_screen_state(moment)?;
-        let below = if moment.alternate { self.covered_screen(who.pane).await } else { Vec::new() };
-        Ok((redraw::draw(&lines.lines, &below, &moment), moment.size))
+        let state = self.parse_screen_state(state)?;
+        let covered =
+            if state.alternate { self.covered_screen(identity.pane).await } else { Vec::new() };
+        Ok((redraw::draw(&lines.lines, &covered, &state), state.size))
     }
 
     fn parse_screen_state(&self, reply: &TmuxReply) -> Result<TmuxScreenState, Error> {
@@ -125,7 +130,7 @@ impl ControlClient {
         Ok(TmuxScreenState::read(row))
     }
 
-    /// What the program's screen lies over. It does not change while it is not seen.
+    /// The normal screen below the alternate screen. It does not change while it is covered.
     async fn covered_screen(&self, pane: TmuxPane) -> Vec<Vec<u8>> {
         let count = list_one(pane, "0 #{pane_height}");
         let capture =
@@ -134,53 +139,57 @@ impl ControlClient {
         replies.ok().and_then(|mut replies| replies.pop()).map_or_else(Vec::new, |last| last.lines)
     }
 
-    /// Ends our pipe. Only while the other end of it is known to be ours.
+    /// Closes our pipe. Call it only while the other end is known to be ours.
     ///
     /// # Errors
     /// When it is not that pane any more.
-    pub async fn close_pipe(&self, who: &TmuxPaneIdentity) -> Result<(), Error> {
-        let close = TmuxCommand::new("pipe-pane").target(who.pane);
-        self.run(&guard(who, "", "").then(close)).await.map(drop).map_err(map_guard_error)
+    pub async fn close_pipe(&self, identity: &TmuxPaneIdentity) -> Result<(), Error> {
+        let close = TmuxCommand::new("pipe-pane").target(identity.pane);
+        self.run(&guard(identity, "", "").then(close)).await.map(drop).map_err(map_guard_error)
     }
 
-    /// Types bytes, whatever they are, also while somebody scrolls there: in one piece, so that nothing comes between.
-    /// What does not fit into a command goes by way of a file in this folder, which only its owner may enter.
+    /// Types any bytes, also while the user scrolls there: as one write, so that no other input
+    /// comes between. What does not fit into a command goes through a file in `folder`, which only
+    /// its owner may enter.
     ///
     /// # Errors
     /// When it is not that pane any more; then nothing was typed.
     pub async fn type_into(
         &self,
-        who: &TmuxPaneIdentity,
+        identity: &TmuxPaneIdentity,
         bytes: &[u8],
-        by: &Path,
+        folder: &Path,
     ) -> Result<(), Error> {
-        let pieces = command::input(who.pane, bytes);
-        if let ([piece], false) = (&pieces[..], bytes.contains(&0)) {
-            let piece = guard(who, "", "").then(piece.clone());
-            return self.run(&piece).await.map(drop).map_err(map_guard_error);
+        let commands = command::input(identity.pane, bytes);
+        if let ([command], false) = (&commands[..], bytes.contains(&0)) {
+            let command = guard(identity, "", "").then(command.clone());
+            return self.run(&command).await.map(drop).map_err(map_guard_error);
         }
         if bytes.is_empty() {
             return Ok(());
         }
-        let file = by.join("typed");
+        let file = folder.join("typed");
         let written = write_private(&file, bytes);
         let typed = match written {
-            Ok(()) => self.type_file(who, &file).await,
+            Ok(()) => self.type_file(identity, &file).await,
             Err(error) => Err(Error::Refused(format!("{}: {error}", file.display()))),
         };
         let _ = fs::remove_file(&file);
         typed
     }
 
-    async fn type_file(&self, who: &TmuxPaneIdentity, file: &Path) -> Result<(), Error> {
+    async fn type_file(&self, identity: &TmuxPaneIdentity, file: &Path) -> Result<(), Error> {
         let load = TmuxCommand::new("load-buffer").text("-b", command::BUFFER);
         let load = load.named(file.as_os_str().as_bytes());
         let paste =
             TmuxCommand::new("paste-buffer").word("-d").word("-r").text("-b", command::BUFFER);
-        // Again after it was loaded, which tmux does not do in the same breath.
-        let load = guard(who, "", "").then(load).then(guard(who, "", ""));
-        let typed =
-            self.run(&load.then(paste.target(who.pane))).await.map(drop).map_err(map_guard_error);
+        // Guarded again after loading, because tmux does not load and paste in one step.
+        let load = guard(identity, "", "").then(load).then(guard(identity, "", ""));
+        let typed = self
+            .run(&load.then(paste.target(identity.pane)))
+            .await
+            .map(drop)
+            .map_err(map_guard_error);
         if typed.is_err() {
             let delete = TmuxCommand::new("delete-buffer").text("-b", command::BUFFER);
             let _ = self.run(&delete).await;
@@ -188,17 +197,17 @@ impl ControlClient {
         typed
     }
 
-    /// Ends a pane and its program.
+    /// Kills a pane and its program.
     ///
     /// # Errors
     /// When it is not that pane any more.
-    pub async fn kill_guarded(&self, who: &TmuxPaneIdentity) -> Result<(), Error> {
-        let kill = TmuxCommand::new("kill-pane").target(who.pane);
-        self.run(&guard(who, "", "").then(kill)).await.map(drop).map_err(map_guard_error)
+    pub async fn kill_guarded(&self, identity: &TmuxPaneIdentity) -> Result<(), Error> {
+        let kill = TmuxCommand::new("kill-pane").target(identity.pane);
+        self.run(&guard(identity, "", "").then(kill)).await.map(drop).map_err(map_guard_error)
     }
 
-    /// Has every change of a pane's size told as a notice, wherever it is; within a second where it is not in the
-    /// session that our client looks at.
+    /// Subscribes to a pane's size, wherever the pane is. Outside the session of our client, a
+    /// change is reported within a second.
     ///
     /// # Errors
     /// When tmux cannot be asked.
@@ -208,7 +217,7 @@ impl ControlClient {
         self.run(&TmuxCommand::new("refresh-client").text("-B", what)).await.map(drop)
     }
 
-    /// And no more.
+    /// Ends that subscription.
     ///
     /// # Errors
     /// When tmux cannot be asked.
@@ -217,14 +226,14 @@ impl ControlClient {
         self.run(&TmuxCommand::new("refresh-client").text("-B", what)).await.map(drop)
     }
 
-    /// How the program of a pane ended, once it has: known where tmux keeps the pane.
+    /// The exit status of a pane's program, once it has ended: known where tmux keeps the pane.
     ///
-    /// A tmux before 3.5 may not have noticed (it misses the signal); it is nudged until it does.
-    pub async fn exit_status(&self, who: &TmuxPaneIdentity) -> Option<TmuxExit> {
+    /// A tmux before 3.5 may miss the `SIGCHLD`; it is sent again until tmux notices.
+    pub async fn exit_status(&self, identity: &TmuxPaneIdentity) -> Option<TmuxExit> {
         for _ in 0..MAX_POLLS {
-            let now = self.snapshot_pane(who.pane).await.ok()??;
+            let now = self.snapshot_pane(identity.pane).await.ok()??;
             match now.ended {
-                _ if now.identity != Some(*who) => return None,
+                _ if now.identity != Some(*identity) => return None,
                 Some(Some(ended)) => return Some(ended),
                 Some(None) | None => self.send_sigchld(),
             }
@@ -234,15 +243,15 @@ impl ControlClient {
     }
 }
 
-/// Goes on only if the pane is the one that was adopted, lives, and `more` is `expect`.
-fn guard(who: &TmuxPaneIdentity, more: &str, expect: &str) -> TmuxCommand {
-    let TmuxPaneIdentity { server, pane, pid } = who;
-    let asks = format!("#{{pid}}/#{{pane_id}}/#{{pane_pid}}/#{{pane_dead}}{more}");
-    let holds = format!("#{{==:{asks},{server}/{pane}/{pid}/0{expect}}}");
+/// Continues only if the pane is the one that was adopted, is alive, and `more` is `expect`.
+fn guard(identity: &TmuxPaneIdentity, more: &str, expect: &str) -> TmuxCommand {
+    let TmuxPaneIdentity { server, pane, pid } = identity;
+    let format = format!("#{{pid}}/#{{pane_id}}/#{{pane_pid}}/#{{pane_dead}}{more}");
+    let condition = format!("#{{==:{format},{server}/{pane}/{pid}/0{expect}}}");
     TmuxCommand::new("if-shell")
         .word("-F")
         .target(*pane)
-        .argument(holds)
+        .argument(condition)
         .argument("")
         .argument(GUARD_FAILED)
 }
@@ -260,7 +269,7 @@ fn list_one(pane: TmuxPane, format: &str) -> TmuxCommand {
     list.word("-f").format(&format!("#{{==:#{{pane_id}},{pane}}}")).word("-F").format(format)
 }
 
-/// The guard's own error, said as what it means.
+/// Maps the guard's own error to what it means.
 fn map_guard_error(error: Error) -> Error {
     match error {
         Error::InvalidCommand(text) if text.contains(GUARD_FAILED) => {
@@ -270,21 +279,25 @@ fn map_guard_error(error: Error) -> Error {
     }
 }
 
-/// A line for the shell that tmux starts, which tmux expands as a time first.
+/// A line for the shell that tmux starts. tmux expands it with strftime first.
 fn shell(argv: &[&str]) -> String {
     let quoted = argv.iter().map(|word| format!(" '{}'", word.replace('\'', r"'\''")));
     format!("exec{}", quoted.collect::<String>()).replace('%', "%%")
 }
 
 fn parse_snapshot(pane: TmuxPane, row: &mut FormatRow) -> TmuxPaneSnapshot {
-    let (server, pid) = (row.number(), row.number());
-    let (cols, rows) = (row.number().unwrap_or(0), row.number().unwrap_or(0));
-    let (dead, code, signal) = (row.is_set(), row.number(), row.number());
-    let how = signal.map(TmuxExit::Signal).or(code.map(TmuxExit::Code));
+    let server = row.number();
+    let pid = row.number();
+    let cols = row.number().unwrap_or(0);
+    let rows = row.number().unwrap_or(0);
+    let is_dead = row.is_set();
+    let code = row.number();
+    let signal = row.number();
+    let exit = signal.map(TmuxExit::Signal).or(code.map(TmuxExit::Code));
     TmuxPaneSnapshot {
         identity: server.zip(pid).map(|(server, pid)| TmuxPaneIdentity { server, pane, pid }),
         size: Size { cols, rows },
-        ended: dead.then_some(how),
+        ended: is_dead.then_some(exit),
         piped: row.is_set(),
         shows: Some(row.text()).filter(|shows| !shows.is_empty()),
         command: row.text(),
@@ -304,8 +317,8 @@ mod tests {
 
     #[test]
     fn the_guard_names_server_pane_and_process() {
-        let who = TmuxPaneIdentity { server: 7, pane: TmuxPane(3), pid: 9 };
-        let line = guard(&who, "", "").encode().unwrap();
+        let identity = TmuxPaneIdentity { server: 7, pane: TmuxPane(3), pid: 9 };
+        let line = guard(&identity, "", "").encode().unwrap();
         let line = String::from_utf8(super::super::notice::unescape(line.as_bytes())).unwrap();
         assert!(line.contains("7/%3/9/0}"), "{line}");
         assert!(line.starts_with("if-shell -F -t %3 -- "), "{line}");

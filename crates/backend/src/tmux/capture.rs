@@ -1,11 +1,11 @@
-//! What a pane shows: lines, as tmux has them.
+//! The lines of a pane, as tmux has them.
 
 use super::client::ControlClient;
 use super::command::TmuxCommand;
 use super::error::Error;
 use super::ids::TmuxPane;
 
-/// More lines than this nobody asks for at once.
+/// The most lines that one request may ask for.
 const MAX_LINES: usize = 1_000_000;
 
 /// How lines are written.
@@ -18,11 +18,12 @@ pub enum CaptureStyle {
 }
 
 impl ControlClient {
-    /// The last lines of a pane, with what has scrolled off. Empty lines below the last text do not count; then there
-    /// are exactly as many as asked for, or all there are.
+    /// The last lines of a pane, scrollback included. Empty lines below the last text do not count.
+    /// Returns exactly as many lines as asked for, or all there are.
     ///
     /// # Errors
-    /// [`Error::InvalidLines`] for none or more than a million; otherwise when there is no such pane.
+    /// [`Error::InvalidLines`] for none or more than a million; otherwise when there is no such
+    /// pane.
     pub async fn last_lines(
         &self,
         pane: TmuxPane,
@@ -33,9 +34,9 @@ impl ControlClient {
             return Err(Error::InvalidLines(format!("{lines} is not between 1 and {MAX_LINES}")));
         }
         let mut captured = self.capture(pane, lines, style).await?;
-        let text = captured.iter().rposition(|line| !is_blank(line)).map_or(0, |last| last + 1);
-        captured.truncate(text);
-        captured.drain(..text.saturating_sub(lines));
+        let used = captured.iter().rposition(|line| !is_blank(line)).map_or(0, |last| last + 1);
+        captured.truncate(used);
+        captured.drain(..used.saturating_sub(lines));
         Ok(captured)
     }
 
@@ -61,14 +62,16 @@ impl ControlClient {
     }
 }
 
-/// Some lines of history and the whole screen: two parts. How many lines that will be is asked first and in the same
-/// breath, so that no text of the pane is taken for the end of the answer.
+/// Some lines of scrollback and the whole screen, as a command of two parts. The first part asks
+/// for the number of lines, with nothing in between, so that no text of the pane is taken for the
+/// end of the reply.
 pub(super) fn capture(pane: TmuxPane, history: usize, style: CaptureStyle) -> TmuxCommand {
-    let least = format!("#{{?#{{e|<|:{history},#{{history_size}}}},{history},#{{history_size}}}}");
-    // Not `display-message`, which does not mind a pane that is not there.
+    let history_lines =
+        format!("#{{?#{{e|<|:{history},#{{history_size}}}},{history},#{{history_size}}}}");
+    // Not `display-message`, which succeeds for a pane that does not exist.
     let count = TmuxCommand::new("list-panes").target(pane);
     let count = count.word("-f").format(&format!("#{{==:#{{pane_id}},{pane}}}"));
-    let count = count.word("-F").format(&format!("{least} #{{pane_height}}"));
+    let count = count.word("-F").format(&format!("{history_lines} #{{pane_height}}"));
     let mut capture = TmuxCommand::new("capture-pane").word("-p").target(pane);
     if style == CaptureStyle::Coloured {
         capture = capture.word("-e");
@@ -80,7 +83,7 @@ pub(super) fn capture(pane: TmuxPane, history: usize, style: CaptureStyle) -> Tm
     count.then(capture).counted()
 }
 
-/// Whether nothing is to be seen: spaces and colours alone.
+/// Whether the line shows nothing: only spaces and colours.
 fn is_blank(line: &[u8]) -> bool {
     let mut escape = false;
     line.iter().all(|byte| match byte {

@@ -1,7 +1,8 @@
-//! The connection to one tmux server: a handle for everybody, and the task that owns the control client.
+//! The connection to one tmux server: a shared handle, and the task that owns the control client.
 //!
-//! Commands are written as they come and answered in order. The client is always read, whether or not anybody takes
-//! what it says. When it is lost, whoever waits is told, and it is connected again.
+//! Commands are written as they come and answered in order. The client is always read, whether or
+//! not its events are taken. When the connection is lost, pending requests fail, and the task
+//! connects again.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -20,21 +21,23 @@ use super::rows::FieldSeparator;
 use super::server_addr::{ANCHOR_SESSION, StartPolicy, TmuxServerAddr};
 use super::watchdog::{RetryBackoff, Watchdog, WatchdogVerdict};
 
-/// So long may an answer take, if nobody says otherwise.
+/// How long a reply may take by default.
 pub const DEADLINE: Duration = Duration::from_secs(2);
-/// So many commands wait to be written.
+/// How many commands may wait to be written.
 const MAX_REQUESTS: usize = 64;
-/// What tells us of panes in sessions that we are not attached to: each renames the anchor's window, which every
-/// control client hears of. Not done inside the hook, because tmux tells nothing of what hooks do.
+/// Hooks that report changes of panes in sessions that we are not attached to: each renames the
+/// anchor window, and tmux notifies every control client of that. `run-shell -b` renames it outside
+/// the hook, because tmux sends no notifications for what hooks do.
 const CHANGE_HOOKS: [&str; 3] =
     ["window-layout-changed[7263]", "pane-exited[7263]", "pane-died[7263]"];
 
-/// What tells us of panes on somebody's server, where we set no hooks: tmux looks once a second, in every session, and
-/// says only what has changed.
+/// A subscription for changes of panes on a foreign server, where we set no hooks: tmux evaluates
+/// it once a second, in every session, and reports only changes.
 const CHANGE_SUBSCRIPTION: &str =
     "paned::#{S:#{W:#{window_active}#{window_layout}#{P:#{pane_id}#{pane_active}}}}";
 
-/// A handle to the connection. When the last is dropped, the connection ends; the server and its panes do not.
+/// A handle to the connection. Dropping the last one closes the connection; the server and its
+/// panes live on.
 #[derive(Clone, Debug)]
 pub struct ControlClient {
     requests: mpsc::Sender<TmuxRequest>,
@@ -54,57 +57,63 @@ struct TmuxRequest {
 ///
 /// # Errors
 /// When there is no tmux, it is too old, or it cannot be reached.
-pub async fn connect(place: TmuxServerAddr) -> Result<(ControlClient, TmuxEvents), Error> {
-    place.version(DEADLINE).await?;
-    let (wire, server) = match open(&place, StartPolicy::IfOwn).await {
-        Err(Error::NoServer(_)) if place.is_own() => {
-            // The one before is just ending, and took us with it.
+pub async fn connect(addr: TmuxServerAddr) -> Result<(ControlClient, TmuxEvents), Error> {
+    addr.version(DEADLINE).await?;
+    let (process, server) = match open(&addr, StartPolicy::IfOwn).await {
+        Err(Error::NoServer(_)) if addr.is_own() => {
+            // The previous server was just exiting and closed our connection.
             sleep(RetryBackoff::default().next()).await;
-            open(&place, StartPolicy::IfOwn).await?
+            open(&addr, StartPolicy::IfOwn).await?
         }
         opened => opened?,
     };
     let (requests, inbox) = mpsc::channel(MAX_REQUESTS);
-    let (now, seen) = watch::channel(Some(server.clone()));
-    let (outbox, facts) = TmuxEventQueue::new();
-    let task = TmuxClientTask { addr: place, inbox, outbox, now, waking_request: None };
-    tokio::spawn(task.run(wire, server));
-    Ok((ControlClient { requests, server: seen, separator: FieldSeparator::random() }, facts))
+    let (now, server_info) = watch::channel(Some(server.clone()));
+    let (outbox, events) = TmuxEventQueue::new();
+    let task = TmuxClientTask { addr, inbox, outbox, now, waking_request: None };
+    tokio::spawn(task.run(process, server));
+    Ok((
+        ControlClient { requests, server: server_info, separator: FieldSeparator::random() },
+        events,
+    ))
 }
 
 impl ControlClient {
-    /// Runs a command within [`DEADLINE`]; answers one reply for each of its parts.
+    /// Runs a command within [`DEADLINE`]; returns one reply for each of its parts.
     ///
     /// # Errors
-    /// What tmux says against it, or that it did not answer.
+    /// When tmux refuses it, or does not answer.
     pub async fn run(&self, command: &TmuxCommand) -> Result<Vec<TmuxReply>, Error> {
         self.run_within(command, DEADLINE).await
     }
 
-    /// Runs a command within a time of the caller's choice.
+    /// Runs a command within a time limit of the caller's choice.
     ///
     /// # Errors
-    /// What tmux says against it, or that it did not answer.
+    /// When tmux refuses it, or does not answer.
     pub async fn run_within(
         &self,
         command: &TmuxCommand,
         limit: Duration,
     ) -> Result<Vec<TmuxReply>, Error> {
         let (answer, answered) = oneshot::channel();
-        let (line, parts, counts) = (command.encode()?, command.parts(), command.counts());
+        let line = command.encode()?;
+        let parts = command.parts();
+        let counts = command.counts();
         let gone = || Error::Gone("it was closed".to_owned());
-        let ask = async {
+        let request = async {
             self.requests
                 .send(TmuxRequest { line, parts, counts, answer })
                 .await
                 .map_err(|_| gone())?;
             answered.await.unwrap_or_else(|_| Err(gone()))
         };
-        timeout(limit, ask).await.unwrap_or(Err(Error::Timeout(limit)))
+        timeout(limit, request).await.unwrap_or(Err(Error::Timeout(limit)))
     }
 
-    /// Has somebody's server tell what there is within a second, and from then on what changes: what comes and goes
-    /// between two of its looks would not be told. A server of our own tells everything anyway.
+    /// Makes a foreign server report the current state within a second, and changes from then on;
+    /// what appears and disappears between two of its checks is not reported. A server of our own
+    /// reports everything anyway.
     ///
     /// # Errors
     /// When tmux cannot be asked.
@@ -125,11 +134,11 @@ struct TmuxClientTask {
     inbox: mpsc::Receiver<TmuxRequest>,
     outbox: TmuxEventQueue,
     now: watch::Sender<Option<TmuxServerInfo>>,
-    /// A request that came while nobody was there, and wakes the server.
+    /// A request that came while there was no server: it starts one.
     waking_request: Option<TmuxRequest>,
 }
 
-/// Who waits for replies, in the order of asking.
+/// Callers that wait for replies, in the order of their requests.
 #[derive(Default)]
 struct ReplyQueue(VecDeque<PendingCommand>);
 
@@ -149,21 +158,22 @@ enum TmuxClientEvent {
 }
 
 impl TmuxClientTask {
-    async fn run(mut self, wire: ControlProcess, server: TmuxServerInfo) {
-        let mut connected = Some((wire, server));
+    async fn run(mut self, process: ControlProcess, server: TmuxServerInfo) {
+        let mut connection = Some((process, server));
         let mut pause = RetryBackoff::default();
         let mut gone = false;
         loop {
-            if let Some((wire, server)) = connected.take() {
-                (pause, gone) = (RetryBackoff::default(), false);
-                if !self.serve_connection(wire, server).await {
+            if let Some((process, server)) = connection.take() {
+                pause = RetryBackoff::default();
+                gone = false;
+                if !self.serve_connection(process, server).await {
                     return;
                 }
             }
             let start =
                 if self.waking_request.is_some() { StartPolicy::IfOwn } else { StartPolicy::Never };
             match open(&self.addr, start).await {
-                Ok(found) => connected = Some(found),
+                Ok(opened) => connection = Some(opened),
                 Err(error) => {
                     if let Some(request) = self.waking_request.take() {
                         let _ = request.answer.send(Err(error.clone()));
@@ -179,18 +189,22 @@ impl TmuxClientTask {
         }
     }
 
-    /// Serves one connection to its end. False when nobody needs us any more.
-    async fn serve_connection(&mut self, mut wire: ControlProcess, server: TmuxServerInfo) -> bool {
+    /// Serves one connection to its end. False when no handle is left.
+    async fn serve_connection(
+        &mut self,
+        mut process: ControlProcess,
+        server: TmuxServerInfo,
+    ) -> bool {
         self.now.send_replace(Some(server.clone()));
         self.outbox.push(TmuxEvent::Connected(server.clone()));
         let mut queue = ReplyQueue::default();
-        let wanted = self.serve(&mut wire, &mut queue, server.window).await;
+        let has_handles = self.serve(&mut process, &mut queue, server.window).await;
         self.now.send_replace(None);
-        if !wanted {
-            wire.kill();
+        if !has_handles {
+            process.kill();
             return false;
         }
-        let why = wire.close().await;
+        let why = process.close().await;
         tracing::warn!(%why, "lost the connection to tmux");
         queue.fail(&why);
         self.outbox.push(TmuxEvent::ClientLost(why));
@@ -199,45 +213,45 @@ impl TmuxClientTask {
 
     async fn serve(
         &mut self,
-        wire: &mut ControlProcess,
+        process: &mut ControlProcess,
         queue: &mut ReplyQueue,
-        bell: WindowId,
+        anchor_window: WindowId,
     ) -> bool {
-        let mut dog = Watchdog::new(Instant::now());
+        let mut watchdog = Watchdog::new(Instant::now());
         if let Some(request) = self.waking_request.take() {
-            queue.ask(request, wire);
+            queue.ask(request, process);
         }
         loop {
             let event = tokio::select! {
-                item = wire.next_item() => TmuxClientEvent::Item(item),
-                asked = self.inbox.recv(), if wire.has_room() => TmuxClientEvent::Request(asked),
+                item = process.next_item() => TmuxClientEvent::Item(item),
+                request = self.inbox.recv(), if process.has_room() => TmuxClientEvent::Request(request),
                 () = self.outbox.deliver(), if !self.outbox.is_empty() => TmuxClientEvent::Delivered,
-                () = sleep_until(dog.deadline()) => TmuxClientEvent::Tick,
+                () = sleep_until(watchdog.deadline()) => TmuxClientEvent::Tick,
             };
             match event {
                 TmuxClientEvent::Item(Some(item)) => {
-                    self.handle_item(item, queue, wire, bell);
-                    dog.heard(Instant::now(), queue.is_awaiting());
+                    self.handle_item(item, queue, process, anchor_window);
+                    watchdog.heard(Instant::now(), queue.is_awaiting());
                 }
                 TmuxClientEvent::Item(None) => return true,
                 TmuxClientEvent::Request(Some(request)) => {
-                    queue.ask(request, wire);
-                    dog.asked(Instant::now());
+                    queue.ask(request, process);
+                    watchdog.asked(Instant::now());
                 }
                 TmuxClientEvent::Request(None) => return false,
                 TmuxClientEvent::Delivered => {}
-                TmuxClientEvent::Tick => match dog.tick(Instant::now()) {
+                TmuxClientEvent::Tick => match watchdog.tick(Instant::now()) {
                     WatchdogVerdict::Healthy => {}
                     WatchdogVerdict::Ping => {
-                        queue.ping(wire);
-                        dog.asked(Instant::now());
+                        queue.ping(process);
+                        watchdog.asked(Instant::now());
                     }
-                    // Perhaps it was us who slept: what it has said meanwhile counts.
+                    // Perhaps this process was suspended: what tmux sent meanwhile counts.
                     WatchdogVerdict::Dead => {
-                        match timeout(Duration::ZERO, wire.next_item()).await {
+                        match timeout(Duration::ZERO, process.next_item()).await {
                             Ok(Some(item)) => {
-                                self.handle_item(item, queue, wire, bell);
-                                dog.heard(Instant::now(), queue.is_awaiting());
+                                self.handle_item(item, queue, process, anchor_window);
+                                watchdog.heard(Instant::now(), queue.is_awaiting());
                             }
                             Ok(None) | Err(_) => return true,
                         }
@@ -251,15 +265,15 @@ impl TmuxClientTask {
         &mut self,
         item: Item,
         queue: &mut ReplyQueue,
-        wire: &mut ControlProcess,
-        bell: WindowId,
+        process: &mut ControlProcess,
+        anchor_window: WindowId,
     ) {
         match item {
-            Item::Reply(reply) if reply.header.is_ours() => queue.answer(reply, wire),
-            // What hooks answer, and what the client was started with.
+            Item::Reply(reply) if reply.header.is_ours() => queue.answer(reply, process),
+            // Replies to hooks, and to the command that the client was started with.
             Item::Reply(_) => {}
             Item::Notice(Notice::WindowRenamed(window, _, _))
-                if self.addr.is_own() && window == bell =>
+                if self.addr.is_own() && window == anchor_window =>
             {
                 self.outbox.push(TmuxEvent::Changed);
             }
@@ -271,13 +285,13 @@ impl TmuxClientTask {
         }
     }
 
-    /// Waits before the next try, and refuses whoever asks meanwhile; a server of our own is woken by asking. False
-    /// when nobody needs us any more.
+    /// Waits before the next attempt, and fails requests meanwhile; for a server of our own, a
+    /// request triggers the attempt. False when no handle is left.
     async fn wait_before_retry(&mut self, pause: Duration, error: &Error) -> bool {
         let until = Instant::now() + pause;
         loop {
             let event = tokio::select! {
-                asked = self.inbox.recv() => TmuxClientEvent::Request(asked),
+                request = self.inbox.recv() => TmuxClientEvent::Request(request),
                 () = self.outbox.deliver(), if !self.outbox.is_empty() => TmuxClientEvent::Delivered,
                 () = sleep_until(until), if !self.addr.is_own() => TmuxClientEvent::Tick,
             };
@@ -298,13 +312,13 @@ impl TmuxClientTask {
 }
 
 impl ReplyQueue {
-    fn ask(&mut self, request: TmuxRequest, wire: &mut ControlProcess) {
+    fn ask(&mut self, request: TmuxRequest, process: &mut ControlProcess) {
         let TmuxRequest { line, parts, counts, answer } = request;
-        // Whoever asked may have stopped waiting; then it is not done late.
+        // The caller may have stopped waiting; then the command is not run late.
         if answer.is_closed() {
             return;
         }
-        wire.queue_line(&line);
+        process.queue_line(&line);
         self.0.push_back(PendingCommand {
             parts,
             counts,
@@ -313,8 +327,8 @@ impl ReplyQueue {
         });
     }
 
-    fn ping(&mut self, wire: &mut ControlProcess) {
-        wire.queue_line("display-message -p paned\n");
+    fn ping(&mut self, process: &mut ControlProcess) {
+        process.queue_line("display-message -p paned\n");
         self.0.push_back(PendingCommand {
             parts: 1,
             counts: false,
@@ -327,16 +341,16 @@ impl ReplyQueue {
         !self.0.is_empty()
     }
 
-    fn answer(&mut self, reply: TmuxReply, wire: &mut ControlProcess) {
-        let Some(waiting) = self.0.front_mut() else {
-            return tracing::warn!("an answer from tmux that nobody asked for");
+    fn answer(&mut self, reply: TmuxReply, process: &mut ControlProcess) {
+        let Some(pending) = self.0.front_mut() else {
+            return tracing::warn!("tmux sent a reply without a request");
         };
         let ok = reply.ok;
-        waiting.replies.push(reply);
-        if ok && waiting.replies.len() < waiting.parts {
-            let counts = waiting.counts && waiting.replies.len() == 1;
-            if let Some(lines) = counts.then(|| sum(&waiting.replies[0].lines)).flatten() {
-                wire.expect_lines(lines);
+        pending.replies.push(reply);
+        if ok && pending.replies.len() < pending.parts {
+            let counts = pending.counts && pending.replies.len() == 1;
+            if let Some(lines) = counts.then(|| sum(&pending.replies[0].lines)).flatten() {
+                process.expect_lines(lines);
             }
             return;
         }
@@ -346,13 +360,13 @@ impl ReplyQueue {
     }
 
     fn fail(&mut self, why: &str) {
-        for answer in self.0.drain(..).filter_map(|waiting| waiting.answer) {
+        for answer in self.0.drain(..).filter_map(|pending| pending.answer) {
             let _ = answer.send(Err(Error::Gone(why.to_owned())));
         }
     }
 }
 
-/// The sum of two numbers that are all there is.
+/// The sum of the two numbers in a reply of one line.
 fn sum(lines: &[Vec<u8>]) -> Option<usize> {
     let [line] = lines else { return None };
     let at = line.iter().position(|byte| *byte == b' ')?;
@@ -364,52 +378,55 @@ fn refusal(replies: &[TmuxReply]) -> Error {
     Error::from_text(&String::from_utf8_lossy(&lines))
 }
 
-/// Starts a control client and asks it where it is.
+/// Starts a control client and queries its server.
 async fn open(
-    place: &TmuxServerAddr,
+    addr: &TmuxServerAddr,
     start: StartPolicy,
 ) -> Result<(ControlProcess, TmuxServerInfo), Error> {
-    let mut wire = ControlProcess::open(place, start)?;
-    let heard = timeout(DEADLINE, identify_server(&mut wire, place)).await;
-    match heard {
-        Ok(Some(server)) => Ok((wire, server)),
-        Ok(None) => Err(match Error::from_text(&wire.close().await) {
+    let mut process = ControlProcess::open(addr, start)?;
+    let identified = timeout(DEADLINE, identify_server(&mut process, addr)).await;
+    match identified {
+        Ok(Some(server)) => Ok((process, server)),
+        Ok(None) => Err(match Error::from_text(&process.close().await) {
             Error::Refused(text) | Error::SessionNotFound(text) => Error::NoServer(text),
             error => error,
         }),
         Err(_) => {
-            wire.kill();
+            process.kill();
             Err(Error::Timeout(DEADLINE))
         }
     }
 }
 
 async fn identify_server(
-    wire: &mut ControlProcess,
-    place: &TmuxServerAddr,
+    process: &mut ControlProcess,
+    addr: &TmuxServerAddr,
 ) -> Option<TmuxServerInfo> {
-    // A server that is just starting may read what we say before it does what the client was started with.
-    while !matches!(wire.next_item().await?, Item::Notice(Notice::SessionChanged(..))) {}
-    let mut before = 1;
-    if place.is_own() {
-        before = CHANGE_HOOKS.len();
-        for bell in CHANGE_HOOKS {
-            wire.queue_line(&format!(
-                "set-hook -gw {bell} 'run-shell -b -C \"rename-window -t ={ANCHOR_SESSION}: {ANCHOR_SESSION}\"'\n"
+    // A server that is just starting may read our lines before it runs the command that the client
+    // was started with.
+    while !matches!(process.next_item().await?, Item::Notice(Notice::SessionChanged(..))) {}
+    let mut replies_before = 1;
+    if addr.is_own() {
+        replies_before = CHANGE_HOOKS.len();
+        for hook in CHANGE_HOOKS {
+            process.queue_line(&format!(
+                "set-hook -gw {hook} 'run-shell -b -C \"rename-window -t ={ANCHOR_SESSION}: {ANCHOR_SESSION}\"'\n"
             ));
         }
     } else {
-        wire.queue_line(&format!("refresh-client -B \"{CHANGE_SUBSCRIPTION}\"\n"));
+        process.queue_line(&format!("refresh-client -B \"{CHANGE_SUBSCRIPTION}\"\n"));
     }
-    // Told where to look, because tmux may not yet know which client this is.
-    let at = if place.is_own() { format!("-t ={ANCHOR_SESSION}: ") } else { String::new() };
-    wire.queue_line(&format!("display-message -p {at}\"#{{pid}} #{{version}} #{{window_id}}\"\n"));
+    // With an explicit target, because tmux may not yet know which client this is.
+    let target = if addr.is_own() { format!("-t ={ANCHOR_SESSION}: ") } else { String::new() };
+    process.queue_line(&format!(
+        "display-message -p {target}\"#{{pid}} #{{version}} #{{window_id}}\"\n"
+    ));
     loop {
-        match wire.next_item().await? {
-            Item::Reply(reply) if reply.header.is_ours() && before == 0 => {
-                return read_server(&reply, wire.pid()?);
+        match process.next_item().await? {
+            Item::Reply(reply) if reply.header.is_ours() && replies_before == 0 => {
+                return read_server(&reply, process.pid()?);
             }
-            Item::Reply(reply) if reply.header.is_ours() => before -= 1,
+            Item::Reply(reply) if reply.header.is_ours() => replies_before -= 1,
             _ => {}
         }
     }
@@ -421,7 +438,7 @@ fn read_server(reply: &TmuxReply, client_pid: u32) -> Option<TmuxServerInfo> {
     let pid = number(words.next()?)?;
     let version = String::from_utf8_lossy(words.next()?).into_owned();
     let window = WindowId::parse(words.next()?)?;
-    // A client without a terminal is called by its process.
+    // tmux names a client without a terminal after its pid.
     Some(TmuxServerInfo {
         pid,
         version,

@@ -1,9 +1,9 @@
 //! Commands for tmux, built so that text cannot be misread.
 //!
-//! Words of the language (names of commands, flags, formats) are `&'static str`, written by us. Text from outside
-//! goes in by [`TmuxCommand::text`] and [`TmuxCommand::name`] only: in double quotes, with every byte that is not a plain
-//! letter or digit as an octal escape. So no `;`, newline, quote, `$`, `~`, `#` or 0xFF ever meets tmux's parser; NUL,
-//! which tmux cannot hold, is refused. Targets are ids.
+//! Commands, flags and formats are `&'static str` of ours. Text from outside goes in by
+//! [`TmuxCommand::text`] and [`TmuxCommand::name`] only: in double quotes, with every byte that is
+//! not a plain letter or digit as an octal escape. So no `;`, newline, quote, `$`, `~`, `#` or 0xFF
+//! ever reaches tmux's parser; NUL, which tmux cannot hold, is refused. Targets are ids.
 
 use std::fmt::Write as _;
 
@@ -14,10 +14,10 @@ use super::ids::{SessionId, TmuxPane, WindowId};
 const PIECE: usize = 512;
 /// Most bytes of one paste.
 const PASTE: usize = 16 << 10;
-/// Where pastes wait for a moment; no automatic name looks like this.
+/// The buffer for pastes; no automatic name looks like this.
 pub(super) const BUFFER: &str = "paned-paste";
 
-/// What a command is done to. An id, never a name: tmux matches names by prefix.
+/// The target of a command. An id, never a name: tmux matches names by prefix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TmuxTarget {
     /// A session.
@@ -46,7 +46,7 @@ impl From<TmuxPane> for TmuxTarget {
     }
 }
 
-/// One line for tmux: a command, or several that are done without anything in between.
+/// One line for tmux: a command, or several that run with nothing in between.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TmuxCommand {
     line: String,
@@ -63,7 +63,7 @@ impl TmuxCommand {
         Self { line: name.to_owned(), parts: 1, rest: false, error: None, counts: false }
     }
 
-    /// A word of the language: a flag, or an argument that we wrote.
+    /// A flag, or an argument of ours.
     #[must_use]
     pub fn word(mut self, word: &'static str) -> Self {
         self.line.push(' ');
@@ -71,14 +71,14 @@ impl TmuxCommand {
         self
     }
 
-    /// A format that we wrote, for tmux to fill in.
+    /// A format of ours, for tmux to expand.
     #[must_use]
     pub(super) fn format(mut self, format: &str) -> Self {
         self.quote(format.as_bytes());
         self
     }
 
-    /// What to do it to: `-t` and an id.
+    /// The target: `-t` and an id.
     #[must_use]
     pub fn target(mut self, target: impl Into<TmuxTarget>) -> Self {
         match target.into() {
@@ -138,7 +138,7 @@ impl TmuxCommand {
         argv.iter().fold(command, |command, word| command.argument(word))
     }
 
-    /// This, and then that, with nothing in between. After an error the rest is not done.
+    /// This command, then the next, with nothing in between. After an error the rest is not run.
     #[must_use]
     pub fn then(mut self, next: Self) -> Self {
         self.line.push_str(" ; ");
@@ -149,7 +149,8 @@ impl TmuxCommand {
         self
     }
 
-    /// Says that the first part answers with two numbers, whose sum is the number of lines of the second part.
+    /// Declares that the first part replies with two numbers, whose sum is the number of lines of
+    /// the second part.
     #[must_use]
     pub(super) fn counted(mut self) -> Self {
         self.counts = true;
@@ -160,7 +161,7 @@ impl TmuxCommand {
         self.counts
     }
 
-    /// How many replies it gets when all goes well.
+    /// How many replies it gets when no part fails.
     #[must_use]
     pub fn parts(&self) -> usize {
         self.parts
@@ -199,10 +200,10 @@ impl TmuxCommand {
     }
 }
 
-/// Types bytes into a pane, whatever they are.
+/// Types any bytes into a pane.
 ///
-/// By way of a paste, which goes to the program even while a person scrolls; keys would go to the scrolling. NUL does
-/// not fit into a paste and goes as a key.
+/// As a paste, which goes to the program even while the user scrolls; keys would go to the
+/// scrolling. NUL does not fit into a paste and goes as a key.
 #[must_use]
 pub fn input(pane: TmuxPane, bytes: &[u8]) -> Vec<TmuxCommand> {
     let mut commands = Vec::new();
@@ -216,7 +217,8 @@ pub fn input(pane: TmuxPane, bytes: &[u8]) -> Vec<TmuxCommand> {
     commands
 }
 
-/// Types bytes into a pane as keys, in pieces. While a person scrolls there, they steer the scrolling.
+/// Types bytes into a pane as keys, in pieces. While the user scrolls there, they control the
+/// scrolling.
 pub fn keys(pane: TmuxPane, bytes: &[u8]) -> impl Iterator<Item = TmuxCommand> {
     bytes.chunks(PIECE).map(move |piece| {
         let mut command = TmuxCommand::new("send-keys").word("-H").target(pane);
@@ -233,9 +235,10 @@ fn paste(pane: TmuxPane, piece: &[u8]) -> TmuxCommand {
     set.then(paste.target(pane))
 }
 
-/// Cleans text for a name or a title, as tmux keeps it: no control characters, nothing that is not seen or turns
-/// the direction of writing, no backslash (which tmux writes as two, at times), valid UTF-8, at most 256 characters. What
-/// the system's own tables call unprintable, such as characters newer than they are, tmux still writes in octal.
+/// Cleans text for a name or a title, as tmux keeps it: no control characters, nothing that is
+/// invisible or changes the direction of writing, no backslash (which tmux doubles at times), valid
+/// UTF-8, at most 256 characters. What the system's own tables call unprintable, such as characters
+/// newer than they are, tmux still writes in octal.
 #[must_use]
 pub fn clean(text: &[u8]) -> String {
     let text = String::from_utf8_lossy(text);
@@ -250,7 +253,8 @@ pub fn clean(text: &[u8]) -> String {
     text.chars().map(plain).take(256).collect()
 }
 
-/// Writes text so that tmux's formats give it back. `##` is a `#`, except before `[`, where all of them stay.
+/// Escapes text so that tmux's format expansion restores it. `##` is a `#`, except before `[`,
+/// where all of them stay.
 fn literal(text: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(text.len());
     let mut rest = text;

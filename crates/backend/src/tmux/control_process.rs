@@ -1,4 +1,4 @@
-//! One running control client: its process and pipes, and what is read from them.
+//! One running control client: its process, its pipes, and the decoder of its output.
 
 use std::process::ExitStatus;
 use std::time::Duration;
@@ -14,9 +14,9 @@ use super::error::Error;
 use super::notice::Notice;
 use super::server_addr::{StartPolicy, TmuxServerAddr};
 
-/// As much as this waits to be written before no more is taken.
+/// No more requests are taken while this many bytes wait to be written.
 const MAX_UNSENT: usize = 1 << 20;
-/// So long may a client that is gone take to say why.
+/// How long a client that is gone may take to give its reason.
 const EXIT_REASON_TIMEOUT: Duration = Duration::from_millis(200);
 
 /// A control client.
@@ -26,12 +26,12 @@ pub(super) struct ControlProcess {
     stdin: ChildStdin,
     stdout: ChildStdout,
     stderr: ChildStderr,
-    /// Wakes when a child of ours was stopped or ended.
+    /// Wakes when a child process was stopped or exited.
     children: tokio::signal::unix::Signal,
     decoder: TmuxDecoder,
     unsent: Vec<u8>,
     buffer: Vec<u8>,
-    /// Why it ends, as far as it said so.
+    /// Why it exits, as far as it said so.
     reason: Option<String>,
 }
 
@@ -42,21 +42,29 @@ enum ControlProcessEvent {
 }
 
 impl ControlProcess {
-    pub(super) fn open(place: &TmuxServerAddr, start: StartPolicy) -> Result<Self, Error> {
-        let wrong = |error: std::io::Error| match machine_limit(&error) {
+    pub(super) fn open(addr: &TmuxServerAddr, start: StartPolicy) -> Result<Self, Error> {
+        let map_error = |error: std::io::Error| match machine_limit(&error) {
             Some((_, hint)) => Error::MachineLimit(format!("{error}; {hint}")),
             None => Error::NoServer(error.to_string()),
         };
-        let launch = place.launch(start)?;
-        let children = signal(SignalKind::child()).map_err(wrong)?;
-        let mut child = launch.spawn().map_err(wrong)?;
+        let launch = addr.launch(start)?;
+        let children = signal(SignalKind::child()).map_err(map_error)?;
+        let mut child = launch.spawn().map_err(map_error)?;
         let pipes = (child.stdin.take(), child.stdout.take(), child.stderr.take());
         let (Some(stdin), Some(stdout), Some(stderr)) = pipes else {
             return Err(Error::NoServer("tmux was started without pipes".to_owned()));
         };
-        let (decoder, buffer) = (TmuxDecoder::default(), vec![0; 64 << 10]);
-        let (unsent, reason) = (Vec::new(), None);
-        Ok(Self { child, stdin, stdout, stderr, children, decoder, unsent, buffer, reason })
+        Ok(Self {
+            child,
+            stdin,
+            stdout,
+            stderr,
+            children,
+            decoder: TmuxDecoder::default(),
+            unsent: Vec::new(),
+            buffer: vec![0; 64 << 10],
+            reason: None,
+        })
     }
 
     /// The process, while it runs.
@@ -64,7 +72,7 @@ impl ControlProcess {
         self.child.id()
     }
 
-    /// Puts a line on the way; [`ControlProcess::next_item`] sends it.
+    /// Queues a line; [`ControlProcess::next_item`] sends it.
     pub(super) fn queue_line(&mut self, line: &str) {
         self.unsent.extend_from_slice(line.as_bytes());
     }
@@ -73,12 +81,12 @@ impl ControlProcess {
         self.unsent.len() < MAX_UNSENT
     }
 
-    /// Says how many lines the next reply has.
+    /// Announces how many lines the next reply has.
     pub(super) fn expect_lines(&mut self, lines: usize) {
         self.decoder.expect_lines(lines);
     }
 
-    /// What it says next; sends meanwhile. None when it is gone. May be dropped and called again: nothing is lost.
+    /// The next item; sends what is queued meanwhile. `None` when the process is gone. Cancel-safe.
     pub(super) async fn next_item(&mut self) -> Option<Item> {
         loop {
             if let Some(item) = self.decoder.next_item() {
@@ -91,14 +99,15 @@ impl ControlProcess {
                 _ = self.children.recv() => ControlProcessEvent::Child,
             };
             match event {
-                // Since 3.2 the server reads and writes our pipes itself, so a client that is stopped still answers;
-                // but nothing that it has to do at its end happens, and the server cannot end.
+                // Since 3.2 the server reads and writes our pipes itself, so a stopped client still
+                // answers. But nothing that the client process must do happens, and the server
+                // cannot exit.
                 ControlProcessEvent::Child if self.is_stopped() => return None,
                 ControlProcessEvent::Child => {}
                 ControlProcessEvent::Read(Ok(got @ 1..)) => self.decoder.push(&self.buffer[..got]),
                 ControlProcessEvent::Read(Ok(0) | Err(_)) => return None,
                 ControlProcessEvent::Wrote(Ok(sent)) => drop(self.unsent.drain(..sent)),
-                // What it still has to say can be read; then comes the end.
+                // What it has already written can still be read; then comes end of file.
                 ControlProcessEvent::Wrote(Err(_)) => self.unsent.clear(),
             }
         }
@@ -106,15 +115,15 @@ impl ControlProcess {
 
     fn is_stopped(&self) -> bool {
         let pid = self.child.id().and_then(|pid| Pid::from_raw(pid.try_into().ok()?));
-        let look = WaitIdOptions::STOPPED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
-        let status = pid.map(|pid| waitid(WaitId::Pid(pid), look));
+        let options = WaitIdOptions::STOPPED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+        let status = pid.map(|pid| waitid(WaitId::Pid(pid), options));
         matches!(status, Some(Ok(Some(status))) if status.stopped())
     }
 
     fn note_reason(&mut self, item: &Item) {
         match item {
             Item::Notice(Notice::Exit(Some(reason))) => self.reason = Some(reason.clone()),
-            // What the client was started with did not work.
+            // The command that the client was started with failed.
             Item::Reply(reply) if !reply.ok && !reply.header.is_ours() => {
                 self.reason = Some(String::from_utf8_lossy(&reply.lines.concat()).into_owned());
             }
@@ -122,23 +131,23 @@ impl ControlProcess {
         }
     }
 
-    /// Ends the process, and says why it ended if it had a reason of its own.
+    /// Kills the process; returns why it exited, if it had a reason of its own.
     pub(super) async fn close(mut self) -> String {
-        let mut words = Vec::new();
+        let mut bytes = Vec::new();
         let mut stderr = (&mut self.stderr).take(4096);
-        let _ = tokio::time::timeout(EXIT_REASON_TIMEOUT, stderr.read_to_end(&mut words)).await;
+        let _ = tokio::time::timeout(EXIT_REASON_TIMEOUT, stderr.read_to_end(&mut bytes)).await;
         let ended = self.child.try_wait().ok().flatten();
         let _ = self.child.start_kill();
         let _ = tokio::time::timeout(EXIT_REASON_TIMEOUT, self.child.wait()).await;
-        let said = String::from_utf8_lossy(&words).trim().to_owned();
-        self.reason.filter(|_| said.is_empty()).unwrap_or_else(|| match ended {
-            _ if !said.is_empty() => said,
+        let message = String::from_utf8_lossy(&bytes).trim().to_owned();
+        self.reason.filter(|_| message.is_empty()).unwrap_or_else(|| match ended {
+            _ if !message.is_empty() => message,
             Some(status) => describe(status),
             None => "the client says nothing any more".to_owned(),
         })
     }
 
-    /// Ends the process without waiting for it.
+    /// Kills the process without waiting for it.
     pub(super) fn kill(mut self) {
         let _ = self.child.start_kill();
     }

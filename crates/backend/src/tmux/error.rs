@@ -1,4 +1,4 @@
-//! Why tmux did not do as asked, and what its own sentences mean.
+//! Why tmux refused or failed, and what its own messages mean.
 
 use std::io;
 use std::path::Path;
@@ -15,7 +15,7 @@ pub enum Error {
     /// It cannot be started, because of a limit of the machine.
     #[error("cannot start tmux: {0}")]
     MachineLimit(String),
-    /// It is there and cannot do what we need.
+    /// It lacks what we need.
     #[error("tmux {0} is too old: paned needs 3.2 or newer")]
     TooOld(String),
     /// There is no such session, window or pane.
@@ -24,36 +24,36 @@ pub enum Error {
     /// The name is taken.
     #[error("session exists: {0}")]
     SessionExists(String),
-    /// No pane fits any more.
+    /// No further pane fits.
     #[error("pane limit: {0}")]
     PaneLimit(String),
-    /// Not a number of lines that one can ask for.
+    /// Not a valid number of lines.
     #[error("invalid lines: {0}")]
     InvalidLines(String),
-    /// Nobody listens at the socket, or there is nothing there to attach to.
+    /// No server listens at the socket, or it has nothing to attach to.
     #[error("no server: {0}")]
     NoServer(String),
-    /// It cannot be said, or tmux does not take it.
+    /// It cannot be encoded, or tmux does not accept it.
     #[error("invalid command: {0}")]
     InvalidCommand(String),
-    /// No answer in time. Whether it was done is not known.
+    /// No reply in time. Whether the command was run is not known.
     #[error("tmux did not answer within {} ms", .0.as_millis())]
     Timeout(Duration),
-    /// The connection ended before the answer came. Whether it was done is not known.
+    /// The connection ended before the reply came. Whether the command was run is not known.
     #[error("the connection to tmux is gone: {0}")]
     Gone(String),
-    /// tmux said no, in its own words.
+    /// tmux refused, with its own message.
     #[error("tmux refused: {0}")]
     Refused(String),
-    /// tmux said something that it never says.
+    /// tmux violated the protocol.
     #[error("tmux gave an answer that makes no sense: {0}")]
     Protocol(String),
 }
 
-/// An error that is made of tmux's own words.
+/// Builds an error from tmux's message.
 type Meaning = fn(String) -> Error;
 
-/// What tmux says, in lower case, and what it means. The first that fits counts.
+/// Messages of tmux, in lower case, and what they mean. The first match counts.
 const MEANINGS: &[(&str, Meaning)] = &[
     ("can't find session", Error::SessionNotFound),
     ("can't find window", Error::SessionNotFound),
@@ -78,7 +78,7 @@ const MEANINGS: &[(&str, Meaning)] = &[
 ];
 
 impl Error {
-    /// What a sentence of tmux means.
+    /// The error that a message of tmux means.
     #[must_use]
     pub fn from_text(text: &str) -> Self {
         let text = text.trim();
@@ -89,7 +89,8 @@ impl Error {
 }
 
 impl Error {
-    /// Why tmux could not be started: a limit of the machine by its name, else there is no such program.
+    /// Why tmux could not be started: a limit of the machine by its name, else there is no such
+    /// program.
     pub(super) fn spawn_failed(program: &Path, error: &io::Error) -> Self {
         match machine_limit(error) {
             Some((_, hint)) => Self::MachineLimit(format!("{error}; {hint}")),

@@ -1,5 +1,5 @@
-//! What the client tells whoever listens. A listener that is slow misses notices and is told so; it never holds up
-//! the client.
+//! Events of the client for its subscriber. A slow subscriber misses notices and gets a resync
+//! event; it never blocks the client.
 
 use std::collections::VecDeque;
 
@@ -9,27 +9,27 @@ use super::error::Error;
 use super::ids::WindowId;
 use super::notice::Notice;
 
-/// More notices than this wait for nobody.
+/// How many events may wait; beyond that, notices are dropped.
 const QUEUE: usize = 1024;
 
-/// Where facts arrive.
+/// The receiver of events.
 pub type TmuxEvents = mpsc::Receiver<TmuxEvent>;
 
-/// What happens to the connection and at its other end.
+/// What happens to the connection and on the server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TmuxEvent {
-    /// We can talk to a server. Its process tells whether it is the one from before.
+    /// Connected to a server. Its pid tells whether it is the same one as before.
     Connected(TmuxServerInfo),
-    /// The connection ended, with the reason. It is tried again at once.
+    /// The connection was lost, with the reason. The next attempt follows at once.
     ClientLost(String),
-    /// And again in vain: nobody is there, or nobody answers. A foreign server is looked for from time to time; one
-    /// of our own is started when the next command comes.
+    /// The attempt failed too: no server is there, or it does not answer. A foreign server is tried
+    /// again from time to time; one of our own is started when the next command comes.
     ServerGone(Error),
-    /// tmux said so.
+    /// A notification from tmux.
     Notice(Notice),
-    /// Somewhere on a server of our own panes were made, ended or moved; ask which.
+    /// Panes were made, ended or moved on a server of our own; query which.
     Changed,
-    /// Notices were lost, because nobody took them. Ask for everything again.
+    /// Notices were dropped, because the subscriber was slow. Query everything again.
     Resync,
 }
 
@@ -40,15 +40,15 @@ pub struct TmuxServerInfo {
     pub pid: u32,
     /// Its version.
     pub version: String,
-    /// The name it has for our control client, which is no person.
+    /// Its name for our control client, which is not a user's client.
     pub client: String,
     /// The process of that client.
     pub client_pid: u32,
-    /// The window that our client looks at.
+    /// The current window of our client.
     pub(super) window: WindowId,
 }
 
-/// Facts on their way.
+/// Events that wait for the subscriber.
 #[derive(Debug)]
 pub(super) struct TmuxEventQueue {
     queue: VecDeque<TmuxEvent>,
@@ -57,31 +57,32 @@ pub(super) struct TmuxEventQueue {
 
 impl TmuxEventQueue {
     pub(super) fn new() -> (Self, TmuxEvents) {
-        let (facts, receiver) = mpsc::channel(1);
-        (Self { queue: VecDeque::new(), events: facts }, receiver)
+        let (events, receiver) = mpsc::channel(1);
+        (Self { queue: VecDeque::new(), events }, receiver)
     }
 
-    /// Tells a fact as soon as somebody takes it.
-    pub(super) fn push(&mut self, fact: TmuxEvent) {
-        let repeats = matches!(fact, TmuxEvent::Changed | TmuxEvent::Resync);
-        if self.events.is_closed() || (repeats && self.queue.back() == Some(&fact)) {
+    /// Queues an event for the subscriber.
+    pub(super) fn push(&mut self, event: TmuxEvent) {
+        let repeats = matches!(event, TmuxEvent::Changed | TmuxEvent::Resync);
+        if self.events.is_closed() || (repeats && self.queue.back() == Some(&event)) {
             return;
         }
         if QUEUE <= self.queue.len() {
-            self.queue.retain(|fact| !matches!(fact, TmuxEvent::Notice(_) | TmuxEvent::Changed));
+            self.queue.retain(|event| !matches!(event, TmuxEvent::Notice(_) | TmuxEvent::Changed));
             self.push(TmuxEvent::Resync);
-            // Only links that come and go a thousand times unheard are left.
+            // Only connection events are left; if even those are more than the queue holds, the
+            // rest is cut.
             self.queue.truncate(QUEUE);
         }
-        self.queue.push_back(fact);
+        self.queue.push_back(event);
     }
 
-    /// Hands over what waits; done when nothing does, or nobody listens. May be dropped and called again.
+    /// Delivers what waits; done when the queue is empty, or the subscriber is gone. Cancel-safe.
     pub(super) async fn deliver(&mut self) {
         while !self.queue.is_empty() {
             let Ok(permit) = self.events.reserve().await else { return self.queue.clear() };
-            if let Some(fact) = self.queue.pop_front() {
-                permit.send(fact);
+            if let Some(event) = self.queue.pop_front() {
+                permit.send(event);
             }
         }
     }
@@ -104,35 +105,39 @@ mod tests {
 
     #[tokio::test]
     async fn a_slow_listener_is_told_that_it_missed_something() {
-        let (mut outbox, mut facts) = TmuxEventQueue::new();
+        let (mut outbox, mut events) = TmuxEventQueue::new();
         outbox.push(TmuxEvent::ClientLost("x".to_owned()));
         for number in 0..5000 {
             outbox.push(notice(number));
             assert!(outbox.queue.len() <= QUEUE + 1);
         }
-        let mut heard = Vec::new();
+        let mut received = Vec::new();
         while !outbox.is_empty() {
             tokio::select! {
                 () = outbox.deliver() => {}
-                fact = facts.recv() => heard.push(fact.unwrap()),
+                event = events.recv() => received.push(event.unwrap()),
             }
         }
-        while let Ok(fact) = facts.try_recv() {
-            heard.push(fact);
+        while let Ok(event) = events.try_recv() {
+            received.push(event);
         }
-        assert_eq!(heard[0], TmuxEvent::ClientLost("x".to_owned()));
-        assert_eq!(heard[1], TmuxEvent::Resync);
-        assert_eq!(heard.last(), Some(&notice(4999)));
-        assert_eq!(heard.iter().filter(|fact| **fact == TmuxEvent::Resync).count(), 1, "{heard:?}");
+        assert_eq!(received[0], TmuxEvent::ClientLost("x".to_owned()));
+        assert_eq!(received[1], TmuxEvent::Resync);
+        assert_eq!(received.last(), Some(&notice(4999)));
+        assert_eq!(
+            received.iter().filter(|event| **event == TmuxEvent::Resync).count(),
+            1,
+            "{received:?}"
+        );
     }
 
     #[tokio::test]
     async fn one_change_is_as_good_as_many() {
-        let (mut outbox, facts) = TmuxEventQueue::new();
+        let (mut outbox, events) = TmuxEventQueue::new();
         outbox.push(TmuxEvent::Changed);
         outbox.push(TmuxEvent::Changed);
         assert_eq!(outbox.queue.len(), 1);
-        drop(facts);
+        drop(events);
         outbox.push(notice(1));
         assert_eq!(outbox.queue.len(), 1, "nobody listens");
         outbox.deliver().await;

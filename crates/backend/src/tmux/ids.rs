@@ -1,9 +1,9 @@
-//! The names tmux gives to what it has: `$1`, `@2`, `%3`. They are never given twice by one server, and nothing
-//! but these is ever a target: tmux matches names by prefix.
+//! The ids of tmux: `$1`, `@2`, `%3`. One server never gives an id twice, and nothing but an id is
+//! ever a target: tmux matches names by prefix.
 
 use std::fmt;
 
-/// Makes one kind of id.
+/// Defines one kind of id.
 macro_rules! id {
     ($(#[$doc:meta])* $name:ident, $sign:literal) => {
         $(#[$doc])*
@@ -11,7 +11,7 @@ macro_rules! id {
         pub struct $name(pub u32);
 
         impl $name {
-            /// Reads an id, sign and all; anything else is none.
+            /// Parses an id with its sign; `None` for anything else.
             #[must_use]
             pub fn parse(text: &[u8]) -> Option<Self> {
                 number(text.strip_prefix(&[$sign])?).map(Self)
@@ -42,7 +42,7 @@ id!(
     b'%'
 );
 
-/// Reads a number of digits only: no sign, no space, nothing that does not fit.
+/// Parses a number of digits only: no sign, no space, nothing that does not fit.
 pub(super) fn number<N: std::str::FromStr>(text: &[u8]) -> Option<N> {
     let digits = !text.is_empty() && text.iter().all(u8::is_ascii_digit);
     std::str::from_utf8(text).ok().filter(|_| digits)?.parse().ok()

@@ -1,8 +1,9 @@
-//! tmux, spoken to over one control-mode connection: a stage to show panes on, and a place to find them.
+//! A tmux client over one control-mode connection: to show panes on tmux, and to find panes there.
 //!
-//! This module acts on tmux and reports what happens there; it keeps no record of its own. It starts no process
-//! per operation, polls nothing, targets by id only, never says `respawn-pane` (a control client crashes tmux with
-//! it), and text from outside reaches tmux only through [`TmuxCommand`], which quotes every byte.
+//! This module acts on tmux and reports what happens there; it keeps no record of its own. It
+//! starts no process per operation, polls nothing, targets by id only, and never sends
+//! `respawn-pane` (a control client crashes tmux with it). Text from outside reaches tmux only
+//! through [`TmuxCommand`], which quotes every byte.
 
 pub mod adopted;
 pub mod capture;

@@ -1,11 +1,12 @@
-//! Names of sessions. tmux turns `.` and `:` into `_`; what was asked for is kept beside it, so that it comes back.
+//! Names of sessions. tmux turns `.` and `:` into `_`; the requested name is kept in a user option,
+//! so that it can be shown again.
 
 use std::fmt;
 
 use super::error::Error;
 use super::notice::octal;
 
-/// A name that a session can have: letters, digits, `_`, `.` and `-`.
+/// A valid session name: letters, digits, `_`, `.` and `-`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct SessionName(String);
 
@@ -42,13 +43,13 @@ impl fmt::Display for SessionName {
     }
 }
 
-/// The name to show: what was asked for, unless somebody has renamed the session since.
-pub(super) fn display_name(tmux_name: &str, asked: String) -> String {
-    if in_tmux(&asked) == tmux_name { asked } else { tmux_name.to_owned() }
+/// The name to show: the requested one, unless the session was renamed since.
+pub(super) fn display_name(tmux_name: &str, requested: String) -> String {
+    if in_tmux(&requested) == tmux_name { requested } else { tmux_name.to_owned() }
 }
 
-/// A name as it was meant: tmux writes `\\` for a backslash in names, `\$` for a `$` that could begin a variable, and
-/// octal for bytes that it does not print.
+/// Unescapes a name: tmux writes `\\` for a backslash in names, `\$` for a `$` that could begin a
+/// variable, and octal for bytes that it does not print.
 pub(super) fn unescape_name(name: &[u8]) -> String {
     let mut bytes = Vec::with_capacity(name.len());
     let mut rest = name;

@@ -1,4 +1,4 @@
-//! What tmux says unasked: the notifications of control mode, one line each. Reading one never fails; what is not
+//! The notifications of control mode, one line each. Parsing one never fails; what is not
 //! understood is [`Notice::Unknown`].
 
 use super::ids::{SessionId, TmuxPane, WindowId, number};
@@ -8,20 +8,20 @@ use super::ids::{SessionId, TmuxPane, WindowId, number};
 pub enum Notice {
     /// A pane printed.
     Output {
-        /// Which.
+        /// The pane.
         pane: TmuxPane,
-        /// What.
+        /// The output, unescaped.
         data: Vec<u8>,
         /// How long tmux held it back, in milliseconds, where it says so.
         age: Option<u64>,
     },
-    /// The panes of a window of the attached session were arranged anew.
+    /// The layout of a window of the attached session has changed.
     LayoutChanged {
-        /// Which window.
+        /// The window.
         window: WindowId,
-        /// The arrangement, as tmux writes it.
+        /// The layout, as tmux writes it.
         layout: String,
-        /// What of it is seen: not the same while a pane is zoomed. Not told by every tmux.
+        /// The visible layout, which differs while a pane is zoomed. Not every tmux sends it.
         visible: String,
         /// The window's flags, as in a status line.
         flags: String,
@@ -34,25 +34,25 @@ pub enum Notice {
     WindowRenamed(WindowId, WindowScope, String),
     /// Another pane of a window is the active one.
     PaneChanged(WindowId, TmuxPane),
-    /// A pane went into or out of a mode, as people do to scroll.
+    /// A pane entered or left a mode, such as scrolling.
     ModeChanged(TmuxPane),
     /// We are attached to this session now.
     SessionChanged(SessionId, String),
-    /// A session has another name. Some tmux do not say which.
+    /// A session was renamed. Some versions of tmux do not say which.
     SessionRenamed(Option<SessionId>, String),
     /// Another window of a session is the active one.
     SessionWindowChanged(SessionId, WindowId),
     /// A session was made or is gone.
     SessionsChanged,
-    /// Somebody is attached to this session now.
+    /// A client is attached to this session now.
     ClientSessionChanged(String, SessionId, String),
-    /// Somebody has gone.
+    /// A client has detached.
     ClientDetached(String),
-    /// Output of a pane is held back, because we did not take it in time.
+    /// Output of a pane is paused, because we did not read it in time.
     Paused(TmuxPane),
-    /// And comes again.
+    /// Output of that pane continues.
     Continued(TmuxPane),
-    /// What was subscribed to has changed.
+    /// A subscribed value has changed.
     Subscription {
         /// The subscription.
         name: String,
@@ -63,9 +63,9 @@ pub enum Notice {
         /// The new value.
         value: Vec<u8>,
     },
-    /// The client ends, and perhaps why.
+    /// The client exits, with the reason where there is one.
     Exit(Option<String>),
-    /// Something that this reader does not know, as it came.
+    /// An unknown notification, unchanged.
     Unknown(Vec<u8>),
 }
 
@@ -79,7 +79,7 @@ pub enum WindowScope {
 }
 
 impl Notice {
-    /// Reads a line that stood outside of every reply.
+    /// Parses a line outside of every reply.
     #[must_use]
     pub fn parse(line: &[u8]) -> Self {
         let (name, rest) = word(line);
@@ -130,7 +130,7 @@ fn output(rest: &[u8]) -> Option<Notice> {
     Some(Notice::Output { pane: TmuxPane::parse(pane)?, data: unescape(data), age: None })
 }
 
-/// `%1 12 … : data`, with room for what later versions may say before the colon.
+/// `%1 12 … : data`. Later versions may add fields before the colon.
 fn extended_output(rest: &[u8]) -> Option<Notice> {
     let (pane, rest) = word(rest);
     let (age, _) = word(rest);
@@ -142,13 +142,17 @@ fn layout_change(rest: &[u8]) -> Option<Notice> {
     let (window, rest) = word(rest);
     let (layout, rest) = word(rest);
     let (visible, flags) = word(rest);
-    let (layout, visible, flags) = (text(layout), text(visible), text(flags));
-    Some(Notice::LayoutChanged { window: WindowId::parse(window)?, layout, visible, flags })
+    Some(Notice::LayoutChanged {
+        window: WindowId::parse(window)?,
+        layout: text(layout),
+        visible: text(visible),
+        flags: text(flags),
+    })
 }
 
-fn window_renamed(rest: &[u8], place: WindowScope) -> Option<Notice> {
+fn window_renamed(rest: &[u8], scope: WindowScope) -> Option<Notice> {
     let (window, name) = word(rest);
-    Some(Notice::WindowRenamed(WindowId::parse(window)?, place, text(name)))
+    Some(Notice::WindowRenamed(WindowId::parse(window)?, scope, text(name)))
 }
 
 fn session_renamed(rest: &[u8]) -> Notice {
@@ -173,11 +177,15 @@ fn subscription(rest: &[u8]) -> Option<Notice> {
     let (window, rest) = word(rest);
     let (_index, rest) = word(rest);
     let (pane, _) = word(rest);
-    let (window, pane) = (WindowId::parse(window), TmuxPane::parse(pane));
-    Some(Notice::Subscription { name: text(name), window, pane, value })
+    Some(Notice::Subscription {
+        name: text(name),
+        window: WindowId::parse(window),
+        pane: TmuxPane::parse(pane),
+        value,
+    })
 }
 
-/// The first word, and what comes after the space behind it.
+/// The first word, and the rest after the space.
 pub(super) fn word(line: &[u8]) -> (&[u8], &[u8]) {
     match line.iter().position(|byte| *byte == b' ') {
         Some(at) => (&line[..at], &line[at + 1..]),
@@ -185,7 +193,7 @@ pub(super) fn word(line: &[u8]) -> (&[u8], &[u8]) {
     }
 }
 
-/// What comes after the first colon that stands alone.
+/// The rest after the first ` : `.
 fn after_colon(line: &[u8]) -> Option<&[u8]> {
     let at = line.windows(3).position(|three| three == b" : ")?;
     Some(&line[at + 3..])
@@ -195,7 +203,7 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-/// Takes back what tmux does to output: `\ooo` is a byte. Anything else stays as it is.
+/// Undoes tmux's escaping of output: `\ooo` is a byte. Anything else stays as it is.
 #[must_use]
 pub fn unescape(data: &[u8]) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(data.len());
@@ -215,7 +223,7 @@ pub fn unescape(data: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// The byte that an escape at the beginning of this stands for.
+/// The byte of an octal escape at the start of `rest`.
 pub(super) fn octal(rest: &[u8]) -> Option<u8> {
     let [b'\\', a @ b'0'..=b'3', b @ b'0'..=b'7', c @ b'0'..=b'7', ..] = rest else {
         return None;

@@ -1,5 +1,5 @@
-//! What can be done on a server. Programs are started as argument vectors, never through a shell; `respawn-pane` is
-//! not among these, because it crashes a tmux that has a control client.
+//! Operations on a server. Programs are started as argument vectors, never through a shell.
+//! `respawn-pane` is not among them, because it crashes a tmux that has a control client.
 
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::PathBuf;
@@ -12,7 +12,7 @@ use super::error::Error;
 use super::ids::{SessionId, TmuxPane, WindowId};
 use super::name::SessionName;
 
-/// A program for a new pane. Without arguments it is the shell that tmux starts.
+/// A program for a new pane. Without arguments, tmux starts its shell.
 #[derive(Clone, Debug, Default)]
 pub struct TmuxProgram {
     /// The program and its arguments.
@@ -39,7 +39,7 @@ pub struct TmuxCreateResult {
 pub struct TmuxSplit {
     /// Where the new pane goes.
     pub side: SplitSide,
-    /// How large it becomes; half of it otherwise.
+    /// The size of the new pane; half by default.
     pub size: Option<SplitSize>,
     /// Whether it becomes the active pane.
     pub focus: bool,
@@ -58,12 +58,12 @@ pub enum SplitSide {
     Below,
 }
 
-/// A part of a pane.
+/// The size of a split.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SplitSize {
     /// Columns or rows.
     Cells(u16),
-    /// A part of a hundred.
+    /// Per cent.
     Percent(u8),
 }
 
@@ -85,10 +85,10 @@ pub enum LayoutPreset {
 const CREATE_FORMAT: &[&str] = &["session_id", "window_id", "pane_id"];
 
 impl ControlClient {
-    /// Makes a session of this name and size that nobody is attached to.
+    /// Makes a detached session of this name and size.
     ///
     /// # Errors
-    /// [`Error::SessionExists`] when the name is taken, or one that tmux cannot tell from it.
+    /// [`Error::SessionExists`] when the name is taken, or another that is the same to tmux.
     pub async fn new_session(
         &self,
         name: &SessionName,
@@ -97,10 +97,10 @@ impl ControlClient {
     ) -> Result<TmuxCreateResult, Error> {
         let command = TmuxCommand::new("new-session").word("-d").text("-s", name.in_tmux());
         let command = command.number("-x", size.cols).number("-y", size.rows);
-        let made = self.make(command, program).await?;
-        let keep = TmuxCommand::new("set-option").target(made.session).argument("@paned_name");
-        self.run(&keep.argument(name.as_str())).await?;
-        Ok(made)
+        let created = self.make(command, program).await?;
+        let note = TmuxCommand::new("set-option").target(created.session).argument("@paned_name");
+        self.run(&note.argument(name.as_str())).await?;
+        Ok(created)
     }
 
     /// Makes a window at the end of a session, which does not become the active one.
@@ -170,7 +170,7 @@ impl ControlClient {
         })
     }
 
-    /// Types bytes into a pane, whatever they are, also while somebody scrolls there.
+    /// Types any bytes into a pane, also while the user scrolls there.
     ///
     /// # Errors
     /// When there is no such pane.
@@ -181,7 +181,7 @@ impl ControlClient {
         Ok(())
     }
 
-    /// Makes a pane the active one of its window, and that the active one of its session.
+    /// Makes a pane the active one of its window, and the window the active one of its session.
     ///
     /// # Errors
     /// When there is no such pane.
@@ -190,7 +190,7 @@ impl ControlClient {
         self.run_unit(&window.then(TmuxCommand::new("select-pane").target(pane))).await
     }
 
-    /// Ends a pane and its program; with the last, its window and session.
+    /// Kills a pane and its program; with the last pane, its window and session.
     ///
     /// # Errors
     /// When there is no such pane.
@@ -198,7 +198,7 @@ impl ControlClient {
         self.run_unit(&TmuxCommand::new("kill-pane").target(pane)).await
     }
 
-    /// Ends a window and every program in it.
+    /// Kills a window and every program in it.
     ///
     /// # Errors
     /// When there is no such window.
@@ -206,7 +206,7 @@ impl ControlClient {
         self.run_unit(&TmuxCommand::new("kill-window").target(window)).await
     }
 
-    /// Ends a session and every program in it.
+    /// Kills a session and every program in it.
     ///
     /// # Errors
     /// When there is no such session.
@@ -214,7 +214,7 @@ impl ControlClient {
         self.run_unit(&TmuxCommand::new("kill-session").target(session)).await
     }
 
-    /// Gives a pane so many columns, or rows, or both, as far as its neighbours allow.
+    /// Sets the columns or rows of a pane, or both, as far as its neighbours allow.
     ///
     /// # Errors
     /// When there is no such pane.
@@ -234,7 +234,7 @@ impl ControlClient {
         self.run_unit(&command).await
     }
 
-    /// Gives a window a size, whoever looks at it.
+    /// Sets the size of a window, whatever the sizes of attached clients.
     ///
     /// # Errors
     /// When there is no such window.
@@ -259,7 +259,7 @@ impl ControlClient {
         .await
     }
 
-    /// Gives a session another name.
+    /// Renames a session.
     ///
     /// # Errors
     /// [`Error::SessionExists`] when it is taken.
@@ -269,11 +269,11 @@ impl ControlClient {
         name: &SessionName,
     ) -> Result<(), Error> {
         let rename = TmuxCommand::new("rename-session").target(session).argument(name.in_tmux());
-        let keep = TmuxCommand::new("set-option").target(session).argument("@paned_name");
-        self.run_unit(&rename.then(keep.argument(name.as_str()))).await
+        let note = TmuxCommand::new("set-option").target(session).argument("@paned_name");
+        self.run_unit(&rename.then(note.argument(name.as_str()))).await
     }
 
-    /// Gives a window another name, cleaned as [`command::clean`] says.
+    /// Renames a window; the name is cleaned by [`command::clean`].
     ///
     /// # Errors
     /// When there is no such window.
@@ -282,7 +282,7 @@ impl ControlClient {
         self.run_unit(&command.named(command::clean(name.as_bytes()))).await
     }
 
-    /// Gives a pane a title, cleaned as [`command::clean`] says. Its program can change it again.
+    /// Sets the title of a pane, cleaned by [`command::clean`]. Its program can change it again.
     ///
     /// # Errors
     /// When there is no such pane.
@@ -291,10 +291,10 @@ impl ControlClient {
         self.run_unit(&command.name("-T", command::clean(title.as_bytes()))).await
     }
 
-    /// Notes something on a session, a window or a pane: a user option, whose name begins with `@`.
+    /// Sets a user option, whose name begins with `@`, on a session, a window or a pane.
     ///
     /// # Errors
-    /// When there is no such thing.
+    /// When the target does not exist.
     pub async fn set_option(
         &self,
         on: impl Into<TmuxTarget>,

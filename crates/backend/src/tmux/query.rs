@@ -1,4 +1,4 @@
-//! What there is on a server: sessions, windows, panes and people.
+//! Queries of a server: sessions, windows, panes and attached clients.
 
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt as _;
@@ -16,7 +16,7 @@ use super::ids::{SessionId, TmuxPane, WindowId};
 use super::name::{self, SessionName};
 use super::rows::FormatRow;
 
-/// How often a pane that has ended without a status is looked at again, and how long between.
+/// How often a pane that has ended without a status is queried again, and the pause between.
 const MAX_POLLS: usize = 20;
 const POLL_INTERVAL: Duration = Duration::from_millis(5);
 
@@ -25,13 +25,13 @@ const POLL_INTERVAL: Duration = Duration::from_millis(5);
 pub struct TmuxSession {
     /// Its id.
     pub id: SessionId,
-    /// Its name, as it was asked for.
+    /// Its name, as requested.
     pub name: String,
     /// Its name, as tmux has it.
     pub tmux_name: String,
     /// How many windows it has.
     pub windows: u32,
-    /// How many people are attached; our own client is not counted.
+    /// How many clients are attached; our own is not counted.
     pub attached_clients: usize,
     /// The size of its active window.
     pub size: Size,
@@ -44,7 +44,7 @@ pub struct TmuxWindow {
     pub id: WindowId,
     /// The session.
     pub session: SessionId,
-    /// Its place there.
+    /// Its index there.
     pub index: u32,
     /// Its name.
     pub name: String,
@@ -52,11 +52,11 @@ pub struct TmuxWindow {
     pub size: Size,
     /// Whether it is the session's active window.
     pub active: bool,
-    /// Whether one pane covers all the others.
+    /// Whether it is zoomed: one pane covers all the others.
     pub zoomed: bool,
     /// How many panes it has.
     pub panes: u32,
-    /// How they are arranged, as tmux writes it.
+    /// Their layout, as tmux writes it.
     pub layout: String,
 }
 
@@ -69,7 +69,7 @@ pub struct TmuxPaneInfo {
     pub window: WindowId,
     /// The session.
     pub session: SessionId,
-    /// Its place in the window's order.
+    /// Its index in the window.
     pub index: u32,
     /// Columns left of it.
     pub left: u16,
@@ -79,28 +79,28 @@ pub struct TmuxPaneInfo {
     pub size: Size,
     /// Whether it is the window's active pane.
     pub active: bool,
-    /// Whether its window is zoomed, on whichever pane.
+    /// Whether its window is zoomed, on any pane.
     pub zoomed: bool,
-    /// Whether it is in a mode, as when a person scrolls.
+    /// Whether it is in a mode, as when the user scrolls.
     pub in_mode: bool,
-    /// Lines that have left its screen and are kept.
+    /// How many lines of scrollback it has.
     pub history: usize,
-    /// The process that it was started with; none for a pane without a program.
+    /// Its first process; `None` for a pane without a program.
     pub pid: Option<u32>,
-    /// Whether that runs.
+    /// Whether that process runs.
     pub life: TmuxProgramState,
     /// Its title.
     pub title: String,
-    /// The program in front.
+    /// The foreground program.
     pub command: String,
-    /// Where that is.
+    /// The working directory of that program.
     pub cwd: PathBuf,
 }
 
 /// Whether a pane's program runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TmuxProgramState {
-    /// It does.
+    /// It runs.
     Alive,
     /// It ended; tmux does not always know how.
     Ended(Option<TmuxExit>),
@@ -115,20 +115,20 @@ pub enum TmuxExit {
     Signal(i32),
 }
 
-/// Somebody who is attached: with a terminal, or with a program that speaks control mode for them.
+/// An attached client: a terminal, or a program that speaks control mode.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AttachedClient {
-    /// What tmux calls the client.
+    /// Its name in tmux.
     pub client: String,
     /// Its process.
     pub pid: u32,
-    /// The session that it looks at.
+    /// The session that it is attached to.
     pub session: SessionId,
     /// How large its terminal is.
     pub size: Size,
     /// Whether it speaks control mode.
     pub control: bool,
-    /// Whether it only looks.
+    /// Whether it is read-only.
     pub read_only: bool,
 }
 
@@ -188,17 +188,17 @@ const CLIENT: &[&str] = &[
 ];
 
 impl ControlClient {
-    /// Every session, without the one that holds our client.
+    /// Every session, without our anchor session.
     ///
     /// # Errors
     /// When tmux cannot be asked.
     pub async fn sessions(&self) -> Result<Vec<TmuxSession>, Error> {
-        let people = self.attached_clients().await?;
+        let clients = self.attached_clients().await?;
         let list = TmuxCommand::new("list-sessions");
         let mut sessions: Vec<TmuxSession> = self.list(list, SESSION, session).await?;
         for session in &mut sessions {
             session.attached_clients =
-                people.iter().filter(|person| person.session == session.id).count();
+                clients.iter().filter(|client| client.session == session.id).count();
         }
         Ok(sessions)
     }
@@ -213,7 +213,8 @@ impl ControlClient {
         found.ok_or_else(|| Error::SessionNotFound(name.as_str().to_owned()))
     }
 
-    /// The windows of a session, or of all of them. A window that is linked to several is there several times.
+    /// The windows of a session, or of all sessions. A window that is linked to several sessions is
+    /// listed once for each.
     ///
     /// # Errors
     /// When there is no such session.
@@ -228,17 +229,18 @@ impl ControlClient {
 
     /// The panes of a session or a window, or of everything.
     ///
-    /// A tmux before 3.5 may not notice how a program ended (it misses the signal); it is nudged until it knows.
+    /// A tmux before 3.5 may miss the `SIGCHLD` of a program; it is sent again until tmux knows the
+    /// exit status.
     ///
     /// # Errors
     /// When there is no such session or window.
     pub async fn panes(&self, of: Option<TmuxTarget>) -> Result<Vec<TmuxPaneInfo>, Error> {
         let mut panes = self.list_panes(of).await?;
         for _ in 0..MAX_POLLS {
-            let unsure = |pane: &TmuxPaneInfo| {
+            let has_no_status = |pane: &TmuxPaneInfo| {
                 pane.life == TmuxProgramState::Ended(None) && pane.pid.is_some()
             };
-            if !panes.iter().any(unsure) {
+            if !panes.iter().any(has_no_status) {
                 break;
             }
             self.send_sigchld();
@@ -258,17 +260,17 @@ impl ControlClient {
         self.list(list, PANE, pane).await
     }
 
-    /// Everybody who is attached, without our own client.
+    /// Every attached client, without our own.
     ///
     /// # Errors
     /// When tmux cannot be asked.
     pub async fn attached_clients(&self) -> Result<Vec<AttachedClient>, Error> {
         let all = self.list(TmuxCommand::new("list-clients"), CLIENT, attached_client).await?;
         let own = self.server().map(|server| server.client_pid);
-        Ok(all.into_iter().filter(|person| Some(person.pid) != own).collect())
+        Ok(all.into_iter().filter(|client| Some(client.pid) != own).collect())
     }
 
-    /// Tells the server that a child of it may have ended, which it then looks at. Harmless.
+    /// Sends `SIGCHLD` to the server, so that it checks its children again. Harmless.
     pub fn send_sigchld(&self) {
         let pid = self.server().and_then(|server| Pid::from_raw(server.pid.try_into().ok()?));
         if let Some(pid) = pid {
@@ -290,17 +292,20 @@ impl ControlClient {
 }
 
 fn session(row: &mut FormatRow) -> Result<Option<TmuxSession>, Error> {
-    let (id, anchor) = (row.need(SessionId::parse)?, row.is_set());
-    let (tmux_name, asked) = (name::unescape_name(&row.bytes()), row.text());
+    let id = row.need(SessionId::parse)?;
+    let anchor = row.is_set();
+    let tmux_name = name::unescape_name(&row.bytes());
+    let requested = row.text();
     let windows = row.number().unwrap_or(0);
     let size = size(row);
-    let name = name::display_name(&tmux_name, asked);
+    let name = name::display_name(&tmux_name, requested);
     let session = TmuxSession { id, name, tmux_name, windows, attached_clients: 0, size };
     Ok(Some(session).filter(|_| !anchor))
 }
 
 fn window(row: &mut FormatRow) -> Result<Option<TmuxWindow>, Error> {
-    let (id, anchor) = (row.need(WindowId::parse)?, row.is_set());
+    let id = row.need(WindowId::parse)?;
+    let anchor = row.is_set();
     let window = TmuxWindow {
         id,
         session: row.need(SessionId::parse)?,
@@ -316,7 +321,8 @@ fn window(row: &mut FormatRow) -> Result<Option<TmuxWindow>, Error> {
 }
 
 fn pane(row: &mut FormatRow) -> Result<Option<TmuxPaneInfo>, Error> {
-    let (id, anchor) = (row.need(TmuxPane::parse)?, row.is_set());
+    let id = row.need(TmuxPane::parse)?;
+    let anchor = row.is_set();
     let pane = TmuxPaneInfo {
         id,
         window: row.need(WindowId::parse)?,
@@ -339,7 +345,9 @@ fn pane(row: &mut FormatRow) -> Result<Option<TmuxPaneInfo>, Error> {
 }
 
 fn program_state(row: &mut FormatRow) -> TmuxProgramState {
-    let (dead, code, signal) = (row.is_set(), row.number(), row.number());
+    let dead = row.is_set();
+    let code = row.number();
+    let signal = row.number();
     match (code, signal) {
         _ if !dead => TmuxProgramState::Alive,
         (_, Some(signal)) => TmuxProgramState::Ended(Some(TmuxExit::Signal(signal))),
@@ -349,17 +357,19 @@ fn program_state(row: &mut FormatRow) -> TmuxProgramState {
 }
 
 fn attached_client(row: &mut FormatRow) -> Result<Option<AttachedClient>, Error> {
-    let (client, anchor) = (row.text(), row.is_set());
-    let person = AttachedClient {
-        client,
+    let name = row.text();
+    let anchor = row.is_set();
+    let attached = AttachedClient {
+        client: name,
         pid: row.number().unwrap_or(0),
         session: row.need(SessionId::parse)?,
         size: size(row),
         control: row.is_set(),
         read_only: row.is_set(),
     };
-    // Whoever speaks control mode there is one of ours: another server of the same user, or one that is just going.
-    Ok(Some(person).filter(|person| !(anchor && person.control)))
+    // A control client at the anchor is one of ours: another server of the same user, or one that
+    // is just closing.
+    Ok(Some(attached).filter(|attached| !(anchor && attached.control)))
 }
 
 fn size(row: &mut FormatRow) -> Size {

@@ -1,10 +1,10 @@
-//! What a pane shows, as bytes that draw it on a fresh terminal.
+//! The contents of a pane, as bytes that draw them on a fresh terminal.
 
 use paned_model::Size;
 
 use super::rows::FormatRow;
 
-/// What is asked of a pane beside its lines.
+/// What is queried of a pane beside its lines.
 pub(super) const COLUMNS: &[&str] = &[
     "pane_width",
     "pane_height",
@@ -27,16 +27,16 @@ pub(super) const COLUMNS: &[&str] = &[
     "scroll_region_lower",
 ];
 
-/// How a pane is at one moment.
+/// The terminal state of a pane.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct TmuxScreenState {
     pub(super) size: Size,
-    /// Whether its program draws on a screen of its own.
+    /// Whether the alternate screen is on.
     pub(super) alternate: bool,
-    /// Where the cursor was before it did, column and row.
+    /// The saved cursor of the normal screen, column and row.
     saved: (u32, u32),
     cursor: (u32, u32),
-    /// Modes that are on, as they are switched on.
+    /// Modes that differ from the default, as the sequences that set them.
     modes: Vec<&'static str>,
     /// The rows that scroll.
     region: (u16, u16),
@@ -45,22 +45,25 @@ pub(super) struct TmuxScreenState {
 impl TmuxScreenState {
     pub(super) fn read(row: &mut FormatRow) -> Self {
         let mut number = |or: u32| row.number().unwrap_or(or);
-        let (cols, rows) = (number(0), number(0));
+        let cols = number(0);
+        let rows = number(0);
         let alternate = number(0) == 1;
-        let (saved, cursor) = ((number(0), number(0)), (number(0), number(0)));
+        let saved = (number(0), number(0));
+        let cursor = (number(0), number(0));
         let mut modes = Vec::new();
-        let mut mode = |usual: u32, how: &'static str| {
-            if number(usual) != usual {
-                modes.push(how);
+        let mut mode = |default: u32, sequence: &'static str| {
+            if number(default) != default {
+                modes.push(sequence);
             }
         };
         mode(1, "\x1b[?25l");
-        for how in ["\x1b[?1h", "\x1b=", "\x1b[4h"] {
-            mode(0, how);
+        for sequence in ["\x1b[?1h", "\x1b=", "\x1b[4h"] {
+            mode(0, sequence);
         }
         mode(1, "\x1b[?7l");
-        for how in ["\x1b[?1000h", "\x1b[?1002h", "\x1b[?1003h", "\x1b[?1006h", "\x1b[?2004h"] {
-            mode(0, how);
+        for sequence in ["\x1b[?1000h", "\x1b[?1002h", "\x1b[?1003h", "\x1b[?1006h", "\x1b[?2004h"]
+        {
+            mode(0, sequence);
         }
         let short = |side: u32| u16::try_from(side).unwrap_or(u16::MAX);
         let last = rows.saturating_sub(1);
@@ -70,46 +73,47 @@ impl TmuxScreenState {
     }
 }
 
-/// Draws what has scrolled off, then the screen as it is. `lines` are both; `below` is what a program's own screen
-/// lies over.
-pub(super) fn draw(lines: &[Vec<u8>], below: &[Vec<u8>], moment: &TmuxScreenState) -> Vec<u8> {
-    let rows = usize::from(moment.size.rows);
+/// Draws the scrollback, then the screen. `lines` are both; `covered` is the normal screen below
+/// the alternate screen.
+pub(super) fn draw(lines: &[Vec<u8>], covered: &[Vec<u8>], state: &TmuxScreenState) -> Vec<u8> {
+    let rows = usize::from(state.size.rows);
     let (history, screen) = lines.split_at(lines.len().saturating_sub(rows));
-    // Lines drawn with boxes switch to the second set of characters.
+    // Line-drawing characters switch to the G1 character set.
     let mut bytes = b"\x1b)0".to_vec();
     for line in history {
         bytes.extend_from_slice(line);
         bytes.extend_from_slice(b"\x1b[m\r\n");
     }
-    if moment.alternate {
-        draw_screen(&mut bytes, below, moment.saved);
+    if state.alternate {
+        draw_screen(&mut bytes, covered, state.saved);
         bytes.extend_from_slice(b"\x1b[?1049h");
     }
-    draw_screen(&mut bytes, screen, moment.cursor);
-    let (upper, lower) = moment.region;
-    if (upper, lower) != (0, moment.size.rows.saturating_sub(1)) {
+    draw_screen(&mut bytes, screen, state.cursor);
+    let (upper, lower) = state.region;
+    if (upper, lower) != (0, state.size.rows.saturating_sub(1)) {
         bytes.extend_from_slice(format!("\x1b[{};{}r", upper + 1, lower + 1).as_bytes());
-        move_to(&mut bytes, moment.cursor);
+        move_to(&mut bytes, state.cursor);
     }
-    moment.modes.iter().for_each(|mode| bytes.extend_from_slice(mode.as_bytes()));
+    state.modes.iter().for_each(|mode| bytes.extend_from_slice(mode.as_bytes()));
     bytes
 }
 
-/// Draws a screen. Empty lines at its end, below the cursor, are not drawn: they would be lines of the log.
+/// Draws a screen. Empty lines at its end, below the cursor, are not drawn: they would become lines
+/// of the log.
 fn draw_screen(bytes: &mut Vec<u8>, screen: &[Vec<u8>], cursor: (u32, u32)) {
-    // A screen of its own that was never left has no place to go back to.
+    // `u32::MAX` means that tmux has no saved cursor.
     let cursor = if cursor.0 == u32::MAX { (0, 0) } else { cursor };
     bytes.extend_from_slice(b"\x1b[H\x1b[2J");
-    let text = screen.iter().rposition(|line| !line.is_empty()).map_or(0, |last| last + 1);
-    // Down to the cursor, so that what is printed next begins a line of its own where it does here.
-    let last = text.max((cursor.1 as usize).saturating_add(1)).min(screen.len());
+    let used = screen.iter().rposition(|line| !line.is_empty()).map_or(0, |last| last + 1);
+    // Down to the cursor, so that the next output begins a new line where it does in tmux.
+    let last = used.max((cursor.1 as usize).saturating_add(1)).min(screen.len());
     for (at, line) in screen[..last].iter().enumerate() {
         if 0 < at {
             bytes.extend_from_slice(b"\r\n");
         }
         bytes.extend_from_slice(line);
         bytes.extend_from_slice(b"\x1b[m");
-        // tmux leaves out spaces at the end, as of a prompt, which the log needs before what is typed.
+        // tmux omits trailing spaces, as of a prompt, which the log needs before the typed text.
         if let (Ok(row), Some(width)) = (u32::try_from(at), width(line))
             && row == cursor.1
         {
@@ -119,9 +123,10 @@ fn draw_screen(bytes: &mut Vec<u8>, screen: &[Vec<u8>], cursor: (u32, u32)) {
     move_to(bytes, cursor);
 }
 
-/// How many columns a line takes, if that is plain to see.
+/// How many columns a line takes; `None` unless it is printable ASCII and escape sequences.
 fn width(line: &[u8]) -> Option<usize> {
-    let (mut width, mut escape) = (0, false);
+    let mut width = 0;
+    let mut escape = false;
     for byte in line {
         match byte {
             0x1b => escape = true,
@@ -149,12 +154,12 @@ mod tests {
     }
 
     #[track_caller]
-    fn check(moment: &TmuxScreenState, text: &[&str], below: &[&str], expect: &str) {
-        let drawn = draw(&lines(text), &lines(below), moment);
+    fn check(state: &TmuxScreenState, text: &[&str], covered: &[&str], expect: &str) {
+        let drawn = draw(&lines(text), &lines(covered), state);
         assert_eq!(String::from_utf8(drawn).unwrap(), expect);
     }
 
-    fn moment() -> TmuxScreenState {
+    fn state() -> TmuxScreenState {
         let size = Size { cols: 10, rows: 3 };
         TmuxScreenState { size, cursor: (2, 1), region: (0, 2), ..TmuxScreenState::default() }
     }
@@ -162,7 +167,7 @@ mod tests {
     #[test]
     fn what_scrolled_off_comes_first_and_empty_rows_are_not_lines() {
         let expect = "\x1b)0old\x1b[m\r\n\x1b[H\x1b[2Ja\x1b[m\r\n\x1b[1m$\x1b[m \x1b[2;3H";
-        check(&moment(), &["old", "a", "\x1b[1m$", ""], &[], expect);
+        check(&state(), &["old", "a", "\x1b[1m$", ""], &[], expect);
     }
 
     #[test]
@@ -172,7 +177,7 @@ mod tests {
             saved: (u32::MAX, u32::MAX),
             modes: vec!["\x1b[?25l"],
             region: (0, 1),
-            ..moment()
+            ..state()
         };
         let expect = "\x1b)0\x1b[H\x1b[2Jsh\x1b[m\x1b[1;1H\x1b[?1049h\x1b[H\x1b[2Jvi\x1b[m\r\n\x1b[m  \x1b[2;3H\x1b[1;2r\x1b[2;3H\x1b[?25l";
         check(&own, &["vi", "", ""], &["sh", "", ""], expect);

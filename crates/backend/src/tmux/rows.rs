@@ -1,7 +1,7 @@
-//! Lists that tmux makes of formats, read back without doubt.
+//! Rows of tmux formats, parsed without ambiguity.
 //!
-//! A folder or a program can have any name, with newlines and whatever we might choose to separate fields. So fields
-//! are separated by a mark that is drawn at random for each connection and that nobody else sees.
+//! A folder or a program can have any name, with newlines and any separator we might choose. So the
+//! separator is random for each connection, and only we know it.
 
 use std::hash::{BuildHasher as _, RandomState};
 
@@ -24,7 +24,7 @@ impl FieldSeparator {
         variables.iter().map(|variable| format!("{}#{{{variable}}}", self.0)).collect()
     }
 
-    /// Reads the rows that such a format gave.
+    /// Parses the rows of such a format.
     pub(super) fn read(&self, reply: &TmuxReply, columns: usize) -> Result<Vec<FormatRow>, Error> {
         let text = reply.lines.join(&b'\n');
         let mut fields = split(&text, self.0.as_bytes());
@@ -39,21 +39,21 @@ impl FieldSeparator {
             fields.chunks(columns).map(|row| FormatRow(row.to_vec(), 0)).collect();
         let last = rows.len().saturating_sub(1);
         for row in &mut rows[..last] {
-            // The end of the line, which is no part of the last field.
+            // The line end does not belong to the last field.
             row.0[columns - 1].pop();
         }
         Ok(rows)
     }
 }
 
-/// The pieces of a text between marks.
-fn split<'t>(text: &'t [u8], mark: &[u8]) -> impl Iterator<Item = &'t [u8]> {
+/// Splits a text at each separator.
+fn split<'t>(text: &'t [u8], separator: &[u8]) -> impl Iterator<Item = &'t [u8]> {
     let mut rest = Some(text);
     std::iter::from_fn(move || {
         let text = rest?;
-        let at = text.windows(mark.len()).position(|window| window == mark);
+        let at = text.windows(separator.len()).position(|window| window == separator);
         let (piece, after) = match at {
-            Some(at) => (&text[..at], Some(&text[at + mark.len()..])),
+            Some(at) => (&text[..at], Some(&text[at + separator.len()..])),
             None => (text, None),
         };
         rest = after;
@@ -61,7 +61,7 @@ fn split<'t>(text: &'t [u8], mark: &[u8]) -> impl Iterator<Item = &'t [u8]> {
     })
 }
 
-/// One row, taken from the left.
+/// One row, read from left to right.
 #[derive(Debug)]
 pub(super) struct FormatRow(Vec<Vec<u8>>, usize);
 
@@ -86,7 +86,7 @@ impl FormatRow {
         number(&self.bytes())
     }
 
-    /// What must be there.
+    /// A field that must be valid.
     pub(super) fn need<T>(&mut self, read: fn(&[u8]) -> Option<T>) -> Result<T, Error> {
         let field = self.bytes();
         read(&field).ok_or_else(|| Error::Protocol(field.escape_ascii().to_string()))

@@ -1,4 +1,4 @@
-//! Where a tmux server is, and how a control client gets there. Knows how tmux is started; talks to nobody.
+//! Where a tmux server is, and how a control client is started for it. It does not connect.
 
 use std::ffi::{OsStr, OsString};
 use std::fs;
@@ -16,13 +16,14 @@ use super::ids::SessionId;
 use crate::SECRET_VARIABLES;
 use crate::trusted_path::{self, TrustedDir, TrustedSocket};
 
-/// The session that holds our client on a server of our own. People do not see it in our lists.
+/// The session of our client on a server of our own. Our lists do not show it.
 pub(super) const ANCHOR_SESSION: &str = "_paned";
-/// How the control client is: it has no size, prints nothing unasked, and is never waited for.
+/// Flags of the control client: its size does not count, it gets no output, and tmux never waits
+/// for it.
 const FLAGS: &str = "ignore-size,no-output,pause-after=1";
 /// The oldest tmux with client flags and `run-shell -C`.
 const MIN_VERSION: (u32, u32) = (3, 2);
-/// What the server of our own is told, and nothing of the user's.
+/// The configuration of our own server. The user's is not read.
 const CONFIG: &str = "\
 set-option -s exit-empty off
 set-option -s escape-time 10
@@ -46,14 +47,14 @@ pub struct TmuxServerAddr {
 enum TmuxServerKind {
     /// Our own, with its configuration in this file.
     Own(PathBuf),
-    /// Somebody's; we look at this session of it, or at the one that tmux thinks best.
+    /// A foreign server; we attach to this session, or to the one that tmux chooses.
     Foreign(Option<SessionId>),
 }
 
-/// The process of a control client, not yet running.
+/// The command of a control client, not yet running.
 pub(super) struct ControlLaunch {
     process: Process,
-    /// Open until tmux runs, which starts in its folder.
+    /// Kept open until tmux runs, which starts in its folder.
     _folder: Option<TrustedSocket>,
 }
 
@@ -63,26 +64,26 @@ impl ControlLaunch {
     }
 }
 
-/// Whether a server that is not there may be started.
+/// Whether a server that does not run may be started.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum StartPolicy {
-    /// It may, if it is ours.
+    /// Yes, if it is ours.
     IfOwn,
-    /// It may not.
+    /// No.
     Never,
 }
 
 impl TmuxServerAddr {
-    /// A server of our own, with socket and configuration in this folder, which only its owner may enter. It is
-    /// started on first use and lives on when we are gone.
+    /// A server of our own, with socket and configuration in this folder, which only its owner may
+    /// enter. It is started on first use and outlives this process.
     #[must_use]
     pub fn own(folder: &Path) -> Self {
         let kind = TmuxServerKind::Own(folder.join("tmux.conf"));
         Self { program: "tmux".into(), socket: folder.join("tmux.sock"), kind }
     }
 
-    /// A server that somebody else runs. It is never started by us. Of its layouts, only those of the session
-    /// looked at are told as facts.
+    /// A server that we did not start and never start. Layout events come only from the session
+    /// that we are attached to.
     #[must_use]
     pub fn foreign(socket: &Path, session: Option<SessionId>) -> Self {
         Self {
@@ -92,16 +93,17 @@ impl TmuxServerAddr {
         }
     }
 
-    /// The server that a variable `TMUX` names: socket, process and session.
+    /// The server that the variable `TMUX` names: socket, process and session.
     #[must_use]
     pub fn from_variable(value: &str) -> Option<Self> {
         let mut parts = value.rsplitn(3, ',');
         let session = parts.next()?.parse().ok().map(SessionId);
-        let (_pid, socket) = (parts.next()?, parts.next().filter(|socket| !socket.is_empty())?);
+        let _pid = parts.next()?;
+        let socket = parts.next().filter(|socket| !socket.is_empty())?;
         Some(Self::foreign(Path::new(socket), session))
     }
 
-    /// The same place, reached with another tmux.
+    /// The same server, reached with another tmux program.
     #[must_use]
     pub fn with_program(mut self, program: impl Into<PathBuf>) -> Self {
         self.program = program.into();
@@ -120,20 +122,21 @@ impl TmuxServerAddr {
         matches!(self.kind, TmuxServerKind::Own(_))
     }
 
-    /// Makes what a server of our own needs before it is started.
+    /// Makes the files that a server of our own needs before it is started.
     fn prepare(&self) -> Result<(), Error> {
         let TmuxServerKind::Own(config) = &self.kind else { return Ok(()) };
         TrustedDir::make_closed(config.parent().unwrap_or(Path::new("/"))).map_err(no_server)?;
-        // Made anew each time, so that nothing is written through what has its name.
+        // Created again each time, so that nothing is written through a file or link of that name.
         let _ = fs::remove_file(config);
         let file = fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(config);
         let written = file.and_then(|mut file| file.write_all(CONFIG.as_bytes()));
         written.map_err(|error| Error::NoServer(format!("{}: {error}", config.display())))
     }
 
-    /// A control client that is ready to run. A tmux client does what its server says, also run programs, so it is led to
-    /// a server of ours only: the socket and every folder above it belong to us or to root and cannot be replaced by other
-    /// users, its listener runs as us, and tmux starts inside the very folder that was checked.
+    /// A control client that is ready to run. A tmux client does what its server says, also run
+    /// programs, so it connects only to a server of this user: the socket and every folder above it
+    /// belong to us or to root and cannot be replaced by other users, its listener runs as us, and
+    /// tmux starts inside the very folder that was checked.
     pub(super) fn launch(&self, start: StartPolicy) -> Result<ControlLaunch, Error> {
         if self.is_own() {
             self.check()?;
@@ -152,13 +155,13 @@ impl TmuxServerAddr {
             Some(folder) => {
                 self.process(start, Path::new(".").join(socket.name()).as_os_str(), &folder)
             }
-            // No other user can change what is on the path, so its name is as good.
+            // No other user can change the path, so the name is as good as the descriptor.
             None => self.process(start, socket.path().as_os_str(), Path::new("/")),
         };
         Ok(ControlLaunch { process, _folder: Some(socket) })
     }
 
-    /// It has a process group of its own, so that a Ctrl-C for us is not for it.
+    /// In its own process group, so that a Ctrl-C for us does not reach it.
     fn process(&self, start: StartPolicy, socket: &OsStr, folder: &Path) -> Process {
         let mut process = Process::new(&self.program);
         process.args(self.arguments(start, socket));
@@ -190,7 +193,7 @@ impl TmuxServerAddr {
                     &["new-session", "-A", "-E", "-s", ANCHOR_SESSION, "-n", ANCHOR_SESSION],
                 );
                 words(&mut args, &["-x", "80", "-y", "24", "-c", "/", "-f", FLAGS, "exit"]);
-                // Done before the program can end, so its pane stays, and costs no process.
+                // Set before the program can exit, so the pane stays, and costs no process.
                 words(&mut args, &[";", "set-option", "-w", "-t", &target, "remain-on-exit", "on"]);
                 words(&mut args, &[";", "set-option", "-t", &target, "@paned_anchor", "1"]);
             }
@@ -228,7 +231,7 @@ impl TmuxServerAddr {
         }
     }
 
-    /// How people reach it: what to type.
+    /// The command with which a user attaches to it.
     #[must_use]
     pub fn attach_command(&self, session: SessionId) -> Vec<OsString> {
         let socket = OsString::from(self.socket.as_os_str());
@@ -237,7 +240,7 @@ impl TmuxServerAddr {
         args
     }
 
-    /// Whether the socket's name is short enough for the system.
+    /// Checks that the socket's path is short enough for the system.
     fn check(&self) -> Result<(), Error> {
         // The smallest limit of the systems we know, with its final NUL.
         if self.socket.as_os_str().as_bytes().len() < 104 {
@@ -278,9 +281,9 @@ mod tests {
 
     #[test]
     fn a_variable_names_a_place() {
-        let place = TmuxServerAddr::from_variable("/tmp/a,b/default,12,3").unwrap();
-        assert_eq!(place.socket(), Path::new("/tmp/a,b/default"));
-        assert!(matches!(place.kind, TmuxServerKind::Foreign(Some(SessionId(3)))));
+        let addr = TmuxServerAddr::from_variable("/tmp/a,b/default,12,3").unwrap();
+        assert_eq!(addr.socket(), Path::new("/tmp/a,b/default"));
+        assert!(matches!(addr.kind, TmuxServerKind::Foreign(Some(SessionId(3)))));
         for wrong in ["", "x", ",1,2", "a,b"] {
             assert!(TmuxServerAddr::from_variable(wrong).is_none(), "{wrong}");
         }
@@ -288,8 +291,8 @@ mod tests {
 
     #[test]
     fn a_foreign_server_is_never_started() {
-        let place = TmuxServerAddr::foreign(Path::new("/x"), None);
-        assert!(place.arguments(StartPolicy::IfOwn, OsStr::new("x")).contains(&"-N".into()));
+        let addr = TmuxServerAddr::foreign(Path::new("/x"), None);
+        assert!(addr.arguments(StartPolicy::IfOwn, OsStr::new("x")).contains(&"-N".into()));
     }
 
     #[test]

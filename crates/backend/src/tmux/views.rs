@@ -1,5 +1,5 @@
-//! Panes of ours that are shown on a server: each is noted on the tmux pane that shows it, so that whoever asks
-//! tmux knows.
+//! Views of our panes on a tmux server. A user option on the tmux pane names the pane that it
+//! shows, so that every client of that server can query it.
 
 use paned_model::{PaneId, Size};
 
@@ -10,7 +10,7 @@ use super::ids::{SessionId, TmuxPane, WindowId};
 
 /// The user option that names the pane of ours that a tmux pane shows.
 const PANE_OPTION: &str = "@paned_pane";
-/// The user option of the tmux pane that others are put beside.
+/// The user option of the main tmux pane, beside which others are placed.
 const MAIN_OPTION: &str = "@paned_main";
 const COLUMNS: &[&str] = &[
     "pane_id",
@@ -24,7 +24,7 @@ const COLUMNS: &[&str] = &[
     "pane_height",
 ];
 
-/// A tmux pane and whom it shows.
+/// A tmux pane and the pane that it shows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TmuxPaneView {
     /// The tmux pane.
@@ -35,7 +35,7 @@ pub struct TmuxPaneView {
     pub session: SessionId,
     /// The pane of ours, if it shows one.
     pub shows: Option<PaneId>,
-    /// Whether others are put beside it.
+    /// Whether it is the main pane, beside which others are placed.
     pub main: bool,
     /// Whether it has the focus within its window.
     pub active: bool,
@@ -46,7 +46,7 @@ pub struct TmuxPaneView {
 }
 
 impl ControlClient {
-    /// Every tmux pane, with whom it shows.
+    /// Every tmux pane, with the pane that it shows.
     ///
     /// # Errors
     /// When tmux cannot be asked.
@@ -55,19 +55,24 @@ impl ControlClient {
         let replies = self.run(&list.format(&self.separator.format(COLUMNS))).await?;
         let mut rows = self.separator.read(&replies[0], COLUMNS.len())?;
         let read = |row: &mut super::rows::FormatRow| {
-            let (id, window) = (row.need(TmuxPane::parse)?, row.need(WindowId::parse)?);
+            let id = row.need(TmuxPane::parse)?;
+            let window = row.need(WindowId::parse)?;
             let session = row.need(SessionId::parse)?;
-            // A note that is no name is none of ours.
+            // A value that is not a pane id is not ours.
             let shows = row.text().parse().ok();
-            let (main, active, window_active) = (row.is_set(), row.is_set(), row.is_set());
-            let (cols, rows) = (row.number().unwrap_or(0), row.number().unwrap_or(0));
-            let (focused, size) = (active && window_active, Size { cols, rows });
+            let main = row.is_set();
+            let active = row.is_set();
+            let window_active = row.is_set();
+            let cols = row.number().unwrap_or(0);
+            let rows = row.number().unwrap_or(0);
+            let focused = active && window_active;
+            let size = Size { cols, rows };
             Ok(TmuxPaneView { id, window, session, shows, main, active, focused, size })
         };
         rows.iter_mut().map(read).collect()
     }
 
-    /// Notes on a tmux pane whom it shows.
+    /// Marks a tmux pane with the pane that it shows.
     ///
     /// # Errors
     /// When there is no such pane.
@@ -75,7 +80,7 @@ impl ControlClient {
         self.set_option(view, PANE_OPTION, shows.as_str()).await
     }
 
-    /// Notes that others are put beside this tmux pane.
+    /// Marks a tmux pane as the main one.
     ///
     /// # Errors
     /// When there is no such pane.
@@ -83,7 +88,7 @@ impl ControlClient {
         self.set_option(view, MAIN_OPTION, "1").await
     }
 
-    /// Brings the panes of a window into places, as tmux writes them.
+    /// Applies a layout to a window, as tmux writes it.
     ///
     /// # Errors
     /// When the window has another number of panes, or does not exist.
@@ -92,7 +97,7 @@ impl ControlClient {
         self.run(&command).await.map(drop)
     }
 
-    /// Two panes change places.
+    /// Swaps two panes.
     ///
     /// # Errors
     /// When one of them does not exist.
@@ -101,19 +106,19 @@ impl ControlClient {
         self.run(&command.target(b)).await.map(drop)
     }
 
-    /// Ends the server, and every program on it.
+    /// Kills the server and every program on it.
     ///
     /// # Errors
-    /// When it cannot be told so.
+    /// When the command cannot be sent.
     pub async fn kill_server(&self) -> Result<(), Error> {
         match self.run(&TmuxCommand::new("kill-server")).await {
-            // It goes without a word.
+            // It exits without a reply.
             Ok(_) | Err(Error::Gone(_) | Error::NoServer(_)) => Ok(()),
             Err(error) => Err(error),
         }
     }
 
-    /// Lets a pane cover the others of its window.
+    /// Zooms a pane, so that it covers the others of its window.
     ///
     /// # Errors
     /// When there is no such pane.

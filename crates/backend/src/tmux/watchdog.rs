@@ -1,12 +1,13 @@
-//! Notices a client that says nothing any more, and when to try again. Values only: the clock is an argument.
+//! Detects a connection that no longer answers, and says when to retry. Values only: the clock is
+//! an argument.
 
 use std::time::Duration;
 
 use tokio::time::Instant;
 
-/// So long may it be quiet before it is asked whether it is there.
+/// How long it may be silent before it is pinged.
 const QUIET: Duration = Duration::from_millis(700);
-/// So long may it owe an answer without a word. With [`QUIET`] less than two seconds.
+/// How long it may be silent while a reply is due. With [`QUIET`] less than two seconds.
 const REPLY_TIMEOUT: Duration = Duration::from_millis(1100);
 const MIN_BACKOFF: Duration = Duration::from_millis(100);
 const MAX_BACKOFF: Duration = Duration::from_secs(5);
@@ -14,9 +15,9 @@ const MAX_BACKOFF: Duration = Duration::from_secs(5);
 /// Watches one connection.
 #[derive(Debug)]
 pub(super) struct Watchdog {
-    /// When it last spoke.
+    /// When it last sent something.
     heard: Instant,
-    /// Since when it owes an answer.
+    /// Since when a reply is due.
     owes: Option<Instant>,
 }
 
@@ -25,9 +26,9 @@ pub(super) struct Watchdog {
 pub(super) enum WatchdogVerdict {
     /// Nothing.
     Healthy,
-    /// Ask it something.
+    /// Send a ping.
     Ping,
-    /// Give it up.
+    /// Give up the connection.
     Dead,
 }
 
@@ -36,13 +37,13 @@ impl Watchdog {
         Self { heard: now, owes: None }
     }
 
-    /// It said something; `owes` says whether it still has something to answer.
+    /// It sent something; `owes` says whether another reply is due.
     pub(super) fn heard(&mut self, now: Instant, owes: bool) {
         self.heard = now;
         self.owes = owes.then_some(now);
     }
 
-    /// It was asked something.
+    /// A request was sent.
     pub(super) fn asked(&mut self, now: Instant) {
         self.owes.get_or_insert(now);
     }
@@ -61,7 +62,7 @@ impl Watchdog {
     }
 }
 
-/// How long to wait before the next try.
+/// The pause before the next attempt.
 #[derive(Debug)]
 pub(super) struct RetryBackoff(Duration);
 
@@ -87,26 +88,29 @@ mod tests {
     #[tokio::test]
     async fn silence_is_asked_about_and_then_given_up() {
         let start = Instant::now();
-        let mut dog = Watchdog::new(start);
-        assert_eq!(dog.tick(start), WatchdogVerdict::Healthy);
-        assert_eq!(dog.tick(start + QUIET), WatchdogVerdict::Ping);
-        dog.asked(start + QUIET);
-        dog.asked(start + QUIET + REPLY_TIMEOUT / 2);
-        assert_eq!(dog.tick(dog.deadline() - Duration::from_millis(1)), WatchdogVerdict::Healthy);
-        assert_eq!(dog.tick(dog.deadline()), WatchdogVerdict::Dead);
-        assert!(dog.deadline() < start + Duration::from_secs(2));
+        let mut watchdog = Watchdog::new(start);
+        assert_eq!(watchdog.tick(start), WatchdogVerdict::Healthy);
+        assert_eq!(watchdog.tick(start + QUIET), WatchdogVerdict::Ping);
+        watchdog.asked(start + QUIET);
+        watchdog.asked(start + QUIET + REPLY_TIMEOUT / 2);
+        assert_eq!(
+            watchdog.tick(watchdog.deadline() - Duration::from_millis(1)),
+            WatchdogVerdict::Healthy
+        );
+        assert_eq!(watchdog.tick(watchdog.deadline()), WatchdogVerdict::Dead);
+        assert!(watchdog.deadline() < start + Duration::from_secs(2));
     }
 
     #[tokio::test]
     async fn a_word_is_a_sign_of_life() {
         let start = Instant::now();
-        let mut dog = Watchdog::new(start);
-        dog.asked(start);
-        dog.heard(start + REPLY_TIMEOUT, true);
-        assert_eq!(dog.tick(start + REPLY_TIMEOUT), WatchdogVerdict::Healthy);
-        assert_eq!(dog.tick(start + 2 * REPLY_TIMEOUT), WatchdogVerdict::Dead);
-        dog.heard(start + 2 * REPLY_TIMEOUT, false);
-        assert_eq!(dog.tick(start + 2 * REPLY_TIMEOUT + QUIET), WatchdogVerdict::Ping);
+        let mut watchdog = Watchdog::new(start);
+        watchdog.asked(start);
+        watchdog.heard(start + REPLY_TIMEOUT, true);
+        assert_eq!(watchdog.tick(start + REPLY_TIMEOUT), WatchdogVerdict::Healthy);
+        assert_eq!(watchdog.tick(start + 2 * REPLY_TIMEOUT), WatchdogVerdict::Dead);
+        watchdog.heard(start + 2 * REPLY_TIMEOUT, false);
+        assert_eq!(watchdog.tick(start + 2 * REPLY_TIMEOUT + QUIET), WatchdogVerdict::Ping);
     }
 
     #[test]

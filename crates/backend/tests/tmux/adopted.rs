@@ -1,4 +1,4 @@
-//! What is done to panes that were adopted, and to no other.
+//! Operations on adopted panes, and on no other.
 
 use std::fs;
 
@@ -7,7 +7,7 @@ use paned_backend::tmux::{Error, TmuxPane};
 
 use crate::test_tmux::{TestTmuxServer, wait_for};
 
-/// A pane that writes down all that is typed, and its file.
+/// A pane that records all input, and its file.
 async fn typed_into(test: &TestTmuxServer, name: &str) -> (TmuxPaneIdentity, std::path::PathBuf) {
     let file = test.folder().join(name);
     let script = format!("stty raw -echo; exec cat > {}", file.display());

@@ -1,4 +1,4 @@
-//! A person at a real terminal: tmux attached in a pty of its own.
+//! A user at a real terminal: tmux attached in a pty of its own.
 
 use std::io::{Read as _, Write as _};
 use std::os::fd::OwnedFd;
@@ -15,7 +15,7 @@ use rustix::termios::{Winsize, tcsetwinsize};
 
 use crate::test_tmux::{TIMEOUT, TestTmuxServer, pause, wait_for};
 
-/// Somebody who types into tmux and sees what it shows.
+/// An attached tmux client that types and reads the screen.
 struct TmuxTtyClient {
     pty: std::fs::File,
     tmux: Child,
@@ -40,7 +40,7 @@ impl TmuxTtyClient {
         let tmux =
             process.stdin(stdio(tty())).stdout(stdio(tty())).stderr(stdio(tty())).spawn().unwrap();
         let mut eyes = pty.try_clone().unwrap();
-        // Somebody has to look, or tmux waits for the terminal.
+        // The pty must be read, or tmux waits for the terminal.
         let seen = Arc::new(Mutex::new(Vec::new()));
         let memory = seen.clone();
         std::thread::spawn(move || {
@@ -56,7 +56,8 @@ impl TmuxTtyClient {
         self.pty.write_all(keys).unwrap();
     }
 
-    /// Types, and looks until an answer to it shows: keys that come faster than a person types are taken for a paste.
+    /// Types, and polls until a response shows: keys that come faster than a user types are taken
+    /// for a paste.
     fn type_until(&mut self, keys: &[u8], answer: &str) {
         self.seen.lock().unwrap().clear();
         self.type_keys(keys);
@@ -79,7 +80,8 @@ fn winsize(size: Size) -> Winsize {
     Winsize { ws_row: size.rows, ws_col: size.cols, ws_xpixel: 0, ws_ypixel: 0 }
 }
 
-/// Asks after each change until the panes are as expected; between two asks there is always a fact.
+/// Queries after each change until the panes are as expected; between two queries there is always
+/// an event.
 async fn until_panes(test: &mut TestTmuxServer, what: &str, done: impl Fn(&[(u32, Size)]) -> bool) {
     loop {
         let panes = test.client.panes(None).await.unwrap();
@@ -125,7 +127,7 @@ async fn a_person_is_seen_doing_what_people_do() {
     let person = one_person(&test).await;
     assert_eq!((&person.client, person.session, person.control), (&client, made.session, false));
     assert_eq!(test.client.sessions().await.unwrap()[0].attached_clients, 1);
-    // The window is as large as the person's terminal, less the status line: our client has no size.
+    // The window is as large as the user's terminal, less the status line: our client has no size.
     until_panes(&mut test, "the person's size", |panes| panes[0].1 == Size { cols: 120, rows: 39 })
         .await;
 

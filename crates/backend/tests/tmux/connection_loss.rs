@@ -1,4 +1,5 @@
-//! Clients and servers that are stopped or killed: noticed, told, and mended. How soon is in the tests of the watchdog.
+//! Clients and servers that are stopped or killed: detected, reported, and reconnected. How soon is
+//! tested with the watchdog.
 
 use std::time::Duration;
 
@@ -7,7 +8,7 @@ use rustix::process::Signal;
 
 use crate::test_tmux::{TestTmuxServer, client_pid, is_alive, signal};
 
-/// Waits for the fact that the client is lost.
+/// Waits for the event that the client is lost.
 async fn lost(test: &mut TestTmuxServer) {
     let reason = |fact: &TmuxEvent| match fact {
         TmuxEvent::ClientLost(reason) => Some(reason.clone()),
@@ -49,7 +50,7 @@ async fn whoever_waits_is_told_when_the_client_goes() {
     signal(server.pid, Signal::STOP);
     let answer = test.client.run(&TmuxCommand::new("list-sessions")).await;
     assert!(matches!(answer, Err(Error::Gone(_) | Error::Timeout(_))), "{answer:?}");
-    // The client is well, but its server says nothing: that is no connection either.
+    // The client runs, but its server does not answer: that is no connection either.
     lost(&mut test).await;
     signal(server.pid, Signal::CONT);
 }
@@ -79,7 +80,7 @@ async fn a_killed_server_is_told_and_started_again_on_demand() {
     let error = test.wait_for_event("gone", gone).await;
     assert!(matches!(error, Error::NoServer(_)), "{error:?}");
     assert_eq!(test.client.server(), None);
-    // Nobody starts it again until somebody asks.
+    // It is not started again until the next request.
     assert_eq!(test.client.sessions().await.unwrap(), []);
     let after = test.connected().await;
     assert_ne!(after.pid, before.pid);
@@ -89,7 +90,7 @@ async fn a_killed_server_is_told_and_started_again_on_demand() {
 async fn an_idle_connection_stays() {
     let mut test = TestTmuxServer::open().await;
     let before = test.client.server();
-    // not a wait: the silence is what is tested; in it the client is asked several times whether it is there.
+    // not a wait: the silence is what is tested; meanwhile the client is pinged several times.
     tokio::time::sleep(Duration::from_millis(2500)).await;
     assert_eq!(test.client.server(), before);
     assert!(!matches!(test.events.try_recv(), Ok(TmuxEvent::ClientLost(_))));

@@ -1,4 +1,4 @@
-//! Text that wants to be more than text. Nothing of it may run, and all of it comes back.
+//! Hostile text. None of it may run, and all of it must come back unchanged.
 
 use std::fs;
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
@@ -9,7 +9,7 @@ use paned_backend::tmux::{SessionName, TmuxCommand};
 
 use crate::test_tmux::{TestTmuxServer, pause};
 
-/// Every text in which `MARK` is a file that must never be there.
+/// Hostile texts. `MARK` is a file that must never be created.
 const TEXTS: &str = include_str!("../../../../tests/data/hostile.json");
 
 fn texts(test: &TestTmuxServer) -> Vec<Vec<u8>> {
@@ -32,7 +32,7 @@ fn mark(test: &TestTmuxServer) -> String {
     test.folder().join("ran").display().to_string()
 }
 
-/// Gives everything that could still run the time to do so, and looks whether it did.
+/// Gives everything that could still run the time to do so, and checks that nothing did.
 async fn nothing_ran(test: &TestTmuxServer) {
     for _ in 0..20 {
         test.client.sessions().await.unwrap();
@@ -152,7 +152,7 @@ async fn input_goes_to_the_program_while_somebody_scrolls() {
 #[tokio::test]
 async fn a_screen_full_of_endings_ends_nothing() {
     let test = TestTmuxServer::open().await;
-    // Every number that the next answers can have, at every second they can come.
+    // Every number that the next replies can have, for every second in which they can come.
     let script = "now=$(date +%s); for t in 0 1 2 3; do for n in $(seq 1 1500); do \
         echo \"%end $((now + t)) $n 1\"; done; done; echo all of them; exec cat";
     let made = test.session("work", &["/bin/sh", "-c", script]).await;

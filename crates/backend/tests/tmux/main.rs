@@ -1,4 +1,5 @@
-//! The tmux client against a real tmux: private sockets in temporary folders, servers ended with each test.
+//! The tmux client against a real tmux: private sockets in temporary folders, servers killed with
+//! each test.
 #![expect(clippy::unwrap_used, reason = "all of this is tests, helpers too")]
 
 mod adopted;

@@ -1,4 +1,4 @@
-//! Panes as they are made, arranged, read and ended.
+//! Panes are made, arranged, read and killed.
 
 use std::time::Instant;
 
@@ -117,7 +117,7 @@ async fn refusals_have_names() {
         }
     };
     assert!(matches!(full, Error::PaneLimit(_)), "{full:?}");
-    // And the connection is as good as before.
+    // And the connection still works.
     assert_eq!(test.client.sessions().await.unwrap().len(), 1);
 }
 
@@ -158,7 +158,7 @@ async fn changes_in_every_session_are_told() {
     let mut test = TestTmuxServer::open().await;
     let made = test.session("work", &["cat"]).await;
     let changed = |fact: &TmuxEvent| (*fact == TmuxEvent::Changed).then_some(());
-    // The first of them may still be of making the session.
+    // The first of them may still come from making the session.
     for _ in 0..2 {
         let other = test.client.split(made.pane, RIGHT, &program(&["cat", "-"])).await.unwrap();
         test.wait_for_event("a split", changed).await;

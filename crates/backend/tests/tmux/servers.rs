@@ -1,4 +1,4 @@
-//! Servers of our own and of others, and tmux that is missing or too old.
+//! Our own and foreign servers, and a tmux that is missing or too old.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -53,7 +53,7 @@ async fn a_server_holds_nothing_of_ours() {
     }
 }
 
-/// A server as a person has it: started by their own tmux, with their own settings.
+/// A server as a user has it: started by their own tmux, with their own settings.
 struct ForeignTmuxServer(TempDir);
 
 impl ForeignTmuxServer {
@@ -108,7 +108,7 @@ async fn a_foreign_server_is_looked_at_without_a_trace() {
     assert_eq!(foreign.tmux(&["show-environment", "-t", "=mine"]), environment);
 }
 
-/// Waits for a fact; the rest does not matter.
+/// Waits for an event and ignores the others.
 async fn wait_for_event(facts: &mut TmuxEvents, what: &str, is_it: impl Fn(&TmuxEvent) -> bool) {
     let wait = async { while !is_it(&facts.recv().await.unwrap()) {} };
     tokio::time::timeout(TIMEOUT, wait).await.unwrap_or_else(|_| panic!("never {what}"));
@@ -145,7 +145,7 @@ async fn a_foreign_server_that_is_not_there_is_not_started() {
     assert!(!socket.exists());
 }
 
-/// A program that only knows its version.
+/// A program that can only print its version.
 fn fake_tmux(folder: &TempDir, version: &str) -> TmuxServerAddr {
     let program = folder.path().join("tmux");
     fs::write(&program, format!("#!/bin/sh\necho '{version}'\n")).unwrap();

@@ -7,8 +7,8 @@ use paned_backend::tmux::{ControlClient, Notice, TmuxCommand, TmuxEvent};
 
 use crate::test_tmux::TestTmuxServer;
 
-/// Asks a hundred questions; the middle of how long their answers took, which is for people to read. How fast a machine is that
-/// does other things too is nothing to be tested; `make bench` has figures.
+/// Runs a hundred queries; returns the median time of their replies, for people to read. It is not
+/// asserted, because the machine may do other work; `make bench` has figures.
 async fn latency(client: &ControlClient) -> Duration {
     let mut times = Vec::new();
     for _ in 0..100 {

@@ -1,4 +1,4 @@
-//! A tmux server of a test's own, and waits that have an end.
+//! A tmux server for one test, and waits with a time-out.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -62,7 +62,7 @@ impl TestTmuxServer {
         server
     }
 
-    /// Waits for a fact; says which came instead.
+    /// Waits for an event; panics with those that came instead.
     pub(crate) async fn wait_for_event<T>(
         &mut self,
         what: &str,
@@ -83,7 +83,7 @@ impl TestTmuxServer {
         }
     }
 
-    /// Waits until a pane's screen satisfies; says what it showed instead.
+    /// Waits until a pane's screen matches; panics with what it showed instead.
     pub(crate) async fn wait_for_screen(
         &self,
         pane: TmuxPane,
@@ -106,7 +106,7 @@ impl TestTmuxServer {
 
 impl Drop for TestTmuxServer {
     fn drop(&mut self) {
-        // One that a test has stopped hears nothing.
+        // A server that a test has stopped reads nothing.
         self.servers.iter().for_each(|pid| signal(*pid, Signal::CONT));
         let mut kill = Process::new("tmux");
         let _ = kill.arg("-S").arg(self.socket()).arg("kill-server").stderr(Stdio::null()).status();
@@ -115,7 +115,7 @@ impl Drop for TestTmuxServer {
         while !all_gone() && Instant::now() < end {
             std::thread::sleep(POLL_INTERVAL);
         }
-        // Only a server that a failed test has left in a bad way.
+        // Only needed for a server that a failed test has left behind.
         self.servers
             .iter()
             .filter(|pid| is_alive(**pid))
@@ -132,7 +132,7 @@ pub(crate) fn signal(pid: u32, signal: Signal) {
     let _ = kill_process(Pid::from_raw(pid.try_into().unwrap()).unwrap(), signal);
 }
 
-/// Whether a process runs; one that only waits to be reaped does not.
+/// Whether a process runs; a zombie does not.
 pub(crate) fn is_alive(pid: u32) -> bool {
     let there = test_kill_process(Pid::from_raw(pid.try_into().unwrap()).unwrap()).is_ok();
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
@@ -144,7 +144,7 @@ pub(crate) fn client_pid(server: &TmuxServerInfo) -> u32 {
     server.client_pid
 }
 
-/// Waits for something that nobody tells.
+/// Waits for a condition that no event reports.
 #[track_caller]
 pub(crate) fn wait_for(what: &str, mut done: impl FnMut() -> bool) {
     let end = Instant::now() + TIMEOUT;

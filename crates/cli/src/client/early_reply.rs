@@ -1,7 +1,7 @@
-//! A connection that is heard to the end, also when the other side listens no more.
+//! A connection whose reply is read to the end, even when the peer has stopped reading.
 //!
-//! A server that refuses a request may say so before it has heard all of it, and go. The rest cannot be written then,
-//! but the answer is there to be read.
+//! A server that refuses a request may reply before it has read all of it, and close. The rest
+//! cannot be written then, but the reply can still be read.
 
 use std::io::{self, ErrorKind};
 use std::pin::Pin;
@@ -9,10 +9,10 @@ use std::task::{Context, Poll, ready};
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-/// A stream whose other side may have stopped listening.
+/// A stream whose peer may have stopped reading.
 pub(super) struct EarlyReplyStream<S> {
     stream: S,
-    /// Whether nobody listens: what is written goes nowhere, and what was said is read.
+    /// Whether the peer has stopped reading: writes are discarded, and its reply can still be read.
     is_peer_closed: bool,
 }
 

@@ -1,4 +1,4 @@
-//! Where the server is: what was asked for, or what the state folder says.
+//! The server's address: from flags or the environment, or from the state folder.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -15,33 +15,33 @@ use crate::state_folder::StateFolder;
 pub(crate) enum ServerEndpoint {
     /// At a unix socket, which only its user can open.
     Unix(PathBuf),
-    /// At `host:port`, where a token is asked for.
+    /// At `host:port`, where a token is required.
     Tcp { authority: String, token: Option<String> },
 }
 
-/// Why a server is looked for at its place.
+/// Why this endpoint was chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum EndpointSource {
-    /// Nobody said another one.
+    /// No flag or variable names another one.
     Default,
-    /// It is in the state folder of `--state_folder-dir`.
+    /// It is in the state folder of `--state-dir`.
     StateDir,
     /// This flag or variable names it.
     Named(&'static str),
 }
 
 impl ServerEndpoint {
-    /// The place that flags or, after them, the environment ask for. A state folder that was asked for by a
-    /// flag beats the environment, and is not looked at here. With it comes what names it.
+    /// The endpoint that flags or, after them, the environment name, and which of them names it. A
+    /// state folder from a flag takes precedence over the environment, and is not resolved here.
     ///
     /// # Errors
-    /// When an address makes no sense.
+    /// When an address is invalid.
     pub(crate) fn from_flags_or_env(
         global: &Global,
         env: Env<'_>,
     ) -> Result<Option<(Self, EndpointSource)>, Refusal> {
         let token = || global.token.clone().or_else(|| env("PANED_TOKEN"));
-        let named = |place, name| Ok(Some((place, EndpointSource::Named(name))));
+        let named = |endpoint, name| Ok(Some((endpoint, EndpointSource::Named(name))));
         if let Some(socket) = &global.socket {
             return named(Self::Unix(socket.clone()), "`--socket`");
         }
@@ -60,9 +60,9 @@ impl ServerEndpoint {
         }
     }
 
-    /// The place where the server of a state folder listens.
+    /// The endpoint of a state folder's server.
     pub(crate) fn of(state: &StateFolder) -> Self {
-        Self::Unix(state.server_info().map_or_else(|| state.socket(), |served| served.socket))
+        Self::Unix(state.server_info().map_or_else(|| state.socket(), |info| info.socket))
     }
 
     fn tcp(url: &str, token: Option<String>) -> Result<Self, Refusal> {

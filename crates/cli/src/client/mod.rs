@@ -1,7 +1,7 @@
-//! Talking to a running server: one request, one connection.
+//! The client of a running server: one connection per request.
 //!
-//! Over the unix socket the server knows whose process asks. Inside a pane the pane's token goes along, so
-//! that the server knows which pane asks.
+//! Over the unix socket the server knows the user of the calling process. Inside a pane the pane's
+//! token is sent too, so that the server knows which pane calls.
 
 mod action_list;
 mod early_reply;
@@ -33,28 +33,28 @@ use early_reply::EarlyReplyStream;
 pub(crate) use action_list::ActionInfoReply;
 pub(crate) use endpoint::{EndpointSource, ServerEndpoint};
 
-/// The most that `GET /health` may answer.
+/// The largest answer to `GET /health` that is read.
 const MAX_HEALTH: usize = 64 << 10;
 
 type HttpRequestSender = http1::SendRequest<Full<Bytes>>;
 
-/// A way to one server.
+/// A client of one server.
 #[derive(Clone)]
 pub(crate) struct ApiClient {
     endpoint: ServerEndpoint,
-    /// Why it is looked for there.
+    /// Why this endpoint was chosen.
     endpoint_source: EndpointSource,
     headers: HeaderMap,
 }
 
-/// Runs what has to wait, on a runtime that is built for it.
+/// Runs a future on a single-threaded runtime of its own.
 pub(crate) fn block_on<F: Future>(future: F) -> Result<F::Output> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     Ok(runtime.context("cannot start a runtime")?.block_on(future))
 }
 
 impl ApiClient {
-    /// A client of the server at this place, speaking from the pane that the environment names.
+    /// A client of the server at this endpoint, calling from the pane that the environment names.
     pub(crate) fn new(
         endpoint: ServerEndpoint,
         endpoint_source: EndpointSource,
@@ -121,7 +121,7 @@ impl ApiClient {
 }
 
 impl ApiClient {
-    /// Asks a door of another tool, whose refusals are none of ours.
+    /// Sends a request in another tool's protocol, whose errors have a format of their own.
     ///
     /// # Errors
     /// When the server cannot be reached, or its answer is no JSON.
@@ -145,16 +145,16 @@ impl ApiClient {
         mut request: Request<Full<Bytes>>,
     ) -> Result<Response<Incoming>> {
         request.headers_mut().extend(self.headers.clone());
-        let away = |error| unreachable(&self.endpoint, self.endpoint_source, &error);
+        let failed = |error| unreachable(&self.endpoint, self.endpoint_source, &error);
         match &self.endpoint {
             ServerEndpoint::Unix(path) => {
-                let stream = UnixStream::connect(path).await.map_err(away)?;
-                check_user(&self.endpoint, stream.peer_cred().map_err(away)?.uid())?;
+                let stream = UnixStream::connect(path).await.map_err(failed)?;
+                check_user(&self.endpoint, stream.peer_cred().map_err(failed)?.uid())?;
                 send_over(open(stream).await?, request).await
             }
             ServerEndpoint::Tcp { authority, token } => {
-                let stream = TcpStream::connect(authority).await.map_err(away)?;
-                let address = stream.peer_addr().map_err(away)?;
+                let stream = TcpStream::connect(authority).await.map_err(failed)?;
+                let address = stream.peer_addr().map_err(failed)?;
                 let mut connection = open(stream).await?;
                 if let Some(token) = token {
                     self.check_proof(&mut connection, token, authority, address).await?;
@@ -166,8 +166,9 @@ impl ApiClient {
 }
 
 impl ApiClient {
-    /// Has the server prove that it knows our token, before the token is shown to it: while the server is away, any program
-    /// of this machine can take its port. What follows goes over the same connection.
+    /// Makes the server prove that it knows our token, before the token is sent: while the server
+    /// is down, any program on this machine can bind its port. The request itself goes over the
+    /// same connection.
     async fn check_proof(
         &self,
         connection: &mut HttpRequestSender,
@@ -188,8 +189,8 @@ impl ApiClient {
         let request = request.header(CHALLENGE, challenge.header()).body(Full::default())?;
         let response = connection.send_request(request).await.map_err(connection_lost)?;
         let proof = response.headers().get(PROOF).and_then(|proof| proof.to_str().ok());
-        let is_met = proof.is_some_and(|proof| challenge.verify(proof, &address.to_string()));
-        if !is_met {
+        let is_proven = proof.is_some_and(|proof| challenge.verify(proof, &address.to_string()));
+        if !is_proven {
             return Err(not_proven().into());
         }
         let body = Limited::new(response.into_body(), MAX_HEALTH);
@@ -198,12 +199,13 @@ impl ApiClient {
     }
 }
 
-/// Over the socket nothing proves who we talk to but the user that listens: root, or ourselves.
-fn check_user(place: &ServerEndpoint, peer: u32) -> Result<(), Refusal> {
+/// Over the socket only the peer's user authenticates the server: it must be root or our own user.
+fn check_user(endpoint: &ServerEndpoint, peer: u32) -> Result<(), Refusal> {
     if peer == 0 || peer == rustix::process::geteuid().as_raw() {
         return Ok(());
     }
-    let sentence = format!("another user (uid {peer}) listens at {place}; nothing was sent there");
+    let sentence =
+        format!("another user (uid {peer}) listens at {endpoint}; nothing was sent there");
     Err(Refusal::new(Code::Forbidden, sentence))
 }
 
@@ -214,7 +216,7 @@ where
     let stream = EarlyReplyStream::new(stream);
     let (sender, connection) =
         http1::handshake(TokioIo::new(stream)).await.map_err(connection_lost)?;
-    // It ends with the connection, whose errors the request itself reports.
+    // The task ends with the connection, whose errors the request itself reports.
     tokio::spawn(connection);
     Ok(sender)
 }
@@ -226,7 +228,7 @@ async fn send_over(
     Ok(connection.send_request(request).await.map_err(connection_lost)?)
 }
 
-fn headers(place: &ServerEndpoint, env: Env<'_>) -> HeaderMap {
+fn headers(endpoint: &ServerEndpoint, env: Env<'_>) -> HeaderMap {
     let mut headers = HeaderMap::new();
     let mut put = |name: HeaderName, value: Option<String>| {
         let value = value.and_then(|value| HeaderValue::try_from(value).ok());
@@ -235,10 +237,10 @@ fn headers(place: &ServerEndpoint, env: Env<'_>) -> HeaderMap {
         }
     };
     put(CONTENT_TYPE, Some("application/json".into()));
-    match place {
+    match endpoint {
         ServerEndpoint::Unix(path) => {
             put(HOST, Some("localhost".into()));
-            // Another server knows nothing of our pane, and a claim it cannot check it refuses.
+            // Another server does not know our pane, and refuses a claim that it cannot check.
             if env("PANED_SOCKET").is_some_and(|own| path.as_os_str() == own.as_str()) {
                 put(HeaderName::from_static("x-paned-pane"), env("PANED_PANE"));
                 put(HeaderName::from_static("x-paned-token"), env("PANED_TOKEN"));
@@ -252,43 +254,43 @@ fn headers(place: &ServerEndpoint, env: Env<'_>) -> HeaderMap {
     headers
 }
 
-/// Says which place was tried, unless it is the usual one, and what to do.
-fn unreachable(place: &ServerEndpoint, reason: EndpointSource, error: &io::Error) -> Refusal {
+/// Names the endpoint that was tried, unless it is the default one, and says what to do.
+fn unreachable(endpoint: &ServerEndpoint, source: EndpointSource, error: &io::Error) -> Refusal {
     use io::ErrorKind::{ConnectionRefused, NotFound};
     let why = match error.kind() {
         NotFound => "there is no such socket".to_owned(),
         ConnectionRefused => "nobody listens there".to_owned(),
         _ => {
-            let sentence = format!("cannot reach the server at {place}: {error}");
+            let sentence = format!("cannot reach the server at {endpoint}: {error}");
             return Refusal::new(Code::Unavailable, sentence);
         }
     };
-    let sentence = match reason {
+    let sentence = match source {
         EndpointSource::Default => return not_running(),
         EndpointSource::StateDir => format!(
-            "no paned server is running at {place}; start one with `paned server start` and the same `--state-dir`"
+            "no paned server is running at {endpoint}; start one with `paned server start` and the same `--state-dir`"
         ),
         EndpointSource::Named(name) => {
-            format!("no paned server at {place}, which {name} names: {why}")
+            format!("no paned server at {endpoint}, which {name} names: {why}")
         }
     };
     Refusal::new(Code::Unavailable, sentence)
 }
 
-/// Nobody is there to ask.
+/// The refusal when no server is running.
 pub(crate) fn not_running() -> Refusal {
     let sentence = "no paned server is running; start one with `paned server start`";
     Refusal::new(Code::Unavailable, sentence)
 }
 
-/// The server speaks to programs, of headers; whoever types a command has flags and variables.
-fn explain(place: &ServerEndpoint, refusal: Refusal) -> Refusal {
-    let sentence = match (refusal.code, place) {
+/// Rewords the server's refusals about headers: a user of the command line has flags and variables.
+fn explain(endpoint: &ServerEndpoint, refusal: Refusal) -> Refusal {
+    let sentence = match (refusal.code, endpoint) {
         (Code::Unauthorized, ServerEndpoint::Tcp { token: None, .. }) => format!(
-            "the server at {place} wants a token: say it with `--token` or PANED_TOKEN; there, `paned token create` makes one"
+            "the server at {endpoint} wants a token: say it with `--token` or PANED_TOKEN; there, `paned token create` makes one"
         ),
         (Code::Unauthorized, ServerEndpoint::Tcp { token: Some(_), .. }) => format!(
-            "the token is not good at {place}, or no more: say another with `--token` or PANED_TOKEN"
+            "the token is not good at {endpoint}, or no more: say another with `--token` or PANED_TOKEN"
         ),
         _ => return refusal,
     };
@@ -333,7 +335,7 @@ mod tests {
         assert!(!other.contains_key("x-paned-pane"));
     }
 
-    /// What is said of a place where nobody is.
+    /// The refusal for an endpoint where no server listens.
     fn away(place: &ServerEndpoint, reason: EndpointSource) -> String {
         unreachable(place, reason, &io::ErrorKind::ConnectionRefused.into()).sentence
     }

@@ -10,7 +10,7 @@ pub(crate) struct ParsedSseEvent {
     pub(crate) data: String,
 }
 
-/// A stream that is being read.
+/// The parser of one stream.
 #[derive(Default)]
 pub(crate) struct SseParser {
     line: Vec<u8>,
@@ -47,7 +47,7 @@ impl SseParser {
             "time" => value.clone_into(&mut self.message.time),
             "event" => value.clone_into(&mut self.message.event),
             "data" => self.data(value),
-            // A comment (no name at all) or a field that is no business of ours.
+            // A comment (no name at all) or a field that we do not use.
             _ => {}
         }
         None

@@ -68,11 +68,11 @@ fn without_name(context: &CliContext, help: bool) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-async fn act(out: Out, client: &ApiClient, name: &str, said: ActionInput) -> Result<()> {
-    let params = match said {
+async fn act(out: Out, client: &ApiClient, name: &str, input: ActionInput) -> Result<()> {
+    let params = match input {
         ActionInput::Help => return help(out, &client.describe(name).await?),
         ActionInput::Body(text) => body(&text)?,
-        // Nothing to type, so there is no need to ask how.
+        // Without parameters the schema is not needed.
         ActionInput::Flags(words) if words.is_empty() => Value::Object(serde_json::Map::new()),
         ActionInput::Flags(words) => {
             param_flags::parse_typed(&words, &client.describe(name).await?.params)?.into()
@@ -81,7 +81,7 @@ async fn act(out: Out, client: &ApiClient, name: &str, said: ActionInput) -> Res
     Ok(out.value(&client.action(name, &params).await?)?)
 }
 
-/// What an action takes.
+/// Prints the parameters of an action.
 fn help(out: Out, action: &ActionInfoReply) -> Result<()> {
     if out.is_json() {
         return Ok(out.json(&action.params)?);

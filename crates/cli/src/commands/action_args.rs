@@ -1,4 +1,4 @@
-//! The words after an action's or event's name: parameters as flags, or a body.
+//! The arguments after an action's or event's name: parameters as flags, or a body.
 
 use std::io::Read;
 
@@ -6,18 +6,18 @@ use anyhow::{Context as _, Result};
 use paned_model::Refusal;
 use serde_json::Value;
 
-/// What was said after the name.
+/// What follows the name.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum ActionInput {
-    /// Flags to be read as parameters.
+    /// Flags to be parsed as parameters.
     Flags(Vec<String>),
     /// All parameters at once, as JSON text.
     Body(String),
-    /// What could be said.
+    /// A request for help.
     Help,
 }
 
-/// The words, told apart.
+/// The parsed arguments.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct ActionArgs {
     pub(super) input: ActionInput,
@@ -26,12 +26,14 @@ pub(super) struct ActionArgs {
 }
 
 impl ActionArgs {
-    /// Tells the words apart: `--body`, `--json` and `--help` are ours, the rest are parameters.
+    /// Parses the arguments: `--body`, `--json` and `--help` are ours, the rest are parameters.
     ///
     /// # Errors
     /// When there are both flags and a body.
     pub(super) fn new(words: Vec<String>) -> Result<Self, Refusal> {
-        let (mut flags, mut body, mut json) = (Vec::new(), None, false);
+        let mut flags = Vec::new();
+        let mut body = None;
+        let mut json = false;
         let mut words = words.into_iter();
         while let Some(word) = words.next() {
             match word.as_str() {
@@ -59,7 +61,7 @@ fn no_body() -> Refusal {
 /// The body as JSON; `-` reads it from standard input.
 ///
 /// # Errors
-/// When it is no JSON.
+/// When it is not JSON.
 pub(super) fn body(text: &str) -> Result<Value> {
     let mut read = String::new();
     let text = match text {

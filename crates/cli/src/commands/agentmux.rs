@@ -1,4 +1,4 @@
-//! `paned agentmux`: the commands of agentmux, at a server that runs.
+//! `paned agentmux`: the commands of agentmux, against a running server.
 
 use std::process::ExitCode;
 
@@ -16,7 +16,7 @@ Examples:
   paned agentmux serve                        agentmux's protocol on 127.0.0.1:8765
   AGENTMUX_TOKEN=… paned agentmux serve       for clients that show this token
 
-It is `paned serve` with the door of agentmux at AGENTMUX_HOST and AGENTMUX_PORT. One JSON line says where it \
+It is `paned serve` with agentmux's protocol at AGENTMUX_HOST and AGENTMUX_PORT. One JSON line says where it \
 is. Without AGENTMUX_TOKEN every program on this machine may use that port, as it always was.";
 
 const STATUS: &str = "\
@@ -53,7 +53,7 @@ pub(crate) struct Args {
 /// Do what agentmux's own commands do
 #[derive(Subcommand)]
 enum AgentmuxSubcommand {
-    /// Run a server in the foreground with the door of agentmux; this is the default
+    /// Run a server in the foreground with agentmux's protocol; this is the default
     #[command(after_help = SERVE)]
     Serve,
     /// Show how agentmux's sessions are
@@ -108,7 +108,8 @@ pub(crate) fn run(context: &CliContext, args: Args) -> Result<ExitCode> {
     }
 }
 
-/// Asks the door, and shows of its answer what agentmux shows. A refusal is shown as it is, with code 1.
+/// Sends a request in agentmux's protocol, and prints the part of the answer that agentmux prints.
+/// An error is printed unchanged, with exit code 1.
 fn request(
     context: &CliContext,
     method: Method,
@@ -125,7 +126,7 @@ fn request(
         return Ok(ExitCode::FAILURE);
     }
     let shown = show(&answer);
-    // Short answers are one line, as they always were.
+    // Short answers are one line, as agentmux prints them.
     if shown.as_object().is_some_and(|fields| 2 < fields.len()) {
         context.out.value(&shown)?;
     } else {

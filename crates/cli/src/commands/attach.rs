@@ -1,9 +1,11 @@
-//! `paned attach`: a pane as one's own terminal.
+//! `paned attach`: uses a pane as the user's own terminal.
 //!
-//! It talks to the pane's keeper and reads the pane's tape itself, so it works while no server runs. Whatever
-//! the user's terminal sends goes to the program. What the program asks its terminal is answered once: by the server or,
-//! while there is none, by the terminal of whoever holds the pane's size; others are not shown the question. A pane has one size, held by whoever came first until they leave: on a terminal of the
-//! same size its bytes are shown as they are, on any other its grid is drawn anew.
+//! It talks to the pane's keeper and reads the pane's tape itself, so it works while no server
+//! runs. Everything that the user's terminal sends goes to the program. A terminal query of the
+//! program is answered once: by the server or, while none runs, by the terminal of the client that
+//! holds the pane's size; other clients filter the query out. A pane has one size, held by the
+//! client that attached first until it detaches. A terminal of the same size shows the pane's bytes
+//! unchanged; on any other its grid is drawn again.
 
 mod cropped_view;
 mod detach;
@@ -19,8 +21,9 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::Result;
+use paned_backend::native::KeeperConn;
+use paned_keeper::input::tty_guard::TtyGuard;
 use paned_keeper::tape::TapeReader;
-use paned_keeper::tty_guard::TtyGuard;
 use paned_model::{Code, Exit, PaneId, Refusal};
 use serde_json::{Value, json};
 
@@ -33,7 +36,6 @@ use super::tty::SignalListener;
 use crate::client;
 use crate::context::CliContext;
 use crate::settings::process_env;
-use paned_backend::native::KeeperConn;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -73,13 +75,14 @@ pub(crate) struct Args {
 
 pub(crate) fn run(context: &CliContext, args: &Args) -> Result<ExitCode> {
     let (socket, tape) = find(context, args)?;
-    // Before there are threads. Without one only what nobody can catch would leave the terminal as we use it.
+    // Before there are threads. Without a guard, only a signal that cannot be caught leaves the
+    // terminal in raw mode.
     let guard = TtyGuard::spawn(io::stdin().as_fd()).ok();
     let outcome = client::block_on(attach(args, &socket, tape, guard))??;
     print_outcome(context, &args.pane, outcome)
 }
 
-/// Where the keeper listens, and the tape it writes.
+/// The keeper's socket, and the tape that it writes.
 fn find(context: &CliContext, args: &Args) -> Result<(PathBuf, TapeReader)> {
     let pane = &args.pane;
     if context.global.url.is_some() {
@@ -108,7 +111,7 @@ fn find(context: &CliContext, args: &Args) -> Result<(PathBuf, TapeReader)> {
     }
 }
 
-/// Somebody's tmux pane has a terminal already, and takes input only through that.
+/// An adopted tmux pane has a terminal already, and takes input only through tmux.
 fn refuse_adopted(folder: &Path) -> Result<()> {
     let record = fs::read(folder.join("pane.json")).unwrap_or_default();
     let record: Value = serde_json::from_slice(&record).unwrap_or_default();
@@ -133,24 +136,24 @@ async fn attach(
     guard: Option<TtyGuard>,
 ) -> Result<AttachOutcome> {
     let lost = |_| gone(&args.pane, "its keeper died, so nobody knows how");
-    let (wire, welcome) = KeeperConn::connect_with_welcome(socket).await.map_err(lost)?;
-    let wishes = AttachOptions {
+    let (connection, welcome) = KeeperConn::connect_with_welcome(socket).await.map_err(lost)?;
+    let options = AttachOptions {
         types: !args.read_only,
         resizes: !args.read_only && !args.no_resize,
         takes_size: args.take_size,
         detach: DetachKeyScanner::new(args.detach_key.clone()),
     };
-    // Before the terminal is changed, so that no signal leaves it so.
+    // Before the terminal is changed, so that no signal leaves it changed.
     let signals = SignalListener::catch()?.with_stop_signal()?;
     let terminal = UserTerminal::open(guard)?;
-    // An old keeper does not say whether a server is there; mostly one is.
+    // An old keeper does not report whether a server is connected; usually one is.
     let is_served = welcome.served.unwrap_or(true);
-    AttachSession::new(wire, TerminalOutput::new(tape), terminal, wishes)
+    AttachSession::new(connection, TerminalOutput::new(tape), terminal, options)
         .run(signals, is_served)
         .await
 }
 
-/// Says how it went, now that the terminal is the user's own again.
+/// Prints the outcome, now that the terminal is restored.
 fn print_outcome(context: &CliContext, pane: &PaneId, outcome: AttachOutcome) -> Result<ExitCode> {
     let (sentence, answer, code) = match outcome {
         AttachOutcome::Detached => {
@@ -164,17 +167,17 @@ fn print_outcome(context: &CliContext, pane: &PaneId, outcome: AttachOutcome) ->
         AttachOutcome::Lost => {
             return Err(gone(pane, "its keeper died, so nobody knows how").into());
         }
-        AttachOutcome::Signalled(asked) => {
+        AttachOutcome::Signalled(signal) => {
             let answer = json!({ "paneId": pane, "detached": true });
-            (format!("detached from {pane} by a signal"), answer, asked.code())
+            (format!("detached from {pane} by a signal"), answer, signal.code())
         }
     };
-    // Whoever hung up hears nothing any more, which is no failure.
-    let said = match context.out.is_json() {
+    // After a hang-up nothing can be printed any more, which is not a failure.
+    let printed = match context.out.is_json() {
         true => context.out.json(&answer),
         false => context.out.note(format!("paned: {sentence}")),
     };
-    let _ = said;
+    let _ = printed;
     Ok(ExitCode::from(code))
 }
 

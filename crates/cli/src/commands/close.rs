@@ -1,4 +1,4 @@
-//! `paned close`: ends panes' programs and forgets the panes.
+//! `paned close`: ends panes' programs and removes the panes.
 
 use std::process::ExitCode;
 

@@ -1,4 +1,4 @@
-//! `paned doctor`: looks at everything that a server needs, and says what to do about what it lacks.
+//! `paned doctor`: checks everything that a server needs, with a hint for each failed check.
 
 mod check;
 mod machine;

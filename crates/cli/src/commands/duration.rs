@@ -1,26 +1,27 @@
-//! Spans of time as people write them: `500ms`, `30s`, `5m`, `2h`; a number alone is seconds, unless the flag's name says
-//! otherwise.
+//! Durations as people write them: `500ms`, `30s`, `5m`, `2h`; a number alone is seconds, unless
+//! the flag's name says otherwise.
 
-/// Reads a span, in milliseconds.
+/// Parses a duration, in milliseconds.
 ///
 /// # Errors
-/// When it is none.
+/// When it is not a duration.
 pub(super) fn millis(text: &str) -> Result<u64, String> {
     parse(text, DefaultUnit::Seconds)
 }
 
-/// Reads a span in milliseconds for a flag that is named after them: so is a number alone.
+/// Parses a duration in milliseconds, for a flag that is named after them: a number alone is
+/// milliseconds too.
 ///
 /// # Errors
-/// When it is none.
+/// When it is not a duration.
 pub(super) fn millis_by_default(text: &str) -> Result<u64, String> {
     parse(text, DefaultUnit::Millis)
 }
 
-/// Reads a span, in seconds.
+/// Parses a duration, in seconds.
 ///
 /// # Errors
-/// When it is none, or no whole number of seconds, or no time at all.
+/// When it is not a duration, not a whole number of seconds, or zero.
 pub(super) fn seconds(text: &str) -> Result<u32, String> {
     let millis = millis(text)?;
     let seconds = u32::try_from(millis / 1000).ok().filter(|_| millis.is_multiple_of(1000));
@@ -31,17 +32,17 @@ pub(super) fn seconds(text: &str) -> Result<u32, String> {
     }
 }
 
-/// What a number without a unit counts.
+/// The unit of a number without one.
 #[derive(Clone, Copy)]
 enum DefaultUnit {
     Seconds,
     Millis,
 }
 
-fn parse(text: &str, alone: DefaultUnit) -> Result<u64, String> {
+fn parse(text: &str, default: DefaultUnit) -> Result<u64, String> {
     let digits = text.len() - text.trim_start_matches(|c: char| c.is_ascii_digit()).len();
     let (number, unit) = text.split_at(digits);
-    let unit = match (unit, alone) {
+    let unit = match (unit, default) {
         ("ms", _) | ("", DefaultUnit::Millis) => Some(1),
         ("s", _) | ("", DefaultUnit::Seconds) => Some(1000),
         ("m", _) => Some(60_000),
@@ -49,8 +50,8 @@ fn parse(text: &str, alone: DefaultUnit) -> Result<u64, String> {
         _ => None,
     };
     let number: Option<u64> = number.parse().ok();
-    let span = number.zip(unit).and_then(|(number, unit)| number.checked_mul(unit));
-    span.ok_or_else(|| "write it as 500ms, 30s, 5m or 2h".to_owned())
+    let total = number.zip(unit).and_then(|(number, unit)| number.checked_mul(unit));
+    total.ok_or_else(|| "write it as 500ms, 30s, 5m or 2h".to_owned())
 }
 
 #[cfg(test)]

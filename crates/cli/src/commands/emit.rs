@@ -1,4 +1,4 @@
-//! `paned emit`: records an event of one's own.
+//! `paned emit`: records an event of the caller's own.
 
 use std::process::ExitCode;
 

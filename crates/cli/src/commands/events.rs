@@ -28,10 +28,10 @@ Examples:
 Each line is `#id time name payload`. When the server restarts, the stream goes on after the last \
 event that was seen. A `gap` says that events in between are no longer kept.";
 
-/// How long a stream that is to end may be quiet before it has ended: a grant that reaches some panes only may
-/// never see the last event.
+/// How long a stream with an end may be idle before it counts as ended: a grant for some panes only
+/// may never see the last event.
 const END_TIMEOUT: Duration = Duration::from_secs(2);
-/// How long to wait before knocking again at a server that is away.
+/// How long to wait before connecting again to a server that is down.
 const RETRY_INTERVAL: Duration = Duration::from_millis(200);
 
 /// Follow what happens
@@ -55,12 +55,12 @@ pub(crate) fn run(context: &CliContext, args: &Args) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// A stream of events, and how far it was read.
+/// A stream of events, and its cursor.
 struct EventFollower<'a> {
     out: Out,
     client: &'a ApiClient,
     path: String,
-    /// Which of those that come to show.
+    /// Which of the received events to show.
     include: EventFilter,
     /// The last event that was seen.
     seen: u64,
@@ -72,9 +72,9 @@ async fn follow(out: Out, client: &ApiClient, args: &Args) -> Result<()> {
     let patterns = args.include.join(",");
     let include =
         patterns.parse::<EventFilter>().map_err(|error| Refusal::invalid(error.to_string()))?;
-    // Asked for first, so that even a restart before the first event loses none.
+    // Fetched first, so that even a restart before the first event loses none.
     let last = last_event(client).await?;
-    // The last event tells the end, so it has to come even if it is not to be shown.
+    // The last event marks the end, so it must be received even if it is not shown.
     let asked = if args.no_follow { "*" } else { &patterns };
     let mut follower = EventFollower {
         out,
@@ -97,13 +97,13 @@ async fn last_event(client: &ApiClient) -> Result<u64> {
 }
 
 impl EventFollower<'_> {
-    /// Opens the stream; waits for a server that is away after it was there.
+    /// Opens the stream; retries while the server is down.
     async fn open(&self) -> Result<Incoming> {
-        let mut is_away = false;
+        let mut is_retry = false;
         loop {
             match self.try_open().await {
                 Ok(body) => {
-                    if is_away {
+                    if is_retry {
                         self.out.note(format!(
                             "paned: the server is back; going on after #{}",
                             self.seen
@@ -112,9 +112,9 @@ impl EventFollower<'_> {
                     return Ok(body);
                 }
                 Err(error) if !is_unavailable(&error) => return Err(error),
-                Err(_) if is_away => {}
+                Err(_) if is_retry => {}
                 Err(_) => {
-                    is_away = true;
+                    is_retry = true;
                     self.out.note("paned: the server is away; waiting for it")?;
                 }
             }
@@ -128,10 +128,10 @@ impl EventFollower<'_> {
         Ok(response.into_body())
     }
 
-    /// Shows what comes, until the stream ends or enough was shown.
+    /// Shows events, until the stream ends or the last event to show was seen.
     async fn read(&mut self, mut body: Incoming) -> Result<()> {
         let mut stream = SseParser::default();
-        // A stream that breaks off has ended: what is missing comes with the next one.
+        // A stream that breaks off has ended: the next one continues after the last event.
         while let Some(Ok(frame)) = self.next(&mut body).await {
             for message in stream.feed(&frame.into_data().unwrap_or_default()) {
                 self.take(&message)?;

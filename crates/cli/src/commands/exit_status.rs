@@ -1,11 +1,11 @@
-//! How a program's end becomes our own exit code, as shells say it.
+//! Maps a program's exit to our own exit code, as shells do.
 
 use std::process::ExitCode;
 
 use paned_model::frame::ExitRecord;
 use paned_model::{Code, Exit, PaneInfo};
 
-/// What `timeout` answers when time ran out.
+/// The exit code of `timeout` when time ran out.
 const TIMED_OUT: u8 = 124;
 /// A signal's number is added to this.
 const SIGNALLED: u8 = 128;
@@ -13,20 +13,21 @@ const SIGNALLED: u8 = 128;
 /// How a program ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct ProgramExit {
-    /// Nothing where nobody knows, as with somebody else's pane in tmux.
+    /// `None` when it is unknown, as for an adopted tmux pane.
     pub(super) exit: Option<Exit>,
     pub(super) timed_out: bool,
 }
 
 impl ProgramExit {
-    /// How the program of a pane ended; nothing if it has not, or if nobody knows.
+    /// How the program of a pane ended; `None` if it has not, or if that is unknown.
     pub(super) fn of(pane: &PaneInfo) -> Option<Self> {
         let signal = pane.exit_signal.as_deref().and_then(signal).map(Exit::Signal);
         let exit = signal.or(pane.exit_code.map(Exit::Code))?;
         Some(Self { exit: Some(exit), timed_out: pane.timed_out })
     }
 
-    /// The exit code: the program's own, 128 and the signal, or 124 when time ran out; gone when nobody knows.
+    /// The exit code: the program's own, 128 plus the signal, or 124 when time ran out; that of
+    /// `gone` when it is unknown.
     pub(super) fn code(self) -> u8 {
         match self.exit {
             _ if self.timed_out => TIMED_OUT,
@@ -45,8 +46,8 @@ impl ProgramExit {
 }
 
 impl From<ExitRecord> for ProgramExit {
-    fn from(ending: ExitRecord) -> Self {
-        Self { exit: ending.exit, timed_out: ending.timed_out }
+    fn from(record: ExitRecord) -> Self {
+        Self { exit: record.exit, timed_out: record.timed_out }
     }
 }
 

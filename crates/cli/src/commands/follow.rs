@@ -1,7 +1,7 @@
-//! Following what a pane prints, up to its end and across restarts of the server.
+//! Follows a pane's output, until it ends and across restarts of the server.
 //!
-//! Nothing is polled: the server is asked to wait until there is more. Only a server that is away is knocked
-//! at now and then.
+//! Nothing is polled: each request waits at the server until there is more. Only a server that is
+//! down is retried at intervals.
 
 use std::time::Duration;
 
@@ -17,21 +17,21 @@ use super::{is_unavailable, read};
 use crate::client::ApiClient;
 use crate::out::Out;
 
-/// As many bytes as the server answers at once.
+/// As many bytes as the server returns at once.
 const PIECE: u64 = 1 << 20;
-/// As long as the server waits at most: a day.
+/// The longest wait that the server accepts: a day.
 const MAX_WAIT_MS: u64 = 24 * 60 * 60 * 1000;
-/// How long to wait before knocking again at a server that is away.
+/// How long to wait before connecting again to a server that is down.
 const RETRY_INTERVAL: Duration = Duration::from_millis(200);
 
-/// What comes next of a pane.
+/// The next output of a pane.
 #[derive(Debug)]
 pub(super) enum FollowedOutput {
-    /// It printed this.
+    /// Bytes that it printed.
     Printed(Vec<u8>),
-    /// So many bytes in between are no longer kept.
+    /// This many bytes in between are no longer kept.
     Missed(u64),
-    /// It printed everything and has ended.
+    /// All output was read, and the program has ended.
     Ended(Box<PaneInfo>),
 }
 
@@ -42,9 +42,9 @@ pub(super) struct OutputFollower<'a> {
     pane: &'a str,
     /// The offset of the next byte.
     at: u64,
-    /// Whether the server has answered before: then one that is away will come back.
+    /// Whether the server has answered before: then calls are retried while it is down.
     is_known: bool,
-    /// Whether it was said that the server is away.
+    /// Whether the user has seen a note that the server is down.
     is_away: bool,
 }
 
@@ -61,7 +61,7 @@ impl<'a> OutputFollower<'a> {
         Self { client, out, pane, at, is_known: false, is_away: false }
     }
 
-    /// Moves to where the last so many lines begin.
+    /// Moves to the start of the last `count` lines.
     ///
     /// # Errors
     /// When the server refuses.
@@ -84,7 +84,7 @@ impl<'a> OutputFollower<'a> {
         }
     }
 
-    /// What comes next; waits for it. May be dropped and called again: nothing is lost.
+    /// Waits for the next output. Cancel-safe: nothing is lost.
     ///
     /// # Errors
     /// When the server refuses.
@@ -119,17 +119,18 @@ impl<'a> OutputFollower<'a> {
         Ok((!bytes.is_empty()).then_some(FollowedOutput::Printed(bytes)))
     }
 
-    /// Asks the server; one that is away is waited for.
+    /// Calls the server; retries while it is down.
     async fn call_with_retry(&mut self, action: &str, params: &Value) -> Result<Value> {
         loop {
             match self.client.action(action, params).await {
                 Err(error) if is_unavailable(&error) && self.is_known => {}
                 other => {
-                    (self.is_known, self.is_away) = (true, false);
+                    self.is_known = true;
+                    self.is_away = false;
                     return other;
                 }
             }
-            // Once for each time, also where whoever asks was called away meanwhile.
+            // Once for each outage, also when the caller has dropped this future meanwhile.
             if !std::mem::replace(&mut self.is_away, true) {
                 self.out.note("paned: the server is away; waiting for it")?;
             }

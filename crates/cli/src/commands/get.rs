@@ -65,7 +65,7 @@ fn output(pane: &PaneInfo) -> String {
     format!("{} lines, {}{dropped}", pane.lines, units::bytes(pane.bytes))
 }
 
-/// The arguments as a shell would take them.
+/// The arguments, quoted for a shell.
 fn shell_words(argv: &[String]) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=@%+,".contains(c);
     let word = |word: &String| match word.is_empty() || !word.chars().all(plain) {

@@ -1,7 +1,8 @@
-//! What is kept of a pane's output, from a place to where it ended when it was asked for.
+//! A pane's kept output, from an offset to where it ended at the first request.
 //!
-//! It is read as bytes, so that lines are whole however long they are. A program that prints meanwhile may take
-//! away what was not read yet; that is said where it is missing, and in the end.
+//! It is read as bytes, so that lines are complete however long they are. A program that prints
+//! meanwhile may overwrite what was not read yet; a note reports each gap where it is, and an error
+//! reports the sum at the end.
 
 use anyhow::Result;
 use paned_model::{Code, Refusal};
@@ -13,9 +14,9 @@ use super::read;
 use crate::context::CliContext;
 use crate::out::units;
 
-/// As many bytes as the server answers at once.
+/// As many bytes as the server returns at once.
 const PIECE: usize = 1 << 20;
-/// How far to go ahead of a program that takes away what is about to be read, at first.
+/// How far to skip ahead of a program that overwrites what is about to be read, at first.
 const SKIP_AHEAD: u64 = 64 << 10;
 
 /// A part of a pane's output.
@@ -24,19 +25,19 @@ pub(super) struct OutputHistory<'a> {
     pane: &'a str,
     /// The offset of the next byte.
     at: u64,
-    /// Where it ends: a program that prints on is not run after.
+    /// Where it ends: later output of the program is not followed.
     end: u64,
-    /// How many bytes before its beginning are no longer kept.
+    /// How many bytes before its start are no longer kept.
     dropped: u64,
     /// Whether the number of the next line is known.
     is_numbered: bool,
 }
 
-/// What comes next of it.
+/// The next part of it.
 struct HistoryChunk {
-    /// How many bytes before it went while we read.
+    /// How many bytes before it were overwritten while we read.
     missed: u64,
-    /// The number of its first line, where that does not follow from what came before.
+    /// The number of its first line, if that does not follow from the part before.
     n: Option<u64>,
     bytes: Vec<u8>,
 }
@@ -56,11 +57,12 @@ impl<'a> OutputHistory<'a> {
     pub(super) fn all(context: &'a CliContext, pane: &'a str) -> Result<Self> {
         let request = json!({ "paneId": pane, "view": "raw", "limit": 0 });
         let answer: PaneReadReply = read(context.action("pane:read", &request)?)?;
-        let (at, end) = (answer.dropped.unwrap_or(0), answer.total);
+        let at = answer.dropped.unwrap_or(0);
+        let end = answer.total;
         Ok(Self { context, pane, at, end, dropped: at, is_numbered: at == 0 })
     }
 
-    /// What is between two offsets, of which the first begins a line.
+    /// The output between two offsets; the first is the start of a line.
     pub(super) fn between(context: &'a CliContext, pane: &'a str, at: u64, end: u64) -> Self {
         Self { context, pane, at, end, dropped: 0, is_numbered: at == 0 }
     }
@@ -70,28 +72,28 @@ impl<'a> OutputHistory<'a> {
         Self { end, ..self }
     }
 
-    /// Shows it.
+    /// Prints it.
     ///
     /// # Errors
     /// When the server refuses, and when some of it was lost before it was read.
-    pub(super) fn show(mut self, mut printer: OutputWriter) -> Result<()> {
+    pub(super) fn show(mut self, mut writer: OutputWriter) -> Result<()> {
         if 0 < self.dropped {
             let dropped = units::bytes(self.dropped);
             self.context.out.note(format!("paned: the first {dropped} are no longer kept"))?;
-            printer.mark_start_missing();
+            writer.mark_start_missing();
         }
         let mut lost = 0;
-        while let Some(piece) = self.next(printer.is_numbered())? {
-            if 0 < piece.missed {
-                lost += piece.missed;
-                printer.missed(piece.missed)?;
+        while let Some(chunk) = self.next(writer.is_numbered())? {
+            if 0 < chunk.missed {
+                lost += chunk.missed;
+                writer.missed(chunk.missed)?;
             }
-            if let Some(n) = piece.n {
-                printer.set_line_number(n);
+            if let Some(n) = chunk.n {
+                writer.set_line_number(n);
             }
-            printer.print(&piece.bytes)?;
+            writer.print(&chunk.bytes)?;
         }
-        printer.finish()?;
+        writer.finish()?;
         if lost == 0 { Ok(()) } else { Err(too_slow(lost).into()) }
     }
 
@@ -108,7 +110,7 @@ impl<'a> OutputHistory<'a> {
         Ok(Some(HistoryChunk { missed, n, bytes: raw.bytes }))
     }
 
-    /// The bytes from an offset on, or from where they are kept.
+    /// The bytes from an offset, or from the first byte that is kept.
     fn raw(&self, from: u64) -> Result<HistoryBytes> {
         let request = json!({ "paneId": self.pane, "view": "raw", "since": from, "limit": PIECE });
         let answer: PaneReadReply = read(self.context.action("pane:read", &request)?)?;
@@ -118,7 +120,7 @@ impl<'a> OutputHistory<'a> {
         Ok(HistoryBytes { first, bytes })
     }
 
-    /// The next bytes, with the number of the line that they begin with where that is not known.
+    /// The next bytes, with the number of their first line if that is not known.
     fn numbered(&mut self) -> Result<(HistoryBytes, Option<u64>)> {
         let mut from = self.at;
         if self.is_numbered {
@@ -132,8 +134,8 @@ impl<'a> OutputHistory<'a> {
         self.number_from(from)
     }
 
-    /// Asks for the number first, since that takes less time. Where even that is too slow, later bytes are tried, which
-    /// are kept for longer.
+    /// Requests the number first, since that takes less time. If even that is too slow, later bytes
+    /// are tried, which are kept for longer.
     fn number_from(&self, mut from: u64) -> Result<(HistoryBytes, Option<u64>)> {
         let mut ahead = SKIP_AHEAD;
         while from < self.end {
@@ -150,14 +152,15 @@ impl<'a> OutputHistory<'a> {
                     raw.first
                 }
             };
-            (from, ahead) = (kept + ahead, ahead * 2);
+            from = kept + ahead;
+            ahead *= 2;
         }
         Ok((HistoryBytes { first: self.end, bytes: Vec::new() }, None))
     }
 }
 
-/// The number of the line that some bytes begin with, from an answer with one line after their beginning: that line, or
-/// the next where nothing but its end is left of it.
+/// The number of the line that `raw` starts with. `answer` has one line from the same offset: that
+/// line, or the next one if nothing but the line's end is left.
 fn number(answer: &PaneReadReply, raw: &HistoryBytes) -> u64 {
     let Some(line) = answer.lines.first() else { return answer.total.saturating_sub(1) };
     let length = usize::try_from(answer.next - raw.first).unwrap_or(usize::MAX);

@@ -27,7 +27,8 @@ pub(crate) struct Args {
     /// The panes
     #[arg(required = true)]
     pane: Vec<String>,
-    /// How long a program may take to end when asked, as in 500ms or 3s; a number alone is milliseconds
+    /// How long a program may take to end when asked, as in 500ms or 3s; a number alone is
+    /// milliseconds
     #[arg(long, value_name = "TIME", value_parser = millis_by_default)]
     grace_ms: Option<u64>,
     /// End it at once, without its keeper if that does not answer
@@ -38,7 +39,7 @@ pub(crate) struct Args {
     itself: bool,
 }
 
-/// How it went, as `pane:kill` answers.
+/// The answer of `pane:kill`.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct PaneKillReply {
@@ -74,13 +75,13 @@ fn kill(context: &CliContext, pane: &str, args: &Args) -> Result<ExitCode> {
 impl PaneKillReply {
     fn sentence(&self, pane: &str) -> String {
         let code = self.exit_code.map(|code| format!("exit code {code}"));
-        let ending = self.exit_signal.clone().or(code);
-        let ending = ending.map_or_else(String::new, |ending| format!(" ({ending})"));
+        let exit = self.exit_signal.clone().or(code);
+        let exit = exit.map_or_else(String::new, |exit| format!(" ({exit})"));
         let left: Vec<_> =
             self.survivors.iter().map(|it| format!("{} {}", it.pid, it.command)).collect();
         match left.is_empty() {
-            true => format!("{pane} {}{ending}", self.status),
-            false => format!("{pane} {}{ending}; still there: {}", self.status, left.join(", ")),
+            true => format!("{pane} {}{exit}", self.status),
+            false => format!("{pane} {}{exit}; still there: {}", self.status, left.join(", ")),
         }
     }
 }

@@ -102,7 +102,7 @@ pub(crate) struct WindowArgs {
 }
 
 impl WindowArgs {
-    /// As an action says it.
+    /// The window as parameters of an action.
     pub(super) fn fields(&self) -> Result<Map<String, Value>> {
         if self.here {
             return current_tmux_pane();
@@ -121,21 +121,21 @@ pub(super) fn current_tmux_pane() -> Result<Map<String, Value>> {
 }
 
 pub(crate) fn run(context: &CliContext, command: LayoutSubcommand) -> Result<ExitCode> {
-    let (action, at, own) = match command {
+    let (action, at, fields) = match command {
         LayoutSubcommand::Get(at) => ("layout:get", Some(at), json!({})),
         LayoutSubcommand::Plan { panes, replace, at } => {
             ("layout:plan", Some(at), json!({ "panes": panes, "replace": replace }))
         }
         LayoutSubcommand::Place { pane, replace, no_wait, at } => {
-            let own = json!({ "paneId": pane, "replace": replace, "wait": !no_wait });
-            ("layout:place", Some(at), own)
+            let fields = json!({ "paneId": pane, "replace": replace, "wait": !no_wait });
+            ("layout:place", Some(at), fields)
         }
         LayoutSubcommand::Hide { pane } => ("layout:hide", None, json!({ "paneId": pane })),
         LayoutSubcommand::Save { name, at } => ("layout:save", Some(at), json!({ "name": name })),
         LayoutSubcommand::Apply { name, at } => ("layout:apply", Some(at), json!({ "name": name })),
     };
     let mut params = at.map(|at| at.fields()).transpose()?.unwrap_or_default();
-    params.extend(own.as_object().cloned().unwrap_or_default());
+    params.extend(fields.as_object().cloned().unwrap_or_default());
     let answer = context.action(action, &Value::Object(params))?;
     match context.out.is_json() {
         true => context.out.json(&answer)?,

@@ -1,18 +1,18 @@
-//! Whole lines out of bytes as they come, each as a person would read it. Pure.
+//! Splits a stream of bytes into lines, each as a person would read it. Pure.
 
 use paned_term::lines::{self, Charsets};
 
-/// A line that goes on for longer than this is shown in pieces.
+/// A line that is longer than this is returned in pieces.
 const LONGEST: usize = 1 << 20;
 
-/// Cuts a stream into lines. How the bytes were cut on the way never matters.
+/// Splits a stream into lines. How reads split the bytes never matters.
 #[derive(Debug)]
 pub(super) struct LineSplitter {
     /// The line that has not ended.
     open: Vec<u8>,
-    /// A line that goes on for longer comes in pieces.
+    /// A longer line is returned in pieces.
     longest: usize,
-    /// The character sets that the line begins in.
+    /// The character sets at the start of the line.
     sets: Charsets,
 }
 
@@ -23,12 +23,12 @@ impl Default for LineSplitter {
 }
 
 impl LineSplitter {
-    /// One for a stream that ends, however long its lines are.
+    /// A splitter without a limit on the length of lines, for a stream that ends.
     pub(super) fn unlimited() -> Self {
         Self { longest: usize::MAX, ..Self::default() }
     }
 
-    /// Takes bytes, gives the lines that they end.
+    /// Takes bytes, and returns the lines that they complete.
     pub(super) fn feed(&mut self, bytes: &[u8]) -> Vec<String> {
         let mut whole = Vec::new();
         for piece in bytes.split_inclusive(|byte| *byte == b'\n') {
@@ -40,11 +40,11 @@ impl LineSplitter {
         whole
     }
 
-    /// The line that has not ended, if there is one: nothing will follow it.
+    /// Ends the open line, and returns it, if there is one.
     pub(super) fn finish(&mut self) -> Option<String> {
         let open = std::mem::take(&mut self.open);
         let line = open.strip_suffix(b"\n").unwrap_or(&open);
-        // Blanks may be moved over, so that there is more to see than was printed.
+        // The cursor may move over blanks, so the text may be longer than the bytes.
         let most = LONGEST.max(line.len());
         let sets = self.sets;
         self.sets = sets.after(line);
@@ -52,7 +52,7 @@ impl LineSplitter {
     }
 }
 
-/// Where the last so many lines begin; one that has not ended counts.
+/// Where the last `count` lines start; one that has not ended counts.
 pub(super) fn last_lines(bytes: &[u8], count: usize) -> usize {
     let ended = bytes.strip_suffix(b"\n").unwrap_or(bytes);
     let mut ends = ended.iter().enumerate().rev().filter(|(_, byte)| **byte == b'\n');

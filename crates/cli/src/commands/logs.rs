@@ -38,12 +38,12 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(context: &CliContext, args: &Args) -> Result<ExitCode> {
-    let form = form(context, args)?;
-    OutputHistory::all(context, &args.pane)?.show(OutputWriter::unlimited(context.out, form))?;
+    let format = output_format(context, args)?;
+    OutputHistory::all(context, &args.pane)?.show(OutputWriter::unlimited(context.out, format))?;
     Ok(ExitCode::SUCCESS)
 }
 
-fn form(context: &CliContext, args: &Args) -> Result<OutputFormat, Refusal> {
+fn output_format(context: &CliContext, args: &Args) -> Result<OutputFormat, Refusal> {
     match (context.out.is_json(), args.raw) {
         (true, true) => Err(Refusal::invalid(
             "`--raw` is bytes, and JSON is none; `paned read --view raw --json` has both",

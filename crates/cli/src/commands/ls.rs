@@ -60,7 +60,7 @@ fn table(panes: &[PaneInfo], now: Time) -> TextTable {
     table
 }
 
-/// The process while it is there; a number that means somebody else by now is not shown.
+/// The pid while the process runs; afterwards the number may belong to another process.
 fn pid(pane: &PaneInfo) -> String {
     let pid = pane.pid.filter(|_| pane.status.is_live());
     pid.map_or_else(|| "-".to_owned(), |pid| pid.to_string())
@@ -75,10 +75,10 @@ pub(super) fn status(pane: &PaneInfo) -> StyledLine {
         PaneStatus::Lost => TextStyle::Bad,
     };
     let code = pane.exit_code.map(|code| code.to_string());
-    let ending = pane.exit_signal.clone().or(code);
+    let exit = pane.exit_signal.clone().or(code);
     let late = if pane.timed_out { " timed-out" } else { "" };
-    let ending = ending.map_or_else(String::new, |ending| format!(" {ending}"));
-    StyledLine::new(style, &format!("{}{ending}{late}", pane.status))
+    let exit = exit.map_or_else(String::new, |exit| format!(" {exit}"));
+    StyledLine::new(style, &format!("{}{exit}{late}", pane.status))
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! The commands, one file each: what it takes, and what it does.
+//! The commands, one file each: its arguments, and what it does.
 
 pub(crate) mod action;
 mod action_args;
@@ -101,11 +101,11 @@ pub(crate) fn run(context: &CliContext, command: CliCommand) -> Result<ExitCode>
 
 /// Parameters with these fields, those that are `null` left out.
 fn params<const N: usize>(fields: [(&str, Value); N]) -> Value {
-    let said = fields.into_iter().filter(|(_, value)| !value.is_null());
-    said.map(|(name, value)| (name.to_owned(), value)).collect::<Map<_, _>>().into()
+    let given = fields.into_iter().filter(|(_, value)| !value.is_null());
+    given.map(|(name, value)| (name.to_owned(), value)).collect::<Map<_, _>>().into()
 }
 
-/// Reads an answer as the type it has.
+/// Deserializes an answer.
 fn read<T: DeserializeOwned>(answer: Value) -> Result<T> {
     serde_json::from_value(answer).map_err(|error| {
         let sentence = format!(
@@ -115,18 +115,19 @@ fn read<T: DeserializeOwned>(answer: Value) -> Result<T> {
     })
 }
 
-/// Passes on what the server warns of.
+/// Prints the server's warning, if the answer has one.
 fn warn(context: &CliContext, answer: &Value) -> Result<()> {
     let warning = answer.get("warning").and_then(Value::as_str);
     Ok(warning.map_or(Ok(()), |warning| context.out.note(format!("paned: {warning}")))?)
 }
 
-/// Whether it did not work because no server was there.
+/// Whether the error is that no server could be reached.
 fn is_unavailable(error: &anyhow::Error) -> bool {
     error.downcast_ref::<Refusal>().is_some_and(|refusal| refusal.code == Code::Unavailable)
 }
 
-/// Does it for each pane, goes on after a refusal, and ends with the first refusal's code.
+/// Calls `act` for each pane, goes on after a refusal, and returns the first exit code that is not
+/// 0.
 fn for_each(
     context: &CliContext,
     panes: &[String],

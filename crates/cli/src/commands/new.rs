@@ -120,10 +120,10 @@ fn request(args: Args) -> Result<Value> {
     Ok(request)
 }
 
-/// A folder relative to here, since the server is somewhere else.
+/// Resolves a folder against our working directory, since the server has another.
 pub(super) fn from_here(folder: Option<PathBuf>) -> Result<String> {
     let here = std::env::current_dir().context("cannot tell where we are; say it with `--cwd`")?;
-    // Put together anew, which leaves out a slash at the end.
+    // Built from its components, which drops a slash at the end.
     let folder: PathBuf = here.join(folder.unwrap_or_default()).components().collect();
     Ok(folder.to_string_lossy().into_owned())
 }
@@ -133,7 +133,7 @@ pub(super) fn json_or_text((key, value): (String, String)) -> (String, Value) {
     (key, json.unwrap_or(Value::String(value)))
 }
 
-/// Reads `NAME=VALUE`.
+/// Parses `NAME=VALUE`.
 pub(super) fn pair(text: &str) -> Result<(String, String), String> {
     let (key, value) = text.split_once('=').ok_or("write it as NAME=VALUE")?;
     Ok((key.to_owned(), value.to_owned()))

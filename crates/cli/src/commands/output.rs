@@ -1,4 +1,4 @@
-//! What a pane has printed, as `pane:read` answers it, and showing that.
+//! A pane's output as `pane:read` answers it, and how it is shown.
 
 use std::borrow::Cow;
 
@@ -17,13 +17,13 @@ pub(super) struct PaneReadReply {
     pub(super) lines: Vec<CliOutputLine>,
     raw: Option<String>,
     base64: Option<String>,
-    /// Where the next reading goes on.
+    /// The cursor for the next read.
     pub(super) next: u64,
     pub(super) total: u64,
-    /// How many came before what is kept, where that can be known.
+    /// How many came before the first one that is kept, if that is known.
     pub(super) dropped: Option<u64>,
     pub(super) truncated: bool,
-    /// What is no longer kept of what was asked for.
+    /// The part of the request that is no longer kept.
     pub(super) gap: Option<ReadGapReply>,
 }
 
@@ -34,7 +34,7 @@ pub(super) struct ReadGapReply {
     pub(super) to: u64,
 }
 
-/// Stands where a part of a line is missing.
+/// Marks a missing part of a line.
 pub(super) const MISSING: char = '…';
 
 /// A line of a pane.
@@ -48,7 +48,7 @@ pub(super) struct CliOutputLine {
     /// Whether its end was not printed yet.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(super) open: bool,
-    /// Whether its beginning may be missing, because it is no longer kept.
+    /// Whether its start may be missing, because it is no longer kept.
     #[serde(default, rename = "truncatedStart", skip_serializing_if = "std::ops::Not::not")]
     pub(super) truncated_start: bool,
     /// Whether the pattern matches, where there is one.
@@ -60,7 +60,7 @@ impl PaneReadReply {
     /// The bytes of the view `raw`.
     ///
     /// # Errors
-    /// When they cannot be read.
+    /// When they are not valid base64.
     pub(super) fn bytes(&self) -> Result<Vec<u8>> {
         match (&self.raw, &self.base64) {
             (Some(text), _) => Ok(text.clone().into_bytes()),
@@ -73,7 +73,7 @@ impl PaneReadReply {
 }
 
 impl CliOutputLine {
-    /// What it says, with a mark in place of a beginning that is no longer kept.
+    /// Its text, with a mark in place of a start that is no longer kept.
     pub(super) fn with_missing_mark(&self) -> Cow<'_, str> {
         match self.truncated_start {
             true => format!("{MISSING}{}", self.text).into(),
@@ -81,14 +81,14 @@ impl CliOutputLine {
         }
     }
 
-    /// The line after its number, in the way of grep: `12:` is a match, `11-` stands beside one.
+    /// The line after its number, as grep prints it: `12:` is a match, `11-` a line beside one.
     pub(super) fn numbered(&self) -> String {
         let mark = if self.matches == Some(false) { '-' } else { ':' };
         format!("{}{mark}{}", self.n, self.with_missing_mark())
     }
 }
 
-/// Shows bytes: for a terminal as lines made safe unless `raw`, elsewhere as they are.
+/// Prints bytes: to a terminal as escaped lines unless `raw`, elsewhere unchanged.
 pub(super) fn show_bytes(out: Out, bytes: &[u8], raw: bool) -> Result<()> {
     if raw || !out.is_terminal() {
         return Ok(out.bytes(bytes)?);
@@ -100,7 +100,7 @@ pub(super) fn show_bytes(out: Out, bytes: &[u8], raw: bool) -> Result<()> {
     Ok(())
 }
 
-/// Says how many lines are longer than what is shown of them.
+/// Prints how many lines were cut.
 pub(super) fn note_cut_lines(out: Out, lines: usize) -> Result<()> {
     match lines {
         0 => Ok(()),

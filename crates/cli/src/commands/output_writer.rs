@@ -1,4 +1,4 @@
-//! Showing what a pane prints as it comes: its bytes, or its lines.
+//! Prints a pane's output as it arrives: its bytes, or its lines.
 
 use std::borrow::Cow;
 
@@ -28,16 +28,16 @@ pub(super) enum OutputFormat {
     NumberedJson,
 }
 
-/// Shows one pane's output. A line of which a part is missing says so.
+/// Prints one pane's output. A line of which a part is missing is marked.
 pub(super) struct OutputWriter {
     out: Out,
     format: OutputFormat,
     splitter: LineSplitter,
     /// The number of the next line.
     n: u64,
-    /// Whether the beginning of the next line is missing.
+    /// Whether the start of the next line is missing.
     is_start_missing: bool,
-    /// Whether the last of the bytes, where they are shown, was no line end.
+    /// With raw output, whether the last byte was not a line end.
     is_open: bool,
 }
 
@@ -47,9 +47,9 @@ impl OutputWriter {
         Self { out, format, splitter, n: 0, is_start_missing: false, is_open: false }
     }
 
-    /// One for output that ends, which shows even the longest line whole.
-    pub(super) fn unlimited(out: Out, form: OutputFormat) -> Self {
-        Self { splitter: LineSplitter::unlimited(), ..Self::new(out, form) }
+    /// A writer for output that ends, which prints even the longest line in one piece.
+    pub(super) fn unlimited(out: Out, format: OutputFormat) -> Self {
+        Self { splitter: LineSplitter::unlimited(), ..Self::new(out, format) }
     }
 
     /// Whether lines are shown with their numbers.
@@ -57,10 +57,10 @@ impl OutputWriter {
         matches!(self.format, OutputFormat::Numbered | OutputFormat::NumberedJson)
     }
 
-    /// It printed this.
+    /// Prints bytes of the pane.
     ///
     /// # Errors
-    /// When whoever reads our output has gone.
+    /// When the output cannot be written, as when its reader has closed it.
     pub(super) fn print(&mut self, bytes: &[u8]) -> Result<()> {
         match self.format {
             OutputFormat::Silent => Ok(()),
@@ -81,7 +81,7 @@ impl OutputWriter {
         }
     }
 
-    /// The next line may lack its beginning.
+    /// The start of the next line may be missing.
     pub(super) fn mark_start_missing(&mut self) {
         self.is_start_missing = true;
     }
@@ -91,7 +91,7 @@ impl OutputWriter {
         self.n = n;
     }
 
-    /// So many bytes were lost on the way.
+    /// Reports that this many bytes were lost.
     ///
     /// # Errors
     /// As [`OutputWriter::print`].
@@ -105,7 +105,7 @@ impl OutputWriter {
         Ok(self.out.note(format!("paned: {lost} in between are no longer kept"))?)
     }
 
-    /// Nothing follows.
+    /// Prints the open line, if there is one: nothing follows.
     ///
     /// # Errors
     /// As [`OutputWriter::print`].
@@ -113,7 +113,7 @@ impl OutputWriter {
         self.flush_open_line(|line| line.open = true)
     }
 
-    /// Puts a terminal back that a program has left in disorder.
+    /// Writes bytes that restore a terminal whose modes a program has changed.
     ///
     /// # Errors
     /// As [`OutputWriter::print`].
@@ -122,10 +122,10 @@ impl OutputWriter {
     }
 
     /// Shows the line that has not ended, if there is one.
-    fn flush_open_line(&mut self, tell: impl FnOnce(&mut CliOutputLine)) -> Result<()> {
+    fn flush_open_line(&mut self, mark: impl FnOnce(&mut CliOutputLine)) -> Result<()> {
         let Some(text) = self.splitter.finish() else { return Ok(()) };
         let mut line = self.number(text);
-        tell(&mut line);
+        mark(&mut line);
         self.show(&[line])
     }
 
@@ -135,7 +135,7 @@ impl OutputWriter {
         CliOutputLine { n: self.n - 1, text, truncated_start, ..CliOutputLine::default() }
     }
 
-    /// All at once: what comes fast is not to wait for a write for each line.
+    /// Writes text at once: a write for each line would be too slow for fast output.
     fn show(&self, lines: &[CliOutputLine]) -> Result<()> {
         match &self.format {
             OutputFormat::Json(pane) => {
@@ -157,8 +157,8 @@ impl OutputWriter {
 }
 
 /// A line as people see it.
-fn text<'a>(form: &OutputFormat, line: &'a CliOutputLine) -> Cow<'a, str> {
-    let text = match form {
+fn text<'a>(format: &OutputFormat, line: &'a CliOutputLine) -> Cow<'a, str> {
+    let text = match format {
         OutputFormat::Named(pane) => format!("{pane}: {}", line.with_missing_mark()).into(),
         OutputFormat::Numbered => line.numbered().into(),
         OutputFormat::Silent
@@ -173,8 +173,8 @@ fn text<'a>(form: &OutputFormat, line: &'a CliOutputLine) -> Cow<'a, str> {
 /// A line as programs see it, among those of other panes.
 fn named_json(pane: &str, line: &CliOutputLine) -> Value {
     let mut shown = json!({ "paneId": pane, "text": line.text });
-    for (name, holds) in [("truncatedStart", line.truncated_start), ("cut", line.cut)] {
-        if holds {
+    for (name, is_set) in [("truncatedStart", line.truncated_start), ("cut", line.cut)] {
+        if is_set {
             shown[name] = true.into();
         }
     }

@@ -38,7 +38,8 @@ pub(crate) struct Args {
     /// Begin at this line; for the view raw, at this byte
     #[arg(long, value_name = "N", group = "place")]
     offset: Option<u64>,
-    /// At most so many lines [default: 500, or what --tail says]; for the view raw, bytes [default: 65536]
+    /// At most so many lines [default: 500, or what --tail says]; for the view raw, bytes [default:
+    /// 65536]
     #[arg(long, value_name = "N")]
     limit: Option<usize>,
     /// The last so many lines; for the view raw, bytes
@@ -90,7 +91,7 @@ pub(crate) fn run(context: &CliContext, args: &Args) -> Result<ExitCode> {
         ReadViewArg::Raw => output::show_bytes(out, &answer.bytes()?, args.raw)?,
         ReadViewArg::Lines | ReadViewArg::Rendered => show(out, args, &answer.lines)?,
     }
-    say_what_is_missing(out, args, &answer)?;
+    note_missing(out, args, &answer)?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -113,7 +114,7 @@ fn show(out: Out, args: &Args, lines: &[CliOutputLine]) -> Result<()> {
     let has_context = args.before.or(args.after).is_some();
     let mut last = None;
     for line in lines {
-        // As grep does, so that what stands together was printed together.
+        // As grep does, so that only lines that follow each other are printed together.
         if has_context && last.is_some_and(|last| last + 1 < line.n) {
             out.program_line("--")?;
         }
@@ -127,7 +128,7 @@ fn show(out: Out, args: &Args, lines: &[CliOutputLine]) -> Result<()> {
     Ok(())
 }
 
-fn say_what_is_missing(out: Out, args: &Args, answer: &PaneReadReply) -> Result<()> {
+fn note_missing(out: Out, args: &Args, answer: &PaneReadReply) -> Result<()> {
     let begins_early = args.tail.or(args.since).is_none();
     let thing = if args.view == ReadViewArg::Raw { "byte" } else { "line" };
     match answer.dropped {
@@ -151,7 +152,7 @@ fn say_what_is_missing(out: Out, args: &Args, answer: &PaneReadReply) -> Result<
     Ok(())
 }
 
-/// Of a tail and of what the terminal shows, the rest came before what is shown.
+/// With a tail or the rendered view, the rest comes before what is shown.
 fn how_to_go_on(args: &Args, next: u64) -> String {
     match (args.view, args.offset, args.tail) {
         (ReadViewArg::Rendered, Some(_), _) => {

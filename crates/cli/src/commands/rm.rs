@@ -1,4 +1,4 @@
-//! `paned rm`: forgets panes that have ended.
+//! `paned rm`: removes panes that have ended.
 
 use std::process::ExitCode;
 

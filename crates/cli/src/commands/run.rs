@@ -1,4 +1,4 @@
-//! `paned run`: runs a program in a fresh pane to its end, as if it ran here.
+//! `paned run`: runs a program in a new pane until it exits, as if it ran here.
 
 mod keeper_follower;
 mod session;
@@ -11,8 +11,9 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use anyhow::Result;
-use paned_keeper::tty_guard::TtyGuard;
+use paned_keeper::input::tty_guard::TtyGuard;
 use paned_model::{Code, Exit, PaneId, PaneInfo, Refusal, Size};
+use paned_term::queries::QueryFilter;
 use serde_json::{Map, Value, json};
 use tokio::time::{Instant, sleep};
 
@@ -28,7 +29,6 @@ use super::{is_unavailable, new, params, read};
 use crate::client::{self, ApiClient};
 use crate::context::CliContext;
 use crate::out::is_closed;
-use paned_term::queries::QueryFilter;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -57,14 +57,15 @@ there is no such program, 126 when it cannot be executed. A program that goes on
 more, as in `paned run -- yes | head -1`, is ended unless you say --keep, and the exit code is 141, as for one that \
 writes into a pipe.";
 
-/// What a shell answers when there is no such program, and when it is none that can be executed.
+/// The exit codes of a shell for a program that does not exist, and for one that cannot be
+/// executed.
 const NO_PROGRAM: u8 = 127;
 const NOT_EXECUTABLE: u8 = 126;
-/// What it says of a program that prints into a pipe that nobody reads: 128 and SIGPIPE.
+/// Its exit code for a program that writes into a closed pipe: 128 plus SIGPIPE.
 const SIGPIPE_CODE: u8 = 141;
-/// How many lines are answered with `--json`, the last ones: as many as the server gives at once.
+/// How many lines the answer of `--json` has, the last ones: as many as the server returns at once.
 const MAX_LINES: usize = 10_000;
-/// How long a server that is away is waited for once the program has ended, and how often it is asked.
+/// How long, and how often, calls to a server that is down are retried once the program has ended.
 const RETRY_TIMEOUT: Duration = Duration::from_secs(10);
 const RETRY_INTERVAL: Duration = Duration::from_millis(200);
 
@@ -90,7 +91,8 @@ pub(crate) struct Args {
     /// Keep the pane, and what the program left running
     #[arg(long)]
     keep: bool,
-    /// Show every byte, wherever it goes; your terminal may then answer what the program asks its own
+    /// Show every byte, wherever it goes; your terminal may then answer what the program asks its
+    /// own
     #[arg(long)]
     raw: bool,
     /// The program and its arguments
@@ -107,20 +109,22 @@ impl Args {
 }
 
 pub(crate) fn run(context: &CliContext, args: Args) -> Result<ExitCode> {
-    // Before there are threads. It says something only if we die while a program uses our terminal.
+    // Before there are threads. The guard writes only if we die while a program uses our terminal.
     let guard = context.out.is_terminal().then(|| TtyGuard::spawn(io::stdout().as_fd()));
     client::block_on(run_to_end(context, args, guard.and_then(Result::ok)))?
 }
 
 async fn run_to_end(context: &CliContext, args: Args, guard: Option<TtyGuard>) -> Result<ExitCode> {
     let client = context.client()?;
-    // Before the pane is there, so that no signal leaves it behind.
+    // Before the pane exists, so that no signal leaves it behind.
     let mut signals = SignalListener::catch()?;
-    let (keep, follows_size, form) = (args.keep, args.size.is_none(), form(context, args.raw));
-    let shows_bytes = form == OutputFormat::Raw && context.out.is_terminal();
+    let keep = args.keep;
+    let follows_size = args.size.is_none();
+    let format = output_format(context, args.raw);
+    let shows_bytes = format == OutputFormat::Raw && context.out.is_terminal();
     let questions = (shows_bytes && !args.raw).then(QueryFilter::default);
-    let is_near = !client.is_remote();
-    let pane = match client.action("pane:new", &request(args, is_near)?).await {
+    let is_local = !client.is_remote();
+    let pane = match client.action("pane:new", &request(args, is_local)?).await {
         Ok(pane) => read::<PaneInfo>(pane)?,
         Err(error) => return not_started(context, error),
     };
@@ -129,27 +133,27 @@ async fn run_to_end(context: &CliContext, args: Args, guard: Option<TtyGuard>) -
         Some(keeper) => RunSource::Keeper(keeper),
         None => RunSource::Server(OutputFollower::new(&client, context.out, &id, 0)),
     };
-    let course = RunSession {
+    let session = RunSession {
         client: client.clone(),
         pane: id.clone(),
         source,
-        writer: WriterThread::new(OutputWriter::new(context.out, form)),
+        writer: WriterThread::new(OutputWriter::new(context.out, format)),
         shows_bytes,
         questions,
         follows_size,
         state: RunState::default(),
         guard,
     };
-    let outcome = course.run(&mut signals).await;
+    let outcome = session.run(&mut signals).await;
     let answer = match &outcome {
         Ok(RunOutcome::Ended(finish)) if context.out.is_json() => {
             Some(answer(&client, &pane, finish, keep).await)
         }
         Ok(_) | Err(_) => None,
     };
-    let is_part = matches!(&answer, Some(Ok(answer)) if answer.is_truncated);
-    // Whatever went wrong, nothing is left behind that nobody asked for.
-    match (keep, is_part) {
+    let is_truncated = matches!(&answer, Some(Ok(answer)) if answer.is_truncated);
+    // Even after an error, no program is left running without `--keep`.
+    match (keep, is_truncated) {
         (true, _) => note(context, &format!("paned: the pane {id} is kept")),
         (false, true) => kill_rest(context, &client, &id).await,
         (false, false) => close(context, &client, &id).await,
@@ -160,12 +164,12 @@ async fn run_to_end(context: &CliContext, args: Args, guard: Option<TtyGuard>) -
     code(context, outcome?)
 }
 
-/// Says something that nobody may read: our exit code is for the program all the same.
+/// Prints a message, and ignores a failure: our exit code is about the program.
 fn note(context: &CliContext, text: &str) {
     let _ = context.out.note(text);
 }
 
-/// A program that is not there, or none: a shell's exit codes for that.
+/// The exit code of a shell when the program does not exist or cannot be executed.
 fn not_started(context: &CliContext, error: anyhow::Error) -> Result<ExitCode> {
     let refusal: Refusal = error.downcast()?;
     let how = refusal.details.as_ref().and_then(|details| details.get("program"));
@@ -182,9 +186,9 @@ fn not_started(context: &CliContext, error: anyhow::Error) -> Result<ExitCode> {
 fn code(context: &CliContext, outcome: RunOutcome) -> Result<ExitCode> {
     let finish = match outcome {
         RunOutcome::Ended(finish) => finish,
-        RunOutcome::Signalled(asked) => {
+        RunOutcome::Signalled(signal) => {
             note(context, "paned: what was left of the output is not shown");
-            return Ok(asked.code().into());
+            return Ok(signal.code().into());
         }
         RunOutcome::OutputClosed => return Ok(SIGPIPE_CODE.into()),
     };
@@ -197,7 +201,7 @@ fn code(context: &CliContext, outcome: RunOutcome) -> Result<ExitCode> {
     Ok(ended.into())
 }
 
-fn form(context: &CliContext, raw: bool) -> OutputFormat {
+fn output_format(context: &CliContext, raw: bool) -> OutputFormat {
     match context.out.is_json() {
         true => OutputFormat::Silent,
         false if raw || context.out.is_terminal() => OutputFormat::Raw,
@@ -205,7 +209,7 @@ fn form(context: &CliContext, raw: bool) -> OutputFormat {
     }
 }
 
-fn request(args: Args, is_near: bool) -> Result<Value> {
+fn request(args: Args, is_local: bool) -> Result<Value> {
     let text = |(name, value): (String, String)| (name, Value::String(value));
     Ok(params([
         ("id", json!(args.id)),
@@ -214,38 +218,43 @@ fn request(args: Args, is_near: bool) -> Result<Value> {
         ("env", args.env.into_iter().map(text).collect::<Map<_, _>>().into()),
         ("size", json!(args.size.or_else(tty::size))),
         ("timeoutSeconds", json!(args.timeout)),
-        // At its keeper, which must be near.
-        ("followed", if is_near { json!(true) } else { Value::Null }),
+        // At its keeper, which must be on this machine.
+        ("followed", if is_local { json!(true) } else { Value::Null }),
     ]))
 }
 
-/// How it went, in the words of `pane:run`.
+/// The result, in the format of `pane:run`.
 struct RunReply {
     json: Value,
-    /// Whether the pane has more than it.
+    /// Whether the pane has more output than the answer.
     is_truncated: bool,
 }
 
-async fn answer(client: &ApiClient, pane: &PaneInfo, how: &Finish, keep: bool) -> Result<RunReply> {
+async fn answer(
+    client: &ApiClient,
+    pane: &PaneInfo,
+    finish: &Finish,
+    keep: bool,
+) -> Result<RunReply> {
     let tail = json!({ "paneId": pane.id, "tail": u64::MAX, "limit": MAX_LINES });
     let output = call_with_retry(client, "pane:read", &tail).await?;
     let shown: PaneReadReply = read(output.clone())?;
-    let is_part = shown.truncated || shown.lines.iter().any(|line| line.cut);
-    let exit = how.ended.and_then(|ended| ended.exit);
+    let is_truncated = shown.truncated || shown.lines.iter().any(|line| line.cut);
+    let exit = finish.ended.and_then(|ended| ended.exit);
     let json = json!({
         "paneId": pane.id,
         "exitCode": exit.and_then(Exit::code),
         "exitSignal": exit.and_then(Exit::signal),
-        "timedOut": how.ended.is_some_and(|ended| ended.timed_out),
-        "durationMs": how.at.map(|at| at.since(pane.created_at)),
+        "timedOut": finish.ended.is_some_and(|ended| ended.timed_out),
+        "durationMs": finish.at.map(|at| at.since(pane.created_at)),
         "first": shown.lines.first().map_or(shown.total, |line| line.n),
         "output": output,
-        "kept": keep || is_part,
+        "kept": keep || is_truncated,
     });
-    Ok(RunReply { json, is_truncated: is_part })
+    Ok(RunReply { json, is_truncated })
 }
 
-/// Prints an answer. That nobody reads it changes nothing about how the program ended.
+/// Prints the answer. A closed output does not change how the program ended.
 fn print(context: &CliContext, answer: &RunReply) -> Result<()> {
     match context.out.json(&answer.json).map_err(anyhow::Error::from) {
         Err(error) if is_closed(&error) => Ok(()),
@@ -253,7 +262,7 @@ fn print(context: &CliContext, answer: &RunReply) -> Result<()> {
     }
 }
 
-/// Ends what is left, and keeps the pane for what our answer has no room for.
+/// Ends what is left running, and keeps the pane for the output that the answer does not have.
 async fn kill_rest(context: &CliContext, client: &ApiClient, pane: &str) {
     let _ = call_with_retry(client, "pane:kill", &json!({ "paneId": pane })).await;
     let more = "it has more than the answer";
@@ -261,7 +270,7 @@ async fn kill_rest(context: &CliContext, client: &ApiClient, pane: &str) {
     note(context, &format!("paned: the pane {pane} is kept: {more}; {how}"));
 }
 
-/// Ends and forgets what is left. Where that fails, the pane is still there to be seen.
+/// Ends what is left running, and removes the pane. If that fails, the pane stays visible.
 async fn close(context: &CliContext, client: &ApiClient, pane: &str) {
     let closed = call_with_retry(client, "pane:close", &json!({ "paneId": pane })).await;
     if let Err(error) = closed {
@@ -269,12 +278,12 @@ async fn close(context: &CliContext, client: &ApiClient, pane: &str) {
     }
 }
 
-/// Asks a server that may be away for a moment.
+/// Calls a server that may be down for a moment, and retries.
 async fn call_with_retry(client: &ApiClient, action: &str, params: &Value) -> Result<Value> {
-    let until = Instant::now() + RETRY_TIMEOUT;
+    let deadline = Instant::now() + RETRY_TIMEOUT;
     loop {
         match client.action(action, params).await {
-            Err(error) if is_unavailable(&error) && Instant::now() < until => {
+            Err(error) if is_unavailable(&error) && Instant::now() < deadline => {
                 sleep(RETRY_INTERVAL).await
             }
             other => return other,

@@ -69,15 +69,15 @@ struct PaneScreenReply {
 }
 
 pub(crate) fn run(context: &CliContext, args: &Args) -> Result<ExitCode> {
-    let is_for_eyes = context.out.is_terminal() && !context.out.is_json();
+    let is_for_terminal = context.out.is_terminal() && !context.out.is_json();
     // What scrolled off is kept as text.
     let is_plain = args.format.is_none() && args.output.is_none() && 0 < args.history;
-    let asked = args.format.or(is_plain.then_some(ScreenFormatArg::Text));
-    let format = format(asked, args.output.as_deref(), is_for_eyes)?;
+    let requested = args.format.or(is_plain.then_some(ScreenFormatArg::Text));
+    let format = format(requested, args.output.as_deref(), is_for_terminal)?;
     if 0 < args.history && format != ScreenFormatArg::Text {
         return Err(Refusal::invalid("`--history` goes with the format text").into());
     }
-    if format == ScreenFormatArg::Png && args.output.is_none() && is_for_eyes {
+    if format == ScreenFormatArg::Png && args.output.is_none() && is_for_terminal {
         return Err(Refusal::invalid("a terminal shows no PNG; name a file with `-o`").into());
     }
     let request = json!({ "paneId": args.pane, "format": format, "history": args.history });
@@ -94,23 +94,28 @@ pub(crate) fn run(context: &CliContext, args: &Args) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// What was asked for, or else what the file's name or the reader asks for.
+/// The requested format, or else that of the file's extension, or else the default for the output.
 fn format(
-    asked: Option<ScreenFormatArg>,
+    requested: Option<ScreenFormatArg>,
     file: Option<&Path>,
-    is_for_eyes: bool,
+    is_for_terminal: bool,
 ) -> Result<ScreenFormatArg, Refusal> {
-    let usual =
-        if file.is_none() && is_for_eyes { ScreenFormatArg::Ansi } else { ScreenFormatArg::Text };
-    let ending = file.and_then(Path::extension).map(OsStr::to_string_lossy);
-    match (asked, ending.as_deref()) {
-        (Some(asked), _) => Ok(asked),
-        (None, None) => Ok(usual),
-        (None, Some(ending)) if ending.eq_ignore_ascii_case("txt") => Ok(ScreenFormatArg::Text),
-        (None, Some(ending)) => ScreenFormatArg::from_str(ending, true).map_err(|_| {
-            let ending = ending.escape_debug();
+    let default = if file.is_none() && is_for_terminal {
+        ScreenFormatArg::Ansi
+    } else {
+        ScreenFormatArg::Text
+    };
+    let extension = file.and_then(Path::extension).map(OsStr::to_string_lossy);
+    match (requested, extension.as_deref()) {
+        (Some(requested), _) => Ok(requested),
+        (None, None) => Ok(default),
+        (None, Some(extension)) if extension.eq_ignore_ascii_case("txt") => {
+            Ok(ScreenFormatArg::Text)
+        }
+        (None, Some(extension)) => ScreenFormatArg::from_str(extension, true).map_err(|_| {
+            let extension = extension.escape_debug();
             Refusal::invalid(format!(
-                "no format is called `{ending}`; name the file .png, .svg, .ansi or .txt, or say `--format`"
+                "no format is called `{extension}`; name the file .png, .svg, .ansi or .txt, or say `--format`"
             ))
         }),
     }
@@ -125,8 +130,8 @@ fn show(
     match format {
         ScreenFormatArg::Text => show_text(context, args, shown),
         ScreenFormatArg::Ansi | ScreenFormatArg::Svg if !args.raw => {
-            let picture = shown.bytes(format)?;
-            Ok(context.out.ansi(&String::from_utf8_lossy(&picture))?)
+            let text = shown.bytes(format)?;
+            Ok(context.out.ansi(&String::from_utf8_lossy(&text))?)
         }
         ScreenFormatArg::Ansi | ScreenFormatArg::Svg | ScreenFormatArg::Png => {
             Ok(context.out.bytes(&shown.bytes(format)?)?)
@@ -134,7 +139,7 @@ fn show(
     }
 }
 
-/// Blank rows at the bottom are left out: they say nothing, and push the rest out of sight.
+/// Blank rows at the bottom are left out: they only push the rest off the screen.
 fn show_text(context: &CliContext, args: &Args, shown: &PaneScreenReply) -> Result<()> {
     let last = shown.rows.iter().rposition(|row| !row.is_empty());
     let rows = &shown.rows[..last.map_or(0, |last| last + 1)];

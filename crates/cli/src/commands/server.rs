@@ -1,4 +1,4 @@
-//! `paned server`: starts, stops and asks the server in the background.
+//! `paned server`: starts, stops and queries the server in the background.
 
 mod background;
 mod status;

@@ -133,13 +133,13 @@ fn stop(context: &CliContext, name: &str, keep_panes: bool, itself: bool) -> Res
     Ok(ExitCode::SUCCESS)
 }
 
-/// Becomes tmux, which is what people know.
+/// Executes tmux in place of this process, because users know it.
 fn attach(context: &CliContext, name: &str) -> Result<ExitCode> {
     let sessions = sessions(context)?;
     let session = sessions.into_iter().find(|session| session.name == name).ok_or_else(|| {
         Refusal::not_found(format!("no session `{name}`; `paned session start {name}` starts it"))
     })?;
-    // A tmux client does what its server says, so it is led to a server of ours only.
+    // A tmux client obeys its server, so it must connect to a trusted socket only.
     let socket = trusted_path::TrustedSocket::find(&session.socket).and_then(|socket| {
         socket.connect()?;
         Ok(socket.path())
@@ -147,7 +147,7 @@ fn attach(context: &CliContext, name: &str) -> Result<ExitCode> {
     let socket = socket.map_err(|error| Refusal::new(Code::Forbidden, error.to_string()))?;
     let mut tmux = Process::new("tmux");
     tmux.arg("-u").arg("-S").arg(&socket).args(["attach-session", "-t", &session.target]);
-    // It is another server than the one that we may be in.
+    // We may run inside another tmux server, which would refuse to nest.
     let error = tmux.env_remove("TMUX").env_remove("TMUX_PANE").exec();
     Err(Refusal::new(Code::Unavailable, format!("cannot run tmux: {error}")).into())
 }

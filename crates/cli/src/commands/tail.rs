@@ -31,7 +31,7 @@ and the exit code is 10. --json answers 10000 at most, 2000 characters of each, 
 When following, a line is shown when it has ended. --raw and following begin within the last MiB, however many lines \
 you ask for; following goes on when the server restarts.";
 
-/// The most lines that the server answers at once, and the most bytes.
+/// The most lines that the server returns at once, and the most bytes.
 const MAX_LINES: usize = 10_000;
 const MIB: usize = 1 << 20;
 
@@ -64,7 +64,7 @@ pub(crate) fn run(context: &CliContext, args: &Args) -> Result<ExitCode> {
 }
 
 /// How to show one of the panes.
-fn form(context: &CliContext, args: &Args, pane: &str) -> OutputFormat {
+fn output_format(context: &CliContext, args: &Args, pane: &str) -> OutputFormat {
     match args.raw {
         true => OutputFormat::Raw,
         false if context.out.is_json() => OutputFormat::Json(pane.to_owned()),
@@ -85,28 +85,28 @@ fn last(context: &CliContext, args: &Args, pane: &str) -> Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     }
     let answer: PaneReadReply = read(answer)?;
-    // No line is as few as the server knows.
+    // With `-n 0` the request has only checked that the pane exists.
     if args.lines == 0 {
         return Ok(ExitCode::SUCCESS);
     }
-    let mut printer = OutputWriter::unlimited(context.out, form(context, args, pane));
+    let mut writer = OutputWriter::unlimited(context.out, output_format(context, args, pane));
     if answer.truncated || answer.lines.iter().any(|line| line.cut || line.truncated_start) {
         let first = answer.total.saturating_sub(args.lines as u64);
-        let past = match begin(context, pane, first)? {
-            Some(begin) => OutputHistory::between(context, pane, begin, answer.next),
+        let history = match line_start(context, pane, first)? {
+            Some(line_start) => OutputHistory::between(context, pane, line_start, answer.next),
             None => OutputHistory::all(context, pane)?.until(answer.next),
         };
-        past.show(printer)?;
+        history.show(writer)?;
         return Ok(ExitCode::SUCCESS);
     }
     for line in &answer.lines {
-        printer.print(format!("{}\n", line.text).as_bytes())?;
+        writer.print(format!("{}\n", line.text).as_bytes())?;
     }
     Ok(ExitCode::SUCCESS)
 }
 
-/// The offset at which a line begins: where the one before it ends, if that is kept.
-fn begin(context: &CliContext, pane: &str, line: u64) -> Result<Option<u64>> {
+/// The offset at which a line starts: where the one before it ends, if that is kept.
+fn line_start(context: &CliContext, pane: &str, line: u64) -> Result<Option<u64>> {
     let Some(before) = line.checked_sub(1) else { return Ok(None) };
     let request = json!({ "paneId": pane, "offset": before, "limit": 1 });
     let answer: PaneReadReply = read(context.action("pane:read", &request)?)?;
@@ -127,9 +127,9 @@ fn last_raw(context: &CliContext, args: &Args, pane: &str) -> Result<ExitCode> {
 async fn follow(context: &CliContext, args: &Args) -> Result<ExitCode> {
     let mut panes = JoinSet::new();
     for pane in &args.pane {
-        let printer = OutputWriter::new(context.out, form(context, args, pane));
+        let writer = OutputWriter::new(context.out, output_format(context, args, pane));
         let tail =
-            TailedPane { client: context.client()?, out: context.out, pane: pane.clone(), printer };
+            TailedPane { client: context.client()?, out: context.out, pane: pane.clone(), writer };
         panes.spawn(tail.follow(args.lines));
     }
     let mut exit = ExitCode::SUCCESS;
@@ -146,7 +146,7 @@ struct TailedPane {
     client: ApiClient,
     out: Out,
     pane: String,
-    printer: OutputWriter,
+    writer: OutputWriter,
 }
 
 impl TailedPane {
@@ -155,10 +155,10 @@ impl TailedPane {
         follower.seek_last_lines(lines).await?;
         loop {
             match follower.next().await? {
-                FollowedOutput::Printed(bytes) => self.printer.print(&bytes)?,
-                FollowedOutput::Missed(bytes) => self.printer.missed(bytes)?,
+                FollowedOutput::Printed(bytes) => self.writer.print(&bytes)?,
+                FollowedOutput::Missed(bytes) => self.writer.missed(bytes)?,
                 FollowedOutput::Ended(info) => {
-                    self.printer.finish()?;
+                    self.writer.finish()?;
                     let how = ProgramExit::of(&info);
                     let how = how.map_or_else(|| info.status.to_string(), ProgramExit::describe);
                     return Ok(self.out.note(format!("paned: {} has ended ({how})", self.pane))?);

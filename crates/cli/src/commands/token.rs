@@ -1,4 +1,4 @@
-//! `paned token`: makes, shows and ends grants.
+//! `paned token`: creates, lists and revokes grants.
 
 use std::process::ExitCode;
 
@@ -87,7 +87,7 @@ fn create(context: &CliContext, args: TokenCreateArgs) -> Result<ExitCode> {
     }
     let token = answer.get("token").and_then(Value::as_str).unwrap_or_default();
     let id = answer.pointer("/grant/id").and_then(Value::as_str).unwrap_or_default();
-    // The token alone goes to standard output, so that it can be put where it belongs.
+    // The token alone goes to standard output, so that it can be piped.
     context.out.note(format!("grant {id}; its token is shown this once:"))?;
     context.out.line(token)?;
     Ok(ExitCode::SUCCESS)

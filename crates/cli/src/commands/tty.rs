@@ -1,4 +1,4 @@
-//! The terminal we stand in: how large it is, and the signals it sends us.
+//! Our own terminal: its size, and the signals that we get.
 
 use std::future::poll_fn;
 use std::io;
@@ -10,17 +10,17 @@ use rustix::process::Signal as Kind;
 use rustix::termios::{Winsize, tcgetwinsize};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-/// How large the terminal we stand in is, if we stand in one.
+/// The size of our terminal, if we have one.
 pub(super) fn size() -> Option<Size> {
     size_of(&io::stdout()).or_else(|| size_of(&io::stdin())).or_else(|| size_of(&io::stderr()))
 }
 
-/// How large a terminal is, if it is one and knows.
+/// The size of a terminal, if it is one and reports it.
 pub(super) fn size_of(terminal: &impl AsFd) -> Option<Size> {
     tcgetwinsize(terminal).ok().and_then(to_pane_size)
 }
 
-/// The size as a pane can have it; none where the terminal does not know its own.
+/// The size within the limits of a pane; `None` when the terminal does not report one.
 fn to_pane_size(window: Winsize) -> Option<Size> {
     let fit = |side: u16, least: u16| (0 < side).then(|| side.clamp(least, Size::MAX));
     Some(Size { cols: fit(window.ws_col, 2)?, rows: fit(window.ws_row, 1)? })
@@ -29,26 +29,26 @@ fn to_pane_size(window: Winsize) -> Option<Size> {
 /// A signal that was sent to us.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum CaughtSignal {
-    /// Somebody wants us to end.
+    /// We are asked to end.
     End(EndSignal),
     /// The terminal has another size.
     Resized,
-    /// Somebody wants us to stop for a while.
+    /// We are asked to stop (SIGTSTP).
     Stopped,
-    /// We were stopped, and go on.
+    /// We were stopped, and are continued.
     Resumed,
 }
 
-/// How somebody asked us to end.
+/// The signal that asks us to end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum EndSignal {
     Interrupt,
     Quit,
     Terminate,
     HangUp,
-    /// By a signal that programs may give a meaning of their own.
+    /// SIGUSR1 or SIGUSR2, to which programs may give a meaning of their own.
     User(u8),
-    /// By another signal of this number.
+    /// Another signal, by its number.
     Other(u8),
 }
 
@@ -64,7 +64,7 @@ impl EndSignal {
         }
     }
 
-    /// What a shell says of a program that this ended.
+    /// The exit code of a shell for a program that this signal ended.
     pub(super) fn code(self) -> u8 {
         128 + self.number()
     }
@@ -74,7 +74,8 @@ fn number(signal: Kind) -> u8 {
     u8::try_from(signal.as_raw()).unwrap_or(0)
 }
 
-/// What would end us, but for what a program does to itself, and what nobody can catch.
+/// Other signals that would end us, except for those of a program's own faults, and those that
+/// cannot be caught.
 const OTHERS: [Kind; 9] = [
     Kind::ALARM,
     Kind::ABORT,
@@ -93,45 +94,44 @@ pub(super) struct SignalListener {
 }
 
 impl SignalListener {
-    /// From now on signals do nothing but come here.
+    /// Catches signals from now on; they have no other effect.
     ///
     /// # Errors
-    /// When the system refuses.
+    /// When a signal handler cannot be installed.
     pub(super) fn catch() -> io::Result<Self> {
-        let asked =
-            [EndSignal::Interrupt, EndSignal::Quit, EndSignal::Terminate, EndSignal::HangUp];
+        let ends = [EndSignal::Interrupt, EndSignal::Quit, EndSignal::Terminate, EndSignal::HangUp];
         let users = [Kind::USR1, Kind::USR2].map(number).map(EndSignal::User);
         let others = OTHERS.map(number).map(EndSignal::Other);
-        let asked = asked.into_iter().chain(users).chain(others);
-        let asked = asked.map(|asked| (CaughtSignal::End(asked), asked.number()));
+        let ends = ends.into_iter().chain(users).chain(others);
+        let ends = ends.map(|end| (CaughtSignal::End(end), end.number()));
         let rest = [
             (CaughtSignal::Resized, number(Kind::WINCH)),
             (CaughtSignal::Resumed, number(Kind::CONT)),
         ];
-        let all = asked.chain(rest).map(|(caught, number)| {
+        let all = ends.chain(rest).map(|(caught, number)| {
             signal(SignalKind::from_raw(number.into())).map(|signal| (caught, signal))
         });
         Ok(Self { all: all.collect::<io::Result<_>>()? })
     }
 
-    /// The same for the wish that we stop, which otherwise is obeyed at once.
+    /// Catches SIGTSTP as well, which otherwise stops us at once.
     ///
     /// # Errors
-    /// When the system refuses.
+    /// When a signal handler cannot be installed.
     pub(super) fn with_stop_signal(mut self) -> io::Result<Self> {
         let stop = signal(SignalKind::from_raw(number(Kind::TSTP).into()))?;
         self.all.push((CaughtSignal::Stopped, stop));
         Ok(self)
     }
 
-    /// The next signal. May be dropped and called again: none is lost.
+    /// Waits for the next signal. Cancel-safe: none is lost.
     pub(super) async fn next(&mut self) -> CaughtSignal {
         poll_fn(|context| {
             let mut all = self.all.iter_mut();
-            let came = all.find_map(|(caught, signal)| {
+            let received = all.find_map(|(caught, signal)| {
                 signal.poll_recv(context).is_ready().then_some(*caught)
             });
-            came.map_or(Poll::Pending, Poll::Ready)
+            received.map_or(Poll::Pending, Poll::Ready)
         })
         .await
     }

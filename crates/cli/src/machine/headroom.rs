@@ -30,22 +30,22 @@ pub(crate) fn processes() -> Option<Headroom> {
     Some(Headroom { used: threads(&load)?, limit: number("/proc/sys/kernel/pid_max")? })
 }
 
-/// Bytes of the disk that a folder, or the nearest one above it that is there, lies on.
+/// Bytes of the file system that holds a folder, or its nearest existing ancestor.
 pub(crate) fn disk(folder: &Path) -> Option<Headroom> {
-    let there = folder.ancestors().find(|folder| folder.is_dir())?;
-    let disk = rustix::fs::statvfs(there).ok()?;
+    let existing = folder.ancestors().find(|folder| folder.is_dir())?;
+    let disk = rustix::fs::statvfs(existing).ok()?;
     let free = disk.f_bavail * disk.f_frsize;
-    let most = disk.f_blocks * disk.f_frsize;
-    Some(Headroom { used: most - free, limit: most })
+    let total = disk.f_blocks * disk.f_frsize;
+    Some(Headroom { used: total - free, limit: total })
 }
 
-/// How many files this process may have open now, and how many if it asks.
+/// The soft and the hard limit of this process for open files.
 pub(crate) fn files() -> (Option<u64>, Option<u64>) {
     let limit = getrlimit(Resource::Nofile);
     (limit.current, limit.maximum)
 }
 
-/// Lets this process open as many files as it may; answers how many it could before.
+/// Raises the soft limit for open files to the hard limit; returns the old soft limit.
 pub(crate) fn raise_files() -> Option<u64> {
     let (current, maximum) = files();
     let _ = setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum });

@@ -1,4 +1,5 @@
-//! What the machine says: limits, headroom, who holds a port. Looks, and changes nothing but our own limits.
+//! Facts about the machine: limits, headroom, the owner of a port. Read-only, except for our own
+//! limits.
 
 pub(crate) mod headroom;
 pub(crate) mod port;

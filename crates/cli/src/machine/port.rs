@@ -1,10 +1,10 @@
-//! Who listens on a port: `/proc/net/tcp` knows the socket, `/proc/<pid>/fd` knows whose it is.
+//! Which process listens on a port: `/proc/net/tcp` lists the socket, `/proc/<pid>/fd` its owner.
 
 use std::fmt;
 use std::fs;
 use std::path::Path;
 
-/// Whoever listens on a port.
+/// The process that listens on a port.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct PortOwner {
     pub(crate) pid: u32,
@@ -17,8 +17,8 @@ impl fmt::Display for PortOwner {
     }
 }
 
-/// Who listens on a port, as far as it can be found out: the processes of other users are closed to us, and
-/// not every system has `/proc`.
+/// The process that listens on a port, where we can find it: we cannot see the files of other
+/// users' processes, and not every system has `/proc`.
 pub(crate) fn owner(port: u16) -> Option<PortOwner> {
     let tables = ["/proc/net/tcp", "/proc/net/tcp6"];
     let sockets = tables.iter().filter_map(|table| fs::read_to_string(table).ok());
@@ -45,9 +45,11 @@ fn listening(table: &str, port: u16) -> Vec<u64> {
     const LISTEN: &str = "0A";
     let row = |line: &str| {
         let fields: Vec<_> = line.split_whitespace().collect();
-        let (local, state, inode) = (fields.get(1)?, fields.get(3)?, fields.get(9)?);
-        let held = u16::from_str_radix(local.rsplit(':').next()?, 16).ok()?;
-        (held == port && *state == LISTEN).then(|| inode.parse().ok())?
+        let local = fields.get(1)?;
+        let state = fields.get(3)?;
+        let inode = fields.get(9)?;
+        let local_port = u16::from_str_radix(local.rsplit(':').next()?, 16).ok()?;
+        (local_port == port && *state == LISTEN).then(|| inode.parse().ok())?
     };
     table.lines().skip(1).filter_map(row).collect()
 }

@@ -1,12 +1,12 @@
-//! Text from programs and people, made safe to print.
+//! Escapes text from programs and users, so that it is safe to print.
 //!
-//! A title or a file name may hold escape sequences that would retitle, recolour or rewrite the reader's
-//! terminal. What could do that is shown as `\x1b` and never sent.
+//! A title or a file name may hold escape sequences that would retitle, recolour or rewrite the
+//! reader's terminal. Such characters are printed as `\x1b`, never raw.
 
 use std::borrow::Cow;
 use std::fmt::Write;
 
-/// One line of text as it may be printed: what a terminal would obey is written out.
+/// Escapes one line of text: what a terminal would interpret is written out.
 pub(crate) fn line(text: &str) -> Cow<'_, str> {
     if !text.contains(is_unsafe) {
         return Cow::Borrowed(text);
@@ -18,30 +18,30 @@ pub(crate) fn line(text: &str) -> Cow<'_, str> {
     Cow::Owned(clean)
 }
 
-/// A picture as it may be printed. Its escape sequences stay: a cell of a screen holds none. It may hold characters that
-/// turn the text around.
+/// Escapes a rendered screen. Its escape sequences are ours and stay, because a cell holds none. A
+/// cell may hold characters that change the direction of text.
 pub(crate) fn ansi(text: &str) -> Cow<'_, str> {
-    let obeyed = |c: char| !c.is_ascii() && is_unsafe(c);
-    if !text.contains(obeyed) {
+    let is_escaped = |c: char| !c.is_ascii() && is_unsafe(c);
+    if !text.contains(is_escaped) {
         return Cow::Borrowed(text);
     }
     let mut clean = String::with_capacity(text.len() + 8);
     for c in text.chars() {
-        if obeyed(c) { push(&mut clean, c) } else { clean.push(c) }
+        if is_escaped(c) { push(&mut clean, c) } else { clean.push(c) }
     }
     Cow::Owned(clean)
 }
 
-/// JSON text as it may be printed, and still the same JSON: such characters stand inside strings only,
-/// since the serialiser has escaped the others.
+/// Escapes JSON text without changing its value: unsafe characters occur inside strings only, and
+/// the serialiser has already escaped those below U+0020.
 pub(crate) fn json(text: &str) -> Cow<'_, str> {
-    let obeyed = |c: char| c != '\n' && is_unsafe(c);
-    if !text.contains(obeyed) {
+    let is_escaped = |c: char| c != '\n' && is_unsafe(c);
+    if !text.contains(is_escaped) {
         return Cow::Borrowed(text);
     }
     let mut clean = String::with_capacity(text.len() + 8);
     for c in text.chars() {
-        if obeyed(c) {
+        if is_escaped(c) {
             let _ = write!(clean, "\\u{:04x}", u32::from(c));
         } else {
             clean.push(c);
@@ -50,11 +50,11 @@ pub(crate) fn json(text: &str) -> Cow<'_, str> {
     Cow::Owned(clean)
 }
 
-/// Control characters, and those that turn the direction of the text around them.
+/// Control characters, line separators, and characters that change the direction of text.
 fn is_unsafe(c: char) -> bool {
-    let turns =
+    let changes_direction =
         matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
-    c.is_control() || turns || matches!(c, '\u{2028}' | '\u{2029}')
+    c.is_control() || changes_direction || matches!(c, '\u{2028}' | '\u{2029}')
 }
 
 fn push(clean: &mut String, c: char) {

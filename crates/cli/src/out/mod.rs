@@ -1,8 +1,8 @@
 //! The one place that prints.
 //!
-//! Standard output carries answers: lines for people, or with `--json` one JSON document per line and
-//! nothing else. Standard error carries what went wrong and what is going on. Colour goes to terminals only,
-//! and not when `NO_COLOR` is set.
+//! Standard output carries answers: lines for people, or with `--json` one JSON document per line
+//! and nothing else. Standard error carries errors and progress. Colour goes to terminals only, and
+//! not when `NO_COLOR` is set.
 
 mod clean;
 mod table;
@@ -22,7 +22,7 @@ pub(crate) use text::{StyledLine, TextStyle};
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Out {
     json: bool,
-    /// Whether a person reads the answer in a terminal, which would obey what programs print.
+    /// Whether standard output is a terminal, which would interpret what programs print.
     is_terminal: bool,
     colour: bool,
     /// Colour on standard error.
@@ -42,13 +42,13 @@ impl Out {
         }
     }
 
-    /// The same for programs.
+    /// The same with JSON output.
     #[must_use]
     pub(crate) fn with_json(self) -> Self {
         Self { json: true, ..self }
     }
 
-    /// Whether a program reads the answer.
+    /// Whether answers are printed as JSON.
     pub(crate) fn is_json(self) -> bool {
         self.json
     }
@@ -58,13 +58,13 @@ impl Out {
         self.is_terminal
     }
 
-    /// Prints a line that a program wrote: made safe for a terminal, and as it is elsewhere.
+    /// Prints a line of a program's output: escaped for a terminal, unchanged otherwise.
     pub(crate) fn program_line(self, text: &str) -> io::Result<()> {
         let text = if self.is_terminal { clean::line(text) } else { text.into() };
         writeln!(io::stdout().lock(), "{text}")
     }
 
-    /// The same for many lines, in one go.
+    /// The same for many lines, in one write.
     pub(crate) fn program_lines<'a>(self, lines: impl Iterator<Item = &'a str>) -> io::Result<()> {
         let mut text = String::new();
         for line in lines {
@@ -74,13 +74,14 @@ impl Out {
         self.bytes(text.as_bytes())
     }
 
-    /// Prints a picture made of text and of escape sequences of our own: the text is made safe for a terminal.
+    /// Prints a rendered screen, with escape sequences of our own: its text is escaped for a
+    /// terminal.
     pub(crate) fn ansi(self, text: &str) -> io::Result<()> {
         let text = if self.is_terminal { clean::ansi(text) } else { text.into() };
         self.bytes(text.as_bytes())
     }
 
-    /// Prints bytes as they are, and at once.
+    /// Prints bytes unchanged, and flushes.
     pub(crate) fn bytes(self, bytes: &[u8]) -> io::Result<()> {
         let mut out = io::stdout().lock();
         out.write_all(bytes)?;
@@ -98,7 +99,7 @@ impl Out {
         table.lines(self.colour).iter().try_for_each(|line| writeln!(out, "{line}"))
     }
 
-    /// The lines of a table, for whoever draws them.
+    /// The lines of a table, for a caller that draws them itself.
     pub(crate) fn lines(self, table: &TextTable) -> Vec<String> {
         table.lines(self.colour)
     }
@@ -119,7 +120,7 @@ impl Out {
         writeln!(io::stdout().lock(), "{}", clean::json(&text))
     }
 
-    /// Prints an answer that has no form of its own: JSON, over several lines for people.
+    /// Prints an answer that has no format of its own: JSON, over several lines for people.
     pub(crate) fn value(self, answer: &Value) -> io::Result<()> {
         if self.json {
             return self.json(answer);
@@ -128,12 +129,12 @@ impl Out {
         writeln!(io::stdout().lock(), "{}", clean::json(&text))
     }
 
-    /// Says something that is no part of the answer.
+    /// Prints a message on standard error, which is not part of the answer.
     pub(crate) fn note(self, text: impl Into<StyledLine>) -> io::Result<()> {
         writeln!(io::stderr().lock(), "{}", text.into().render(self.stderr_colour))
     }
 
-    /// Says why it did not work: the sentence on standard error, and for programs the refusal as the
+    /// Prints a refusal: the sentence on standard error, and with `--json` the refusal as the
     /// answer.
     pub(crate) fn refusal(self, refusal: &Refusal) -> io::Result<()> {
         let sentence =
@@ -143,14 +144,14 @@ impl Out {
     }
 }
 
-/// Whether it did not work because whoever read our output has gone.
+/// Whether the error is that the reader of our output has closed it.
 pub(crate) fn is_closed(error: &anyhow::Error) -> bool {
     let closed = |error: &io::Error| error.kind() == io::ErrorKind::BrokenPipe;
     error.downcast_ref().is_some_and(closed)
 }
 
-/// <https://no-color.org>: set and not empty means none.
+/// <https://no-color.org>: set and not empty means no colour.
 fn wants_colour() -> bool {
-    let refused = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
-    !refused && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
+    let disabled = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+    !disabled && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
 }

@@ -2,7 +2,7 @@
 
 use super::text::{StyledLine, TextStyle};
 
-/// Rows under a head. The last column is as long as it likes.
+/// Rows under a header. The last column is not padded.
 pub(crate) struct TextTable {
     head: &'static [&'static str],
     rows: Vec<Vec<StyledLine>>,

@@ -1,8 +1,9 @@
-//! A line to print: pieces of text, each clean and each with a style.
+//! A line to print: pieces of escaped text, each with a style.
 
 use super::clean;
 
-/// How a piece looks where there is colour. It carries no meaning of its own: without colour nothing is lost.
+/// How a piece looks where there is colour. It carries no meaning of its own: without colour
+/// nothing is lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TextStyle {
     Plain,
@@ -26,7 +27,7 @@ impl TextStyle {
     }
 }
 
-/// One line. Everything put into it is cleaned, so that printing it is always safe.
+/// One line. Everything put into it is escaped, so that printing it is always safe.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct StyledLine(Vec<(TextStyle, String)>);
 
@@ -50,12 +51,13 @@ impl StyledLine {
         self
     }
 
-    /// How many columns it takes. Wide characters count as one, so free text belongs at the end of a line.
+    /// How many columns it takes. Wide characters count as one, so free text belongs at the end of
+    /// a line.
     pub(crate) fn width(&self) -> usize {
         self.0.iter().map(|(_, text)| text.chars().count()).sum()
     }
 
-    /// The line as it is sent.
+    /// The line as it is printed.
     pub(crate) fn render(&self, colour: bool) -> String {
         let piece = |(style, text): &(TextStyle, String)| match style {
             TextStyle::Plain => text.clone(),

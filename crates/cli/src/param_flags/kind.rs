@@ -1,9 +1,9 @@
-//! What a field takes, by its JSON Schema, and reading a word as that.
+//! The type of a field by its JSON Schema, and parsing of an argument as that type.
 
 use paned_model::Refusal;
 use serde_json::Value;
 
-/// What a field takes.
+/// The type of value that a field takes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum FlagValueKind {
     Text,
@@ -17,7 +17,8 @@ pub(super) enum FlagValueKind {
 }
 
 impl FlagValueKind {
-    /// What a field takes, by its schema. What no flag can say plainly is [`FlagValueKind::Any`].
+    /// The type of a field, by its schema. A type without a plain flag form is
+    /// [`FlagValueKind::Any`].
     pub(super) fn of(field: &Value, schema: &Value) -> Self {
         let refers = field.get("$ref").and_then(Value::as_str).and_then(|to| to.strip_prefix('#'));
         if let Some(target) = refers.and_then(|pointer| schema.pointer(pointer)) {
@@ -39,10 +40,10 @@ impl FlagValueKind {
         }
     }
 
-    /// Reads what was said with a flag.
+    /// Parses the value of a flag.
     ///
     /// # Errors
-    /// When it does not fit.
+    /// When it is not of this type.
     pub(super) fn read(&self, flag: &str, text: &str) -> Result<Value, Refusal> {
         let json = || serde_json::from_str::<Value>(text).ok();
         let is_whole = |value: &Value| value.is_i64() || value.is_u64();
@@ -56,12 +57,13 @@ impl FlagValueKind {
             Self::Any => Some(json().unwrap_or_else(|| text.into())),
         };
         value.ok_or_else(|| {
-            let (word, text) = (self.describe(), text.escape_debug());
-            Refusal::invalid(format!("`--{flag}` takes {word}, and `{text}` is none"))
+            let expected = self.describe();
+            let text = text.escape_debug();
+            Refusal::invalid(format!("`--{flag}` takes {expected}, and `{text}` is none"))
         })
     }
 
-    /// What it takes, in a few words for people.
+    /// A short description of the type, for users.
     pub(super) fn describe(&self) -> &'static str {
         match self {
             Self::Text => "text",
@@ -75,11 +77,11 @@ impl FlagValueKind {
     }
 }
 
-/// The one kind that all choices but `null` have.
+/// The one kind that all choices but `null` have, or `Any`.
 fn common_kind(choices: &[Value], schema: &Value) -> FlagValueKind {
     let is_null = |choice: &&Value| choice.get("type").is_some_and(|name| name == "null");
-    let said = choices.iter().filter(|choice| !is_null(choice));
-    let mut kinds = said.map(|choice| FlagValueKind::of(choice, schema));
+    let non_null = choices.iter().filter(|choice| !is_null(choice));
+    let mut kinds = non_null.map(|choice| FlagValueKind::of(choice, schema));
     match kinds.next() {
         Some(first) if kinds.all(|kind| kind == first) => first,
         Some(_) | None => FlagValueKind::Any,

@@ -1,8 +1,9 @@
-//! Parameters said as flags: words in, JSON out. Pure.
+//! Parameters given as flags: arguments in, JSON out. Pure.
 //!
-//! With a schema each flag is read as the type its field has, `--pane-id` finds `paneId`, and a flag that is
-//! no field is refused. Without one (an event's payload is free) a value is JSON where it reads as JSON, and
-//! text otherwise. A flag said more than once makes an array.
+//! With a schema each flag is parsed as the type of its field, `--pane-id` finds `paneId`, and a
+//! flag without a field is refused. Without one (an event's payload is free) a value is JSON where
+//! it parses as JSON, and text otherwise. A repeated flag makes an array, unless its field takes a
+//! single value.
 
 mod kind;
 
@@ -11,10 +12,10 @@ use serde_json::{Map, Value};
 
 use kind::FlagValueKind;
 
-/// Reads flags into parameters, as the schema types them.
+/// Parses flags into parameters, with the types of the schema.
 ///
 /// # Errors
-/// When a flag is unknown or its value does not fit.
+/// When a flag is unknown or its value is of another type.
 pub(crate) fn parse_typed(words: &[String], schema: &Value) -> Result<Map<String, Value>, Refusal> {
     let empty = Map::new();
     let fields = schema.get("properties").and_then(Value::as_object).unwrap_or(&empty);
@@ -26,15 +27,15 @@ pub(crate) fn parse_typed(words: &[String], schema: &Value) -> Result<Map<String
     })
 }
 
-/// Reads flags into a payload of any shape; names stay as they are.
+/// Parses flags into a payload of any shape; names stay as they are.
 ///
 /// # Errors
-/// When a word is no flag.
+/// When an argument is not a flag.
 pub(crate) fn parse_untyped(words: &[String]) -> Result<Map<String, Value>, Refusal> {
     read(words, |flag| Ok((flag.to_owned(), FlagValueKind::Any)))
 }
 
-/// What a field takes, in a few words for people.
+/// A short description of what a field takes, for users.
 pub(crate) fn describe(field: &Value, schema: &Value) -> String {
     match FlagValueKind::of(field, schema) {
         FlagValueKind::Array(item) => format!("{}, repeatable", item.describe()),
@@ -54,7 +55,7 @@ pub(crate) fn kebab(name: &str) -> String {
     kebab
 }
 
-/// One flag with what it is for and what was said.
+/// One flag with its field and its value.
 struct ParsedFlag<'a> {
     flag: &'a str,
     name: String,
@@ -107,9 +108,9 @@ fn is_bare_flag(kind: &FlagValueKind, next: Option<&str>) -> bool {
     }
 }
 
-/// Adds what was said; what was said before of the same field becomes an array with it.
-fn put(params: &mut Map<String, Value>, said: ParsedFlag<'_>) -> Result<(), Refusal> {
-    let ParsedFlag { flag, name, kind, text } = said;
+/// Adds a value. A repeated flag extends an array; a repeated free-form flag becomes one.
+fn put(params: &mut Map<String, Value>, parsed: ParsedFlag<'_>) -> Result<(), Refusal> {
+    let ParsedFlag { flag, name, kind, text } = parsed;
     let (item, is_list) = match &kind {
         FlagValueKind::Array(item) => (item.as_ref(), true),
         kind => (kind, false),

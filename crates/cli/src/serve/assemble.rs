@@ -1,4 +1,5 @@
-//! The house, built and lived in once: journal, panes, kernel, faces. The only place that knows them all.
+//! Assembles one server and runs it: journal, panes, kernel, listeners. The only module that knows
+//! them all.
 
 use std::io::{self, ErrorKind};
 use std::path::PathBuf;
@@ -28,91 +29,91 @@ use crate::machine::headroom;
 use crate::settings::Settings;
 use crate::state_folder::{ServerInfo, StateFolder};
 
-/// How long what still runs on threads may take when everything else is over.
+/// How long blocking tasks may still run at shutdown.
 const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(2);
-/// How often to see whether a full disk has room for server.json.
+/// How often to retry writing server.json while the disk is full.
 const DISK_RETRY_INTERVAL: Duration = Duration::from_millis(200);
 
-/// Builds the house and lives in it until somebody wants otherwise. `failed` says why an upgrade just did not
-/// happen. When this returns, no thread of it is left.
+/// Assembles a server and runs it until a client or a signal asks for a stop or an upgrade.
+/// `failed` is the error of an upgrade that has just failed. When this returns, the runtime has
+/// ended; a blocking task that takes longer than [`SHUTDOWN_TIMEOUT`] may leave its thread behind.
 ///
 /// # Errors
-/// When it cannot be built.
+/// When a part of the server cannot be started.
 pub(super) fn run_server(
     plan: &ServeOptions,
-    kept: &ServerFds,
+    fds: &ServerFds,
     failed: Option<String>,
 ) -> Result<ServerCommand> {
     let path = plan.state.journal();
-    let keep =
+    let retention =
         JournalRetention { events: plan.settings.events_kept, bytes: plan.settings.journal_bytes };
-    let options =
-        JournalOptions { retention: keep, must_exist: plan.state.is_used(), now: time::now };
+    let options = JournalOptions { retention, must_exist: plan.state.is_used(), now: time::now };
     let journal = Journal::open(&path, options);
     let journal = journal.with_context(|| format!("cannot open {}", path.display()))?;
     let mut threads = Builder::new_multi_thread();
     let runtime = threads.worker_threads(workers()).thread_name("paned").enable_all().build()?;
-    let wish = runtime.block_on(serve(plan, kept, journal, failed));
+    let command = runtime.block_on(serve(plan, fds, journal, failed));
     runtime.shutdown_timeout(SHUTDOWN_TIMEOUT);
-    wish
+    command
 }
 
-/// Two threads, so that a flood in one place does not hold up the rest; on one core they would only wake each
-/// other.
+/// Two threads, so that one task under a flood of output does not hold up the rest; on one core
+/// they would only wake each other.
 fn workers() -> usize {
     std::thread::available_parallelism().map_or(1, |cores| cores.get().min(2))
 }
 
 async fn serve(
     plan: &ServeOptions,
-    kept: &ServerFds,
-    (journal, opened): (Journal, OpenedJournal),
+    fds: &ServerFds,
+    journal: (Journal, OpenedJournal),
     failed: Option<String>,
 ) -> Result<ServerCommand> {
+    let (journal, opened) = journal;
     let mut signals = signals::listen()?;
-    let url = format!("http://{}", kept.address()?);
-    let native = Arc::new(native(plan, kept)?);
-    let (kernel, started) =
-        Kernel::start(setup(plan, kept, &url)?, journal, opened, native).await?;
-    let is_first = !kept.is_inherited && failed.is_none();
-    announce(plan, server_info(plan, kept, url, failed)?, started, is_first)?;
-    let mut wish = ServerCommand::Stop;
-    let wished = async {
-        wish = tokio::select! {
-            wish = kernel.next_command() => wish,
+    let url = format!("http://{}", fds.address()?);
+    let native = Arc::new(native(plan, fds)?);
+    let (kernel, started) = Kernel::start(setup(plan, fds, &url)?, journal, opened, native).await?;
+    let is_first = !fds.is_inherited && failed.is_none();
+    announce(plan, server_info(plan, fds, url, failed)?, started, is_first)?;
+    let mut command = ServerCommand::Stop;
+    let shutdown = async {
+        command = tokio::select! {
+            requested = kernel.next_command() => requested,
             _ = &mut signals => ServerCommand::Stop,
         };
     };
     let agentmux = plan.settings.compat.agentmux.clone();
     let limits = paned_server::ServerLimits::default().with_files(headroom::files().0);
-    let rules = HttpServerConfig { agentmux, limits };
-    paned_server::serve(kernel.clone(), kept.listeners(plan)?, rules, wished).await?;
+    let config = HttpServerConfig { agentmux, limits };
+    paned_server::serve(kernel.clone(), fds.listeners(plan)?, config, shutdown).await?;
     kernel.stop().await;
-    Ok(wish)
+    Ok(command)
 }
 
 fn program() -> Result<PathBuf> {
     std::env::current_exe().context("cannot tell which program this is")
 }
 
-fn native(plan: &ServeOptions, kept: &ServerFds) -> Result<NativeBackend> {
+fn native(plan: &ServeOptions, fds: &ServerFds) -> Result<NativeBackend> {
     let program = program()?;
     let mut args = vec!["fork-server".into()];
-    if let Some(files) = kept.files {
+    if let Some(files) = fds.files {
         args.extend(["--files".into(), files.to_string().into()]);
     }
     let fork_server = ForkServer::new(program, args, plan.state.keeper_log());
     Ok(NativeBackend::new(plan.state.folder().to_owned(), fork_server))
 }
 
-fn setup(plan: &ServeOptions, kept: &ServerFds, url: &str) -> Result<KernelSetup> {
+fn setup(plan: &ServeOptions, fds: &ServerFds, url: &str) -> Result<KernelSetup> {
     let env = std::env::vars_os()
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
     Ok(KernelSetup {
         version: VERSION,
         address: AdvertisedAddress {
             url: Some(url.to_owned()),
-            port: Some(kept.address()?.port()),
+            port: Some(fds.address()?.port()),
             socket: Some(plan.state.socket().to_string_lossy().into_owned()),
         },
         env: env.filter(|(name, _)| !SECRET_VARIABLES.contains(&name.as_str())).collect(),
@@ -126,15 +127,16 @@ fn setup(plan: &ServeOptions, kept: &ServerFds, url: &str) -> Result<KernelSetup
     })
 }
 
-/// Where panes are shown in tmux. Whether there is one is found out when somebody wants that.
+/// How panes are shown in tmux. Whether tmux is installed is checked when a client asks to show
+/// one.
 fn tmux_view(plan: &ServeOptions) -> Result<TmuxViewSetup> {
     let program = program()?;
     let folder = plan.state.folder().to_string_lossy().into_owned();
-    let words = ["--state-dir", &folder, "attach", "--detach-key", "none"].map(str::to_owned);
+    let args = ["--state-dir", &folder, "attach", "--detach-key", "none"].map(str::to_owned);
     let program = program.to_string_lossy().into_owned();
     Ok(TmuxViewSetup {
         server: TmuxServerAddr::own(&plan.state.tmux_dir()),
-        attach: [program].into_iter().chain(words).collect(),
+        attach: [program].into_iter().chain(args).collect(),
         limits: plan.settings.layout.clone(),
         max_waiting: plan.settings.queue_limit.try_into()?,
         wait_timeout: Duration::from_secs(plan.settings.queue_timeout_seconds),
@@ -160,7 +162,7 @@ fn limits(settings: &Settings) -> Result<KernelLimits> {
 
 fn server_info(
     plan: &ServeOptions,
-    kept: &ServerFds,
+    fds: &ServerFds,
     url: String,
     upgrade_failed: Option<String>,
 ) -> Result<ServerInfo> {
@@ -173,7 +175,7 @@ fn server_info(
         token_file: plan.state.token(),
         args: plan.listen_args.clone(),
         upgrade_failed,
-        doors: kept.compat_urls(plan)?,
+        doors: fds.compat_urls(plan)?,
     })
 }
 
@@ -181,27 +183,28 @@ fn is_disk_full(error: &io::Error) -> bool {
     matches!(error.kind(), ErrorKind::StorageFull | ErrorKind::QuotaExceeded)
 }
 
-/// Writes server.json once the disk has room. It ends with the runtime, so never after the server has left.
-async fn retry_write_server_info(state: StateFolder, served: ServerInfo) {
-    while state.write_server_info(&served).is_err() {
+/// Writes server.json once the disk has space. The task ends with the runtime, so it never writes
+/// after the server has exited.
+async fn retry_write_server_info(state: StateFolder, info: ServerInfo) {
+    while state.write_server_info(&info).is_err() {
         tokio::time::sleep(DISK_RETRY_INTERVAL).await;
     }
     tracing::info!("server.json is written");
 }
 
-/// Everything is there: write down where, and say so to whoever started us.
+/// Everything is ready: writes server.json, and prints the ready line.
 fn announce(
     plan: &ServeOptions,
-    served: ServerInfo,
+    info: ServerInfo,
     started: StartSummary,
     is_first: bool,
 ) -> Result<()> {
-    match plan.state.write_server_info(&served) {
-        // Clients find the server by its socket, which takes no room.
+    match plan.state.write_server_info(&info) {
+        // Clients find the server by its socket, which needs no disk space.
         Err(error) if is_disk_full(&error) => {
             plan.state.remove_server_info();
             tracing::error!(%error, "cannot write server.json; trying again until the disk has room");
-            tokio::spawn(retry_write_server_info(plan.state.clone(), served.clone()));
+            tokio::spawn(retry_write_server_info(plan.state.clone(), info.clone()));
         }
         written => {
             let folder = plan.state.folder().display();
@@ -209,17 +212,18 @@ fn announce(
         }
     }
     if is_first {
-        // Whoever started us may not care to hear it; that is no reason not to serve.
-        let ready = ReadyLine::from(&served);
+        // The parent may have closed our standard output; that is no reason not to serve.
+        let ready = ReadyLine::from(&info);
         let _ = match plan.ready_format {
             ReadyFormat::Paned => ready_line::print(plan.out, &ready, started),
             ReadyFormat::Agentmux => ready_line::print_agentmux(plan.out, &ready),
         };
     }
-    // A person has just read it.
+    // Otherwise the ready line has just told the user.
     if plan.out.is_json() || !is_first {
-        let (living, panes) = (started.live, started.panes);
-        tracing::info!(url = served.url, version = served.version, living, panes, "serving");
+        let living = started.live;
+        let panes = started.panes;
+        tracing::info!(url = info.url, version = info.version, living, panes, "serving");
     }
     Ok(())
 }

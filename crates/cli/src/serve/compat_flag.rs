@@ -1,4 +1,4 @@
-//! `--compat_flag`: a door of another tool at a port of its own.
+//! `--door`: another tool's protocol at a port of its own.
 
 use std::fmt;
 use std::net::SocketAddr;
@@ -9,15 +9,15 @@ use paned_server::{CompatProtocol, ListenerAuth, ServedApi};
 
 use crate::settings::CompatSettings;
 
-/// How it is written.
+/// The syntax, for error messages.
 const FORM: &str = "write it as `opencode-pty=127.0.0.1:0`, with `,open` where clients show no token and \
                     `,pane=NAME` for agentapi";
 
-/// What is said after `--compat_flag`.
+/// The value of `--door`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum CompatFlag {
     At(CompatAddress),
-    /// Where the variables of its own clients say.
+    /// At the address that the tool's own variables name.
     Named(CompatProtocol),
 }
 
@@ -48,7 +48,7 @@ impl FromStr for CompatFlag {
         }
         match text.parse()? {
             CompatProtocol::Agentapi => Err(FORM.to_owned()),
-            door => Ok(Self::Named(door)),
+            protocol => Ok(Self::Named(protocol)),
         }
     }
 }
@@ -57,32 +57,33 @@ impl fmt::Display for CompatFlag {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::At(at) => at.fmt(f),
-            Self::Named(door) => door.fmt(f),
+            Self::Named(protocol) => protocol.fmt(f),
         }
     }
 }
 
-/// A door at an address of its own.
+/// A protocol at an address of its own.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct CompatAddress {
     pub(super) compat: CompatProtocol,
     pub(super) address: SocketAddr,
-    /// Whether clients without a token are let in.
+    /// Whether clients without a token are accepted.
     open: bool,
-    /// The pane that it is about.
+    /// The pane that it serves.
     pane: Option<PaneId>,
 }
 
 impl CompatAddress {
-    /// What its listener shows. What was agreed on with the clients of agentmux beats an open door.
-    pub(super) fn exposure(&self, doors: &CompatSettings) -> ServedApi {
-        let secret = doors.secret.clone().filter(|_| self.compat == CompatProtocol::Agentmux);
-        let admits = match (secret, self.open) {
+    /// What its listener serves, and how clients authenticate. A secret for agentmux takes
+    /// precedence over `,open`.
+    pub(super) fn exposure(&self, settings: &CompatSettings) -> ServedApi {
+        let secret = settings.secret.clone().filter(|_| self.compat == CompatProtocol::Agentmux);
+        let auth = match (secret, self.open) {
             (Some(secret), _) => ListenerAuth::Secret(secret),
             (None, true) => ListenerAuth::Anyone,
             (None, false) => ListenerAuth::Grants,
         };
-        ServedApi::Compat { door: self.compat, auth: admits, pane: self.pane.clone() }
+        ServedApi::Compat { door: self.compat, auth, pane: self.pane.clone() }
     }
 }
 
@@ -92,13 +93,13 @@ impl FromStr for CompatAddress {
     /// Reads `opencode-pty=127.0.0.1:0`, perhaps with `,open` or `,pane=NAME`.
     fn from_str(text: &str) -> Result<Self, String> {
         let mut parts = text.split(',');
-        let (door, address) =
+        let (protocol, address) =
             parts.next().and_then(|at| at.split_once('=')).ok_or_else(|| FORM.to_owned())?;
-        let own = |address: &SocketAddr| address.ip().is_loopback();
-        let found = address.parse().ok().filter(own).ok_or_else(|| {
+        let is_loopback = |address: &SocketAddr| address.ip().is_loopback();
+        let found = address.parse().ok().filter(is_loopback).ok_or_else(|| {
             format!("`{}` is no address and port of this machine alone", address.escape_debug())
         })?;
-        let mut at = Self { compat: door.parse()?, address: found, open: false, pane: None };
+        let mut at = Self { compat: protocol.parse()?, address: found, open: false, pane: None };
         for part in parts {
             match (part, part.strip_prefix("pane=")) {
                 ("open", _) => at.open = true,

@@ -1,7 +1,8 @@
-//! The upgrade: this process goes on as the program that is now in its file.
+//! The upgrade: this process executes the program that is now in its file.
 //!
-//! The lock and the listeners stay open through `exec`, so that nobody is refused and nobody else gets the
-//! folder in between. Their numbers travel in a variable, which is believed only by the process it names.
+//! The lock and the listeners stay open through `exec`, so that no connection is refused and no
+//! other server gets the folder in between. Their numbers are passed in a variable, which is
+//! accepted only by the process it names.
 
 use std::io;
 use std::net::TcpListener;
@@ -21,13 +22,13 @@ use serde::{Deserialize, Serialize};
 use super::lock::Lock;
 use super::server_fds::ServerFds;
 
-/// The variable with what is handed over. It is for nobody else's eyes: panes do not get it.
+/// The variable with the descriptors that are handed over. Panes do not get it.
 const VARIABLE: &str = "PANED_HANDOVER";
 
-/// How long the new program may take to say its version.
+/// How long the new program may take to print its version.
 const VERSION_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Numbers of descriptors, for the process that has them.
+/// Numbers of descriptors, and the process that has them open.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct FdHandover {
     pid: u32,
@@ -39,16 +40,16 @@ struct FdHandover {
     files: Option<u64>,
 }
 
-/// Takes over what the program before this one kept for us, if there was one.
+/// Takes over the descriptors of the previous program, if there was one.
 ///
 /// # Errors
-/// When it is not as it should be.
+/// When the variable is malformed, or a descriptor is not open.
 pub(super) fn take() -> Result<Option<ServerFds>> {
     let Ok(text) = std::env::var(VARIABLE) else { return Ok(None) };
-    let said: FdHandover =
+    let handover: FdHandover =
         serde_json::from_str(&text).with_context(|| format!("`{VARIABLE}` is not understood"))?;
-    // Inherited from a server, as anybody's environment may be: not meant for us.
-    if said.pid != std::process::id() {
+    // Inherited through the environment of a server: not meant for this process.
+    if handover.pid != std::process::id() {
         return Ok(None);
     }
     let take =
@@ -57,62 +58,62 @@ pub(super) fn take() -> Result<Option<ServerFds>> {
         numbers.iter().map(|number| Ok(take(*number)?.into())).collect::<Result<Vec<TcpListener>>>()
     };
     Ok(Some(ServerFds {
-        lock: Lock::inherited(take(said.lock)?),
+        lock: Lock::inherited(take(handover.lock)?),
         _path_lock: None,
-        tcp: all(&said.tcp)?,
-        unix: take(said.unix)?.into(),
-        compat: all(&said.doors)?,
-        files: said.files,
+        tcp: all(&handover.tcp)?,
+        unix: take(handover.unix)?.into(),
+        compat: all(&handover.doors)?,
+        files: handover.files,
         is_inherited: true,
     }))
 }
 
-/// The way to the program that is in our file when it is time.
+/// The path of our program's file, to be executed at an upgrade.
 pub(super) struct Upgrade {
     program: PathBuf,
 }
 
 impl Upgrade {
-    /// Remembers where our file is, while the system still knows.
+    /// Remembers the path of our file now: the system no longer knows it once the file is replaced.
     ///
     /// # Errors
-    /// When it does not.
+    /// When the system does not know it.
     pub(super) fn new() -> Result<Self> {
         let program = std::env::current_exe().context("cannot tell which program this is")?;
         Ok(Self { program })
     }
 
-    /// Becomes the program in our file. Comes back only with the reason why not. Call it when no thread is
-    /// left that could start a process, which would get the descriptors too.
-    pub(super) fn exec(&self, kept: &ServerFds) -> anyhow::Error {
-        match self.check().and_then(|()| self.hand_over(kept)) {
+    /// Executes the program in our file. Returns only with the error. Call it when no thread is
+    /// left that could spawn a process, which would inherit the descriptors.
+    pub(super) fn exec(&self, fds: &ServerFds) -> anyhow::Error {
+        match self.check().and_then(|()| self.hand_over(fds)) {
             Ok(error) => anyhow::Error::new(error)
                 .context(format!("cannot become {}", self.program.display())),
             Err(error) => error,
         }
     }
 
-    fn hand_over(&self, kept: &ServerFds) -> Result<io::Error> {
+    fn hand_over(&self, fds: &ServerFds) -> Result<io::Error> {
         let handover = serde_json::to_string(&FdHandover {
             pid: std::process::id(),
-            lock: kept.lock.as_fd().as_raw_fd(),
-            tcp: kept.tcp.iter().map(AsRawFd::as_raw_fd).collect(),
-            unix: kept.unix.as_raw_fd(),
-            doors: kept.compat.iter().map(AsRawFd::as_raw_fd).collect(),
-            files: kept.files,
+            lock: fds.lock.as_fd().as_raw_fd(),
+            tcp: fds.tcp.iter().map(AsRawFd::as_raw_fd).collect(),
+            unix: fds.unix.as_raw_fd(),
+            doors: fds.compat.iter().map(AsRawFd::as_raw_fd).collect(),
+            files: fds.files,
         })?;
-        for fd in descriptors(kept) {
+        for fd in descriptors(fds) {
             keep_through_exec(fd)?;
         }
         let args = std::env::args_os().skip(1);
         let error = Command::new(&self.program).args(args).env(VARIABLE, handover).exec();
-        for fd in descriptors(kept) {
+        for fd in descriptors(fds) {
             fcntl_setfd(fd, FdFlags::CLOEXEC)?;
         }
         Ok(error)
     }
 
-    /// Whether the file holds a program that runs here at all. What it says is its own business.
+    /// Checks that the file holds a program that runs on this machine. Its output is ignored.
     fn check(&self) -> Result<()> {
         let shown = self.program.display();
         let mut command = Command::new(&self.program);
@@ -137,7 +138,7 @@ impl Upgrade {
     }
 }
 
-fn descriptors(kept: &ServerFds) -> impl Iterator<Item = BorrowedFd<'_>> {
-    let tcp = kept.tcp.iter().chain(&kept.compat).map(AsFd::as_fd);
-    [kept.lock.as_fd(), kept.unix.as_fd()].into_iter().chain(tcp)
+fn descriptors(fds: &ServerFds) -> impl Iterator<Item = BorrowedFd<'_>> {
+    let tcp = fds.tcp.iter().chain(&fds.compat).map(AsFd::as_fd);
+    [fds.lock.as_fd(), fds.unix.as_fd()].into_iter().chain(tcp)
 }

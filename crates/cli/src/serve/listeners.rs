@@ -1,4 +1,5 @@
-//! Where we listen: loopback addresses and a unix socket, and nowhere that another machine could reach.
+//! The listeners: loopback addresses and a unix socket, never an address that another machine could
+//! reach.
 
 use std::fs::{self, Permissions};
 use std::io::{self, ErrorKind};
@@ -13,12 +14,12 @@ use crate::machine::port;
 
 const V4: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 const V6: IpAddr = IpAddr::V6(Ipv6Addr::LOCALHOST);
-/// How often to look for a port that is free on both addresses.
+/// How many times to look for a port that is free on both addresses.
 const TRIES: usize = 20;
 /// What to do when the server's own port is taken.
 const SERVER_PORT_HINT: &str = "choose another with `--port`";
-/// What to do when a door's is.
-const COMPAT_PORT_HINT: &str = "choose another for the door with `--door NAME=ADDRESS:PORT`";
+/// What to do when the port of another tool's protocol is taken.
+const COMPAT_PORT_HINT: &str = "choose another for that protocol with `--door NAME=ADDRESS:PORT`";
 
 /// Listens on a port of each address that the machine has.
 ///
@@ -38,7 +39,7 @@ pub(super) fn tcp(addresses: &[IpAddr], port: u16) -> Result<Vec<TcpListener>, R
     bind_all(addresses, port).map_err(|(address, error)| refused(address, &error, SERVER_PORT_HINT))
 }
 
-/// Listens on the one address of a door.
+/// Listens on the one address of another tool's protocol.
 ///
 /// # Errors
 /// When the port is taken.
@@ -46,7 +47,8 @@ pub(super) fn tcp_at(address: SocketAddr) -> Result<TcpListener, Refusal> {
     bind(address).map_err(|error| refused(address, &error, COMPAT_PORT_HINT))
 }
 
-/// Listens on a socket that only its user can open. Call it with the lock held: what is there is stale then.
+/// Listens on a socket that only its user can open. Call it with the lock held: an existing socket
+/// is stale then.
 ///
 /// # Errors
 /// When the path cannot be used.
@@ -64,15 +66,15 @@ pub(super) fn unix(path: &Path) -> Result<UnixListener, Refusal> {
     listen().map_err(failed)
 }
 
-/// The addresses a host stands for. Without one, both loopback addresses.
+/// The addresses of a host name. Without one, both loopback addresses.
 ///
 /// # Errors
 /// When other machines could reach it.
 pub(super) fn addresses(host: Option<&str>) -> Result<Vec<IpAddr>, Refusal> {
     let Some(host) = host.filter(|host| *host != "localhost") else { return Ok(vec![V4, V6]) };
     let bare = host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host);
-    let own = |address: &IpAddr| address.is_loopback();
-    let address = bare.parse().ok().filter(own).ok_or_else(|| {
+    let is_loopback = |address: &IpAddr| address.is_loopback();
+    let address = bare.parse().ok().filter(is_loopback).ok_or_else(|| {
         Refusal::invalid(format!(
             "`{}` is no address of this machine alone; without TLS paned serves on 127.0.0.1, ::1 and \
              localhost only",
@@ -82,8 +84,8 @@ pub(super) fn addresses(host: Option<&str>) -> Result<Vec<IpAddr>, Refusal> {
     Ok(vec![address])
 }
 
-/// Listens on every address, on the same port. One that the machine does not have is left out while there is
-/// another.
+/// Listens on every address, on the same port. An address that the machine does not have is skipped
+/// while there is another.
 fn bind_all(addresses: &[IpAddr], port: u16) -> Result<Vec<TcpListener>, (SocketAddr, io::Error)> {
     let mut listeners: Vec<TcpListener> = Vec::new();
     for ip in addresses {

@@ -1,4 +1,5 @@
-//! The lock on a state folder: two servers on one folder would both believe that its panes are theirs.
+//! The lock on a state folder: two servers on one folder would both believe that its panes are
+//! theirs.
 
 use std::fs::{File, OpenOptions};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -12,10 +13,11 @@ use serde_json::json;
 
 use crate::state_folder::StateFolder;
 
-/// A server that was killed holds its lock until the system has taken it apart.
+/// A killed server holds its lock until the system has torn down its process.
 const LOCK_TIMEOUT: Duration = Duration::from_millis(500);
 
-/// Held as long as this lives, through `exec` too, and let go of by the system when we die.
+/// Held as long as this value lives, also through `exec`; the system releases it when the process
+/// dies.
 #[derive(Debug)]
 pub(crate) struct Lock(File);
 
@@ -23,7 +25,7 @@ impl Lock {
     /// Takes the lock.
     ///
     /// # Errors
-    /// When somebody has it; the sentence says who.
+    /// When another server holds it; the message names that server.
     pub(crate) fn take(state: &StateFolder) -> Result<Self, Refusal> {
         let lock = Self::open(state)?;
         let deadline = Instant::now() + LOCK_TIMEOUT;
@@ -36,14 +38,14 @@ impl Lock {
         Ok(lock)
     }
 
-    /// The lock that the program before this one kept for us.
+    /// The lock that the previous program handed over.
     pub(super) fn inherited(fd: OwnedFd) -> Self {
         Self(fd.into())
     }
 
-    /// Whether nobody has the lock.
+    /// Whether no server holds the lock.
     pub(crate) fn is_free(state: &StateFolder) -> bool {
-        // Without the file nobody can have it.
+        // Without the file no server can hold it.
         File::open(state.lock())
             .map_or(true, |file| flock(&file, FlockOperation::NonBlockingLockShared).is_ok())
     }
@@ -69,17 +71,18 @@ impl AsFd for Lock {
 
 fn held(state: &StateFolder) -> Refusal {
     let folder = state.folder().display();
-    let cure = "stop it with `paned server stop`, or choose another folder with `--state-dir`";
+    let advice = "stop it with `paned server stop`, or choose another folder with `--state-dir`";
     match state.server_info() {
-        Some(served) => {
-            let (pid, url) = (served.pid, &served.url);
+        Some(info) => {
+            let pid = info.pid;
+            let url = &info.url;
             let sentence =
-                format!("a paned server (pid {pid}, {url}) serves {folder} already; {cure}");
+                format!("a paned server (pid {pid}, {url}) serves {folder} already; {advice}");
             Refusal::new(Code::Conflict, sentence).with_details(json!({ "pid": pid, "url": url }))
         }
         None => Refusal::new(
             Code::Conflict,
-            format!("another paned server is at {folder} already; {cure}"),
+            format!("another paned server is at {folder} already; {advice}"),
         ),
     }
 }

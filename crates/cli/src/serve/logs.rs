@@ -12,7 +12,7 @@ const VARIABLE: &str = "PANED_LOG";
 /// Starts the log.
 ///
 /// # Errors
-/// When `PANED_LOG` makes no sense.
+/// When `PANED_LOG` is not a valid filter.
 pub(super) fn start() -> Result<()> {
     let wanted = std::env::var(VARIABLE).ok().filter(|wanted| !wanted.is_empty());
     let wanted = wanted.unwrap_or_else(|| "info".to_owned());
@@ -21,7 +21,8 @@ pub(super) fn start() -> Result<()> {
         Refusal::invalid(format!("`{VARIABLE}`: `{wanted}` is no filter ({error}); try `info`"))
     })?;
     let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(io::stderr);
-    // The log may be a file on a full disk. The library would report a lost line with `eprintln!`, which panics there.
+    // The log may be a file on a full disk. The library would report a lost line with `eprintln!`,
+    // which panics there.
     let log = log.log_internal_errors(false);
     if io::stderr().is_terminal() {
         let no_colour = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());

@@ -1,8 +1,8 @@
-//! `paned serve`: builds the house and serves it until somebody wants otherwise.
+//! `paned serve`: assembles a server and runs it until it is asked to stop.
 //!
-//! Order matters here. The lock comes first, so that everything after it is ours alone; then the places where
-//! we listen, the journal, the panes; `server.json` and the first word come last, when all of it is true. What
-//! is [`server_fds::ServerFds`] outlives an upgrade; everything else is built anew.
+//! Order matters here. The lock comes first, so that no other server touches the rest; then the
+//! listeners, the journal, the panes; `server.json` and the ready line come last, when what they
+//! say is true. [`server_fds::ServerFds`] survives an upgrade; everything else is assembled again.
 
 mod assemble;
 mod compat_flag;
@@ -64,9 +64,9 @@ pub(crate) struct ListenArgs {
     /// The address: 127.0.0.1, ::1 or localhost [env: PANED_HOST] [default: both]
     #[arg(long)]
     host: Option<String>,
-    /// Another tool's protocol (agentapi, agentmux, opencode-pty) at a port of its own; `,open` lets in
-    /// clients without a token, `,pane=NAME` says which agent agentapi is about. Without an address it is taken from the
-    /// tool's own variables, such as PTY_WEB_PORT and AGENTMUX_PORT
+    /// Another tool's protocol (agentapi, agentmux, opencode-pty) at a port of its own; `,open`
+    /// lets in clients without a token, `,pane=NAME` says which agent agentapi is about. Without an
+    /// address it is taken from the tool's own variables, such as PTY_WEB_PORT and AGENTMUX_PORT
     #[arg(long, value_name = "NAME[=ADDRESS[,open]]")]
     door: Vec<CompatFlag>,
 }
@@ -80,38 +80,39 @@ impl ListenArgs {
         port.into_iter().chain(host).chain(named).collect()
     }
 
-    /// The doors with a port of their own: those of the command line, then those of the settings.
+    /// The protocols with a port of their own: those of the command line, then those of the
+    /// settings.
     fn compat_addresses(&self, settings: &Settings) -> Result<Vec<CompatAddress>, Refusal> {
-        let mut doors: Vec<CompatAddress> = self.door.iter().filter_map(CompatFlag::at).collect();
-        for said in &settings.compat.listeners {
-            let at: CompatAddress = said.parse().map_err(Refusal::invalid)?;
-            if doors.iter().all(|door| door.compat != at.compat) {
-                doors.push(at);
+        let mut found: Vec<CompatAddress> = self.door.iter().filter_map(CompatFlag::at).collect();
+        for listener in &settings.compat.listeners {
+            let at: CompatAddress = listener.parse().map_err(Refusal::invalid)?;
+            if found.iter().all(|other| other.compat != at.compat) {
+                found.push(at);
             }
         }
-        Ok(doors)
+        Ok(found)
     }
 
-    /// The same on a command line.
+    /// The same as arguments of a command line.
     pub(crate) fn to_args(&self) -> Vec<String> {
         let flags = self.flags().into_iter().filter(|(key, _)| !key.starts_with("doors."));
-        let doors = self.door.iter().map(|door| ("door", door.to_string()));
-        flags.chain(doors).flat_map(|(flag, value)| [format!("--{flag}"), value]).collect()
+        let compat = self.door.iter().map(|flag| ("door", flag.to_string()));
+        flags.chain(compat).flat_map(|(flag, value)| [format!("--{flag}"), value]).collect()
     }
 }
 
-/// What a server is built from, each time it is built.
+/// What a server is assembled from, also after an upgrade that failed.
 struct ServeOptions {
     out: Out,
     settings: Settings,
     state: StateFolder,
-    /// What was said on the command line about where to listen.
+    /// The flags of the command line that say where to listen.
     listen_args: Vec<String>,
     compat: Vec<CompatAddress>,
     ready_format: ReadyFormat,
 }
 
-/// In whose words a server says that it is ready.
+/// The format in which a server reports that it is ready.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum ReadyFormat {
     Paned,
@@ -126,7 +127,7 @@ pub(crate) fn run(context: &CliContext, args: &Args) -> Result<ExitCode> {
     serve(context, &args.listen, ReadyFormat::Paned, inherited)
 }
 
-/// The same with the door of agentmux, as whoever started agentmux expects it.
+/// The same with the protocol of agentmux, for callers that used to start agentmux's own server.
 pub(crate) fn run_agentmux(context: &CliContext) -> Result<ExitCode> {
     let inherited = handover::take()?;
     serve(context, &ListenArgs::default(), ReadyFormat::Agentmux, inherited)
@@ -135,7 +136,7 @@ pub(crate) fn run_agentmux(context: &CliContext) -> Result<ExitCode> {
 fn serve(
     context: &CliContext,
     listen: &ListenArgs,
-    greeting: ReadyFormat,
+    ready_format: ReadyFormat,
     inherited: Option<ServerFds>,
 ) -> Result<ExitCode> {
     memory::configure_malloc();
@@ -143,49 +144,44 @@ fn serve(
     close_inherited().context("cannot see which files are open")?;
     protect_memory();
     let mut flags = listen.flags();
-    if greeting == ReadyFormat::Agentmux {
+    if ready_format == ReadyFormat::Agentmux {
         flags.insert("doors.agentmux_serve", true.to_string());
     }
     let settings = context.settings(flags)?;
     let state = StateFolder::at(settings.state_dir.clone());
-    let (words, doors) = (listen.to_args(), listen.compat_addresses(&settings)?);
-    for (variable, door) in &settings.compat.unused_variables {
-        if doors.iter().all(|at| at.compat != *door) {
+    let listen_args = listen.to_args();
+    let compat = listen.compat_addresses(&settings)?;
+    for (variable, protocol) in &settings.compat.unused_variables {
+        if compat.iter().all(|at| at.compat != *protocol) {
             tracing::warn!(
-                "{variable} is set, but opens no port by itself: to serve clients of {door}, add `--door {door}` or \
+                "{variable} is set, but opens no port by itself: to serve clients of {protocol}, add `--door {protocol}` or \
                  `{}_serve = true` under `[doors]` in config.toml",
-                door.to_string().replace('-', "_")
+                protocol.to_string().replace('-', "_")
             );
         }
     }
-    let plan = ServeOptions {
-        out: context.out,
-        settings,
-        state,
-        listen_args: words,
-        compat: doors,
-        ready_format: greeting,
-    };
+    let plan =
+        ServeOptions { out: context.out, settings, state, listen_args, compat, ready_format };
     let upgrade = Upgrade::new()?;
-    let kept = match inherited {
-        Some(kept) => kept.lock_path(&plan.state),
+    let fds = match inherited {
+        Some(fds) => fds.lock_path(&plan.state),
         None => ServerFds::new(&plan)?,
     };
-    serve_until_stopped(&plan, &kept, &upgrade)?;
+    serve_until_stopped(&plan, &fds, &upgrade)?;
     plan.state.remove_server_info();
     let _ = fs::remove_file(plan.state.socket());
     Ok(ExitCode::SUCCESS)
 }
 
-/// Serves until somebody wants it to stop. An upgrade that works does not come back from here; after one that
-/// does not, the house is built again as it was.
-fn serve_until_stopped(plan: &ServeOptions, kept: &ServerFds, upgrade: &Upgrade) -> Result<()> {
+/// Serves until a client or a signal asks for a stop. An upgrade that succeeds does not return from
+/// here; after one that fails, the server is assembled again from the same options.
+fn serve_until_stopped(plan: &ServeOptions, fds: &ServerFds, upgrade: &Upgrade) -> Result<()> {
     let mut failed = None;
     loop {
-        match assemble::run_server(plan, kept, failed)? {
+        match assemble::run_server(plan, fds, failed)? {
             ServerCommand::Stop => return Ok(()),
             ServerCommand::Upgrade => {
-                let error = upgrade.exec(kept);
+                let error = upgrade.exec(fds);
                 tracing::error!(%error, "the upgrade did not happen; going on as before");
                 failed = Some(error.to_string());
             }
@@ -193,9 +189,9 @@ fn serve_until_stopped(plan: &ServeOptions, kept: &ServerFds, upgrade: &Upgrade)
     }
 }
 
-/// Other processes of the same user may neither read our memory nor trace us, and there is no core dump with tokens in it.
-/// Keepers stay as they are: the server finds one that lives by the files it has open, which the system shows only of
-/// processes that can be dumped.
+/// Other processes of the same user can neither read our memory nor trace us, and there is no core
+/// dump with tokens in it. Keepers stay dumpable: the server finds a live keeper by its open files,
+/// which the system shows only of dumpable processes.
 fn protect_memory() {
     #[cfg(target_os = "linux")]
     {
@@ -206,7 +202,8 @@ fn protect_memory() {
     }
 }
 
-/// Away from the terminal and the folder this was started with. After an upgrade we are away already.
+/// Leaves the terminal and the folder this was started in. After an upgrade `setsid` fails, because
+/// we lead a session already.
 fn detach() -> Result<()> {
     let _ = rustix::process::setsid();
     std::env::set_current_dir("/").context("cannot enter /")

@@ -1,14 +1,15 @@
-//! A second lock on the path of a state folder, which does not lie in the folder.
+//! A second lock on a state folder: on its path, outside the folder.
 //!
-//! A folder that is deleted takes its lock file with it, and a second server would find none and believe that it is alone. On
-//! Linux a server also holds a socket whose name has no file. Other users could take the name, so only a holder of our own
-//! user counts. Elsewhere there is no such name, and the lock file is all.
+//! Deleting the folder deletes its lock file, and a second server would find no lock. On Linux a
+//! server therefore also binds an abstract socket. Other users could bind the same name, so only a
+//! holder of our own user counts. Other systems have no abstract sockets, so there the lock file is
+//! the only lock.
 
 use paned_model::Refusal;
 
 use crate::state_folder::StateFolder;
 
-/// Held as long as this lives.
+/// Held as long as this value lives.
 #[derive(Debug)]
 pub(crate) struct PathLock {
     #[cfg(target_os = "linux")]
@@ -16,10 +17,10 @@ pub(crate) struct PathLock {
 }
 
 impl PathLock {
-    /// Claims the path of a folder whose lock we have.
+    /// Claims the path of a folder whose lock we hold.
     ///
     /// # Errors
-    /// When a server of ours has it: its folder was deleted.
+    /// When another server of this user holds it: its folder was deleted.
     #[cfg(target_os = "linux")]
     pub(crate) fn take(state: &StateFolder) -> Result<Self, Refusal> {
         use std::io::ErrorKind;
@@ -28,7 +29,7 @@ impl PathLock {
         use std::time::{Duration, Instant};
 
         let Some(name) = linux::name(state) else { return Ok(Self { _name: None }) };
-        // The program before this one, or a server that was killed, may hold it for a moment.
+        // The previous program, or a server that was killed, may hold it for a moment.
         let deadline = Instant::now() + Duration::from_millis(500);
         loop {
             match UnixListener::bind_addr(&name) {
@@ -47,7 +48,7 @@ impl PathLock {
         }
     }
 
-    /// There is nothing to claim.
+    /// This system has nothing to claim.
     ///
     /// # Errors
     /// Never.
@@ -69,7 +70,7 @@ mod linux {
 
     use crate::state_folder::StateFolder;
 
-    /// The name of a folder's path, which need not be that of a file.
+    /// The abstract socket's name for a folder's path.
     pub(super) fn name(state: &StateFolder) -> Option<SocketAddr> {
         let folder = state.folder();
         let folder = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
@@ -84,7 +85,7 @@ mod linux {
         SocketAddr::from_abstract_name(format!("paned/{user}/{hash:016x}")).ok()
     }
 
-    /// The process of our own user that has the name.
+    /// The process of our own user that holds the name.
     pub(super) fn holder(name: &SocketAddr) -> Option<i32> {
         let stream = UnixStream::connect_addr(name).ok()?;
         let peer = socket_peercred(&stream).ok()?;

@@ -1,4 +1,4 @@
-//! The first word of a server: where it is.
+//! What a server prints once it is ready: where it listens.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -11,7 +11,7 @@ use crate::commands::version::VERSION;
 use crate::out::{Out, StyledLine, TextStyle, units};
 use crate::state_folder::ServerInfo;
 
-/// What a program needs to know of a server that is ready: one line of JSON, and the only one.
+/// What a program needs to know about a server that is ready: the only line of JSON it prints.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ReadyLine {
@@ -24,18 +24,18 @@ pub(crate) struct ReadyLine {
 }
 
 impl From<&ServerInfo> for ReadyLine {
-    fn from(served: &ServerInfo) -> Self {
+    fn from(info: &ServerInfo) -> Self {
         Self {
-            url: served.url.clone(),
-            socket: served.socket.clone(),
-            pid: served.pid,
-            token_file: served.token_file.clone(),
-            doors: served.doors.clone(),
+            url: info.url.clone(),
+            socket: info.socket.clone(),
+            pid: info.pid,
+            token_file: info.token_file.clone(),
+            doors: info.doors.clone(),
         }
     }
 }
 
-/// Says that the server is ready.
+/// Prints that the server is ready.
 pub(super) fn print(out: Out, ready: &ReadyLine, started: StartSummary) -> io::Result<()> {
     if out.is_json() {
         return out.json(ready);
@@ -63,7 +63,7 @@ pub(super) fn print(out: Out, ready: &ReadyLine, started: StartSummary) -> io::R
     out.line(format!("^C stops the server; {} on.", live_panes_text(started.live)))
 }
 
-/// The same in the words of agentmux: one line of JSON.
+/// The same in agentmux's format: one line of JSON.
 pub(super) fn print_agentmux(out: Out, ready: &ReadyLine) -> io::Result<()> {
     let url = ready.doors.get("agentmux").map_or("", String::as_str);
     let authority = url.trim_start_matches("http://");
@@ -74,8 +74,8 @@ pub(super) fn print_agentmux(out: Out, ready: &ReadyLine) -> io::Result<()> {
     out.json(&serde_json::json!({ "ok": true, "message": message, "host": host, "port": port }))
 }
 
-fn live_panes_text(living: usize) -> String {
-    match living {
+fn live_panes_text(live: usize) -> String {
+    match live {
         0 => "panes live".to_owned(),
         1 => format!("its {} lives", units::count(1, "pane")),
         more => format!("its {} live", units::count(more, "pane")),

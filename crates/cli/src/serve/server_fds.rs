@@ -1,4 +1,5 @@
-//! What is kept through an upgrade: the lock, the places where we listen, and the limit that we raised.
+//! What survives an upgrade: the lock, the listeners, and the limit of open files from before we
+//! raised it.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -15,18 +16,18 @@ use super::path_lock::PathLock;
 use crate::machine::headroom;
 use crate::state_folder::StateFolder;
 
-/// What is kept through an upgrade, so that no connection is ever refused and the folder is always ours.
+/// Survives an upgrade, so that no connection is ever refused and the folder stays locked.
 pub(super) struct ServerFds {
     pub(super) lock: Lock,
-    /// The path of the folder; not handed over to the program after us, which claims it anew.
+    /// The lock on the folder's path; not handed over: the next program takes it again.
     pub(super) _path_lock: Option<PathLock>,
     pub(super) tcp: Vec<TcpListener>,
     pub(super) unix: UnixListener,
-    /// Those of the doors, in the order of the command line.
+    /// The listeners for other tools' protocols, in the order of `ServeOptions::compat`.
     pub(super) compat: Vec<TcpListener>,
-    /// How many open files programs may have, which is what we had before we raised it for ourselves.
+    /// The limit of open files for programs: ours from before we raised it.
     pub(super) files: Option<u64>,
-    /// Whether this came from the program before us.
+    /// Whether the previous program handed this over.
     pub(super) is_inherited: bool,
 }
 
@@ -34,35 +35,36 @@ impl ServerFds {
     /// Takes the folder's lock, then its socket and the port.
     ///
     /// # Errors
-    /// When somebody else has one of them.
+    /// When another process holds one of them.
     pub(super) fn new(plan: &ServeOptions) -> Result<Self, Refusal> {
-        let (settings, state) = (&plan.settings, &plan.state);
+        let settings = &plan.settings;
+        let state = &plan.state;
         let addresses = listeners::addresses(settings.host.as_deref())?;
         state.make()?;
         let lock = Lock::take(state)?;
-        let claim = Some(PathLock::take(state)?);
+        let path_lock = Some(PathLock::take(state)?);
         let tcp = listeners::tcp(&addresses, settings.port)?;
-        let doors = plan.compat.iter().map(|at| listeners::tcp_at(at.address));
-        let doors = doors.collect::<Result<_, _>>()?;
+        let compat = plan.compat.iter().map(|at| listeners::tcp_at(at.address));
+        let compat = compat.collect::<Result<_, _>>()?;
         state.make_socket_folder()?;
         let unix = listeners::unix(&state.socket())?;
         let files = headroom::raise_files();
-        Ok(Self { lock, _path_lock: claim, tcp, unix, compat: doors, files, is_inherited: false })
+        Ok(Self { lock, _path_lock: path_lock, tcp, unix, compat, files, is_inherited: false })
     }
 
-    /// Claims the path of the folder for what came from the program before us.
+    /// Takes the lock on the folder's path, after an upgrade. Without it the server goes on.
     pub(super) fn lock_path(self, state: &StateFolder) -> Self {
-        let claim = PathLock::take(state).inspect_err(|refusal| tracing::error!(%refusal));
-        Self { _path_lock: claim.ok(), ..self }
+        let path_lock = PathLock::take(state).inspect_err(|refusal| tracing::error!(%refusal));
+        Self { _path_lock: path_lock.ok(), ..self }
     }
 
-    /// Where we listen over TCP; the first is the one to tell people.
+    /// The TCP address to advertise, which is that of the first listener.
     pub(super) fn address(&self) -> io::Result<SocketAddr> {
         let first = self.tcp.first().ok_or(io::ErrorKind::AddrNotAvailable)?;
         first.local_addr()
     }
 
-    /// The same listeners for the face to serve, which closes only its own hold of them.
+    /// Duplicates of the listeners for the HTTP server, which closes only its own.
     pub(super) fn listeners(&self, plan: &ServeOptions) -> io::Result<Vec<(Listener, ServedApi)>> {
         let mut listeners = Vec::new();
         for tcp in &self.tcp {
@@ -70,18 +72,19 @@ impl ServerFds {
         }
         let unix = tokio::net::UnixListener::from_std(self.unix.try_clone()?)?;
         listeners.push((Listener::Unix(unix), ServedApi::Main));
-        for (at, door) in plan.compat.iter().zip(&self.compat) {
-            listeners.push((server_listener(door)?, at.exposure(&plan.settings.compat)));
+        for (at, tcp) in plan.compat.iter().zip(&self.compat) {
+            listeners.push((server_listener(tcp)?, at.exposure(&plan.settings.compat)));
         }
         Ok(listeners)
     }
 
-    /// Where the doors are that have a port of their own.
+    /// The URLs of the listeners for other tools' protocols.
     pub(super) fn compat_urls(&self, plan: &ServeOptions) -> io::Result<BTreeMap<String, String>> {
-        let doors = plan.compat.iter().zip(&self.compat);
-        let url =
-            |door: &TcpListener| Ok(format!("http://{}", door.local_addr()?)) as io::Result<_>;
-        doors.map(|(at, door)| Ok((at.compat.to_string(), url(door)?))).collect()
+        let listeners = plan.compat.iter().zip(&self.compat);
+        let url = |listener: &TcpListener| {
+            Ok(format!("http://{}", listener.local_addr()?)) as io::Result<_>
+        };
+        listeners.map(|(at, listener)| Ok((at.compat.to_string(), url(listener)?))).collect()
     }
 }
 

@@ -1,17 +1,17 @@
-//! Signals: the first asks for a graceful stop, a second ^C is not asked twice.
+//! Signals: the first one requests a graceful stop, a ^C after it exits at once.
 
 use std::io;
 
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::oneshot;
 
-/// What a shell reports of a program that ^C ended.
+/// The exit status that a shell reports for a program ended by ^C.
 const INTERRUPTED: i32 = 130;
 
-/// Resolves when somebody asks us to stop.
+/// Resolves when a signal asks us to stop.
 ///
 /// # Errors
-/// When the system refuses.
+/// When a signal handler cannot be installed.
 pub(super) fn listen() -> io::Result<oneshot::Receiver<()>> {
     let mut interrupt = signal(SignalKind::interrupt())?;
     let mut terminate = signal(SignalKind::terminate())?;

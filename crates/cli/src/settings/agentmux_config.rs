@@ -1,6 +1,6 @@
-//! agentmux's own file of settings: what is in no other place is looked up there, last.
+//! agentmux's own settings file, which is looked up last.
 //!
-//! That it names a port opens none: a file that was left behind must not.
+//! A port in it opens no listener by itself: the file may be left over from another installation.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 
 use super::Env;
 
-/// Keys of the file, and our own.
+/// Keys of the file, each with our own key.
 const KEYS: [(&str, &str); 9] = [
     ("host", "doors.agentmux_host"),
     ("port", "doors.agentmux_port"),
@@ -31,42 +31,42 @@ pub(crate) struct AgentmuxConfigFile {
 }
 
 impl AgentmuxConfigFile {
-    /// Reads the first file that is there and makes sense, as agentmux does; others are passed over.
+    /// Reads the first file that exists and parses, as agentmux does; others are skipped.
     pub(crate) fn read(env: Env<'_>) -> Self {
         let open = |path: PathBuf| {
             let text = fs::read_to_string(&path).ok()?;
             Some(Self { values: parse(&text)?, path })
         };
-        places(env).into_iter().find_map(open).unwrap_or_default()
+        candidate_paths(env).into_iter().find_map(open).unwrap_or_default()
     }
 
-    /// A value and where it stands.
+    /// A value and the file it comes from.
     pub(super) fn get(&self, key: &str) -> Option<(&str, &PathBuf)> {
         self.values.get(key).map(|value| (value.as_str(), &self.path))
     }
 }
 
-fn places(env: Env<'_>) -> Vec<PathBuf> {
+fn candidate_paths(env: Env<'_>) -> Vec<PathBuf> {
     let home = env("HOME");
     let named = env("AGENTMUX_CONFIG_FILE").map(|path| match (path.strip_prefix("~/"), &home) {
         (Some(rest), Some(home)) => format!("{home}/{rest}"),
         _ => path,
     });
     let usual = home.as_ref().map(|home| format!("{home}/.config/agentmux/config.json"));
-    let truth =
+    let is_true =
         |word: String| ["1", "true", "yes", "on"].contains(&word.to_ascii_lowercase().trim());
     let here =
-        env("AGENTMUX_ALLOW_CWD_CONFIG").is_some_and(truth).then(|| "agentmux.json".to_owned());
+        env("AGENTMUX_ALLOW_CWD_CONFIG").is_some_and(is_true).then(|| "agentmux.json".to_owned());
     [named, usual, here].into_iter().flatten().map(PathBuf::from).collect()
 }
 
 fn parse(text: &str) -> Option<BTreeMap<&'static str, String>> {
-    let said: Map<String, Value> = serde_json::from_str(text).ok()?;
+    let file: Map<String, Value> = serde_json::from_str(text).ok()?;
     let values = KEYS.iter().filter_map(|(name, key)| {
-        let text = match said.get(*name)? {
+        let text = match file.get(*name)? {
             Value::String(text) => text.clone(),
             Value::Number(number) => number.to_string(),
-            Value::Bool(truth) => truth.to_string(),
+            Value::Bool(boolean) => boolean.to_string(),
             Value::Null | Value::Array(_) | Value::Object(_) => return None,
         };
         Some((*key, text)).filter(|(_, text)| !text.is_empty())

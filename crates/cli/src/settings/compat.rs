@@ -1,4 +1,4 @@
-//! What can be set for the doors of other tools, in our words or in theirs.
+//! Settings for the protocols of other tools, under our names or theirs.
 
 use std::time::Duration;
 
@@ -7,29 +7,30 @@ use paned_server::{AgentmuxConfig, CompatProtocol, Secret};
 
 use super::Sources;
 
-/// How long an agent of agentmux may take until it takes a prompt, beside what was set for its start.
+/// How long an agent of agentmux may take to accept a prompt, in addition to its start-up delay.
 const READY_TIMEOUT: Duration = Duration::from_secs(30);
-/// What a shell would make something else of.
+/// Characters that a shell interprets.
 const SHELL_METACHARACTERS: &[char] = &[
     '\'', '"', '\\', '$', '`', ';', '&', '|', '<', '>', '(', ')', '{', '}', '[', ']', '*', '?',
     '~', '#', '!', '\n',
 ];
 
-/// What is set for the doors.
+/// Settings for the protocols of other tools.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct CompatSettings {
-    /// Those with a port of their own, each as after `--door`.
+    /// Listeners with a port of their own, each written as after `--door`.
     pub(crate) listeners: Vec<String>,
-    /// What clients of agentmux must show at its own port, if that was agreed on.
+    /// The secret that clients of agentmux must send at its own port, if one is set.
     pub(crate) secret: Option<Secret>,
-    /// What they were promised.
+    /// How the agentmux protocol is served.
     pub(crate) agentmux: AgentmuxConfig,
-    /// Variables of other tools that name a port, whose listener nothing switches on; each with that tool's name.
+    /// Variables of other tools that name an address, while nothing switches their listener on;
+    /// each with its protocol.
     pub(crate) unused_variables: Vec<(&'static str, CompatProtocol)>,
 }
 
 impl Sources<'_> {
-    /// Settles everything about doors.
+    /// Resolves these settings.
     pub(super) fn compat(&self) -> Result<CompatSettings, Refusal> {
         let listeners = [self.opencode_pty()?, self.agentmux()?, self.agentapi()?];
         let secret = self.pick("doors.agentmux_token")?.0;
@@ -41,7 +42,7 @@ impl Sources<'_> {
         })
     }
 
-    /// What the log says something about: a variable that was left over from another tool opens no port by itself.
+    /// Variables that the log warns about: one left over from another tool opens no port by itself.
     fn unused_variables(&self) -> Result<Vec<(&'static str, CompatProtocol)>, Refusal> {
         let is_set = |(name, _): &(&'static str, CompatProtocol)| (self.env)(name).is_some();
         let mut found = Vec::new();
@@ -58,8 +59,9 @@ impl Sources<'_> {
         Ok(found)
     }
 
-    /// Where the door of opencode-pty is: as an address, or as its own variables say it once it is switched on. Its clients
-    /// know no token, so everybody on this machine is let in, which is warned about.
+    /// The listener for opencode-pty: at an address of ours, or where the tool's own variables say
+    /// once it is switched on. Its clients send no token, so every program on this machine is
+    /// accepted, and a warning is logged.
     fn opencode_pty(&self) -> Result<Option<String>, Refusal> {
         let (address, _) = self.pick("doors.opencode_pty")?;
         if !address.is_empty() {
@@ -79,8 +81,9 @@ impl Sources<'_> {
         Ok(Some(format!("opencode-pty={address},open")))
     }
 
-    /// Where the door of agentmux is, once it is switched on. Its own variables mean what they always meant: without a
-    /// token everybody on this machine is let in, which is warned about.
+    /// The listener for agentmux, once it is switched on. Its own variables mean what they mean for
+    /// agentmux: without a token every program on this machine is accepted, and a warning is
+    /// logged.
     fn agentmux(&self) -> Result<Option<String>, Refusal> {
         let (address, _) = self.pick("doors.agentmux")?;
         if !address.is_empty() {
@@ -96,7 +99,7 @@ impl Sources<'_> {
         Ok(Some(format!("agentmux={address},open")))
     }
 
-    /// Whether a flag or our own file says it: variables and files of other tools may be left over.
+    /// Whether a flag or our own file sets it: variables and files of other tools may be left over.
     fn is_configured(&self, key: &'static str) -> bool {
         self.flags.contains_key(key) || self.file.get(key).is_some()
     }
@@ -135,7 +138,7 @@ impl Sources<'_> {
         })
     }
 
-    /// What was once slept before an agent was looked at, and is now waited in addition.
+    /// agentmux slept this long before it looked at an agent; we extend the time-out by it.
     fn delay(&self) -> Result<Duration, Refusal> {
         let (text, origin) = self.pick("doors.agentmux_startup_delay")?;
         let seconds: Option<f64> =
@@ -160,7 +163,8 @@ impl Sources<'_> {
     }
 }
 
-/// A command in words: a list, or a text that a shell splits where it is not simple.
+/// A command as a list of arguments: from a list, or from a string, which goes to a shell unless it
+/// is simple.
 fn command(text: &str) -> Option<Vec<String>> {
     let own = |words: &mut dyn Iterator<Item = &str>| words.map(str::to_owned).collect();
     let sets_a_variable = text.split_whitespace().next().is_some_and(|word| word.contains('='));

@@ -1,4 +1,4 @@
-//! A reader's copy of the counters in a tape's header, checked before anything is done with them.
+//! A reader's copy of the counters in a tape's header, validated before it is used.
 
 use std::fs::File;
 use std::io;
@@ -12,10 +12,10 @@ use super::{Damage, Geometry, sizes};
 
 /// Offsets stay below this, so that sums of two of them never overflow.
 const MAX_OFFSET: u64 = 1 << 62;
-/// How often a copy is made anew that was made in the middle of a write.
+/// How often a copy is retried that was made in the middle of a write.
 const TRIES: usize = 100;
 
-/// Words that were in the header at one moment, and fit together.
+/// A consistent snapshot of the header's words.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Counters {
     page: [u8; COUNTERS * 8],
@@ -42,12 +42,12 @@ impl Counters {
             if tries == TRIES {
                 return Ok(Err(Damage::Header("its checksum is wrong")));
             }
-            // The writer is in the middle of it.
+            // The writer is in the middle of a write.
             thread::yield_now();
         }
     }
 
-    /// Whether no write fell into the copy. An older tape has no checksum.
+    /// Whether no write overlapped the copy. An older tape has no checksum.
     fn is_whole(&self) -> bool {
         let check = self.get(HeaderWord::Checksum);
         check == 0 || check == checksum(&self.page)
@@ -69,7 +69,7 @@ impl Counters {
         if self.get(HeaderWord::Magic) != MAGIC {
             return Err("it is not that of a tape");
         }
-        // What is at the other places in another version is not known.
+        // The meaning of the other words in another version is not known.
         if self.get(HeaderWord::Version) != VERSION {
             return Ok(());
         }
@@ -97,7 +97,8 @@ impl Counters {
         Ok(())
     }
 
-    /// Whether these may follow others of the same tape: it keeps its size, and no offset goes back.
+    /// Whether these may follow earlier counters of the same tape: it keeps its size, and no offset
+    /// goes back.
     pub(super) fn check_after(&self, before: &Self) -> Result<(), Damage> {
         let fixed = [HeaderWord::Version, HeaderWord::Blocks];
         let rising = [HeaderWord::First, HeaderWord::End];
@@ -108,11 +109,11 @@ impl Counters {
         Err(Damage::Header("it is that of another tape"))
     }
 
-    /// The end of this tape if nothing before it can be read.
+    /// The same counters, with no output kept: nothing before the end can be read.
     pub(super) fn without_output(mut self) -> Self {
         let end = self.get(HeaderWord::End).to_le_bytes();
-        let place = HeaderWord::First as usize * 8;
-        self.page[place..place + 8].copy_from_slice(&end);
+        let start = HeaderWord::First as usize * 8;
+        self.page[start..start + 8].copy_from_slice(&end);
         self
     }
 }

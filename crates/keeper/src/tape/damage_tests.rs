@@ -1,4 +1,4 @@
-//! Tapes that something else has cut or overwritten.
+//! Tapes that another process has cut or overwritten.
 
 use std::fs::{File, OpenOptions};
 use std::os::unix::fs::FileExt;
@@ -128,7 +128,7 @@ fn every_change_restores_a_tape_that_was_emptied() {
 fn a_cut_that_falls_into_a_flood_is_noticed_when_the_file_has_grown_again() {
     let mut case = DamagedTape::new(100);
     case.file().set_len(0).unwrap();
-    // In the same moment: the file is not looked at for each piece of a flood.
+    // In the same moment: the file's length is not checked for each piece of a flood.
     let now = Time(case.now);
     case.writer.append(b"unknown\n", now).unwrap();
     assert_eq!(case.reader().damage(), Some(Damage::Cut(geometry().data_at(1007) + 1)));

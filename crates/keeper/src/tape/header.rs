@@ -1,9 +1,11 @@
 //! The tape's first page: 64-bit words at fixed places, little-endian.
 //!
-//! No side maps it: a file that is cut under a mapping kills the process that touches it. The writer has the page in memory
-//! and writes it whole with one `pwrite`, so that what something else wrote into it is gone with the next change; readers
-//! copy the words with one `pread` (see `counters`). That is one system call for each look and each change, well under a
-//! microsecond. A checksum tells a copy that was made in the middle of a write. A word that a version does not know is zero.
+//! Neither side maps it: a file that is cut under a mapping kills the process that touches it. The
+//! writer has the page in memory and writes it whole with one `pwrite`, so that the next change
+//! replaces whatever another process wrote into it; readers copy the words with one `pread` (see
+//! `counters`). That is one system call for each read and each change, well under a microsecond. A
+//! checksum detects a copy that was made in the middle of a write. A word that a version does not
+//! know is zero.
 
 use std::fs::File;
 use std::io;
@@ -16,13 +18,13 @@ use super::sizes;
 
 /// The header's size in bytes.
 pub(super) const LEN: u64 = 4096;
-/// How many words stand before the marks of sizes; the last of them is their checksum.
+/// How many words are before the marks of sizes; the last of them is their checksum.
 pub(super) const COUNTERS: usize = 32;
 /// The version this build writes and reads.
 pub(super) const VERSION: u64 = 1;
 pub(super) const MAGIC: u64 = u64::from_le_bytes(*b"panetape");
 
-/// The words by place. Places are never given a new meaning.
+/// The words by index. An index never gets a new meaning.
 #[derive(Clone, Copy)]
 pub(super) enum HeaderWord {
     Magic = 0,
@@ -35,7 +37,7 @@ pub(super) enum HeaderWord {
     End = 9,
     /// Line ends before `End`.
     Lines = 10,
-    /// What the server has looked at.
+    /// What the server has acknowledged.
     Acked = 11,
     Pid = 12,
     Keeper = 13,
@@ -47,9 +49,9 @@ pub(super) enum HeaderWord {
     Stalled = 18,
     /// What was before this offset was lost because the file was cut; zero if it never was.
     Lost = 19,
-    /// How many marks of time were made.
+    /// How many time marks were made.
     Times = 24,
-    /// How many of them there is room for; zero on a tape without any.
+    /// How many of them fit; zero on a tape without any.
     TimesRoom = 25,
     /// How many sizes the terminal had: see `sizes`. Not there on a tape without a checksum.
     Sizes = 26,
@@ -90,14 +92,14 @@ impl TapeHeader {
         self.put(word as usize, value);
     }
 
-    /// The word at a place that another module has the say over: see `sizes`.
-    pub(super) fn at(&self, place: usize) -> u64 {
-        word_at(&self.page[..], place)
+    /// The word at an index that another module defines: see `sizes`.
+    pub(super) fn at(&self, index: usize) -> u64 {
+        word_at(&self.page[..], index)
     }
 
     /// Sets such a word, as [`TapeHeader::set`].
-    pub(super) fn put(&mut self, place: usize, value: u64) {
-        self.page[place * 8..place * 8 + 8].copy_from_slice(&value.to_le_bytes());
+    pub(super) fn put(&mut self, index: usize, value: u64) {
+        self.page[index * 8..index * 8 + 8].copy_from_slice(&value.to_le_bytes());
     }
 
     /// Writes the page.
@@ -140,17 +142,17 @@ pub(super) fn unpack_ending(packed: u64, at: Time) -> Option<ExitRecord> {
     Some(ExitRecord { exit, killed, timed_out, at })
 }
 
-/// The word at a place of a page, or of the beginning of one.
-pub(super) fn word_at(page: &[u8], place: usize) -> u64 {
+/// The word at an index of a page, or of the beginning of one.
+pub(super) fn word_at(page: &[u8], index: usize) -> u64 {
     let mut word = [0; 8];
-    word.copy_from_slice(&page[place * 8..place * 8 + 8]);
+    word.copy_from_slice(&page[index * 8..index * 8 + 8]);
     u64::from_le_bytes(word)
 }
 
 /// The checksum of the counters; never zero.
 pub(super) fn checksum(page: &[u8]) -> u64 {
-    let mix = |sum: u64, place: usize| {
-        (sum ^ word_at(page, place)).wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(29)
+    let mix = |sum: u64, index: usize| {
+        (sum ^ word_at(page, index)).wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(29)
     };
     (0..HeaderWord::Checksum as usize).fold(MAGIC, mix) | 1
 }

@@ -1,9 +1,9 @@
-//! Whether the process that writes a tape is there.
+//! Whether the process that writes a tape is alive.
 
 use super::TapeReader;
 
 impl TapeReader {
-    /// Whether the tape's keeper lives. A process that only has its number by now is not taken for it.
+    /// Whether the tape's keeper is alive. Another process that has reused its pid does not count.
     #[must_use]
     pub fn has_live_keeper(&self) -> bool {
         system::is_kept(self)
@@ -17,10 +17,12 @@ mod system {
 
     use super::TapeReader;
 
-    /// The keeper is the process of that number that has this very file open for writing; readers have it open, too. One
-    /// that ends lets go of its files before anybody hears that its sockets are closed.
+    /// The keeper is the process with that pid that has this very file open for writing; readers
+    /// have it open, too. A process that exits closes its files before its peers see its sockets
+    /// closed.
     pub(super) fn is_kept(tape: &TapeReader) -> bool {
-        let (Ok(own), keeper) = (tape.file.metadata(), tape.keeper()) else { return false };
+        let Ok(own) = tape.file.metadata() else { return false };
+        let keeper = tape.keeper();
         let open = fs::read_dir(format!("/proc/{keeper}/fd")).into_iter().flatten();
         open.flatten().any(|fd| {
             let file = fs::metadata(fd.path());
@@ -44,10 +46,10 @@ mod system {
     use super::TapeReader;
     use crate::time;
 
-    /// `ps` tells whole seconds.
+    /// `ps` reports whole seconds.
     const ROUNDING: u64 = 2;
 
-    /// The keeper was there before its tape was; whoever got its number later was not.
+    /// The keeper is older than its tape; a process that got its pid later is not.
     pub(super) fn is_kept(tape: &TapeReader) -> bool {
         let keeper = tape.keeper().to_string();
         let process = ["-o", "stat=,etime=", "-p", &keeper];
@@ -55,7 +57,7 @@ mod system {
         let text = String::from_utf8_lossy(&output.stdout).into_owned();
         let mut fields = text.split_ascii_whitespace();
         let lives = fields.next().is_some_and(|stat| !stat.starts_with('Z'));
-        let since = clock::now().since(tape.started()) / 1000;
+        let since = time::now().since(tape.started()) / 1000;
         lives && fields.next().and_then(seconds).is_some_and(|age| since <= age + ROUNDING)
     }
 
@@ -63,7 +65,7 @@ mod system {
     fn seconds(text: &str) -> Option<u64> {
         let (days, rest) = text.split_once('-').unwrap_or(("0", text));
         let parts = rest.split(':').map(|part| part.parse::<u64>().ok());
-        let clock = parts.reduce(|sum, part| Some(sum? * 60 + part?))??;
-        Some(days.parse::<u64>().ok()? * 24 * 60 * 60 + clock)
+        let within_day = parts.reduce(|sum, part| Some(sum? * 60 + part?))??;
+        Some(days.parse::<u64>().ok()? * 24 * 60 * 60 + within_day)
     }
 }

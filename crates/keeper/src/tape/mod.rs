@@ -3,19 +3,21 @@
 //! ```text
 //! header  4096 bytes   magic, version, geometry; then counters, changed in place (see `header`)
 //! index   16 per block what the pane had printed before each 4 KiB block: lines, and the time
-//! data    capacity     byte `offset` stands at `offset % capacity`
+//! data    capacity     byte `offset` is at `offset % capacity`
 //! times   16 per mark  when what was printed (see `times`); not there on older tapes
-//! tail    4096 bytes   never written, so that a file that was cut stays shorter, whatever is written into it
+//! tail    4096 bytes   never written: a file that was cut stays shorter, whatever is written
 //! ```
 //!
-//! One writer (the keeper), any number of readers, no lock: the writer announces what it will overwrite
-//! before it does and what it has written after, and a reader checks again after it has read. Nothing is mapped:
-//! everything goes through `pread` and `pwrite`, so a full disk or a cut file is an error with a name and never a signal.
-//! What is read is checked: whatever a file says, a reader neither panics, nor loops, nor reserves more than it was asked for.
-//! The file is sparse: an idle pane costs what it printed.
+//! One writer (the keeper), any number of readers, no lock: the writer announces what it will
+//! overwrite before it does and what it has written after, and a reader checks again after it has
+//! read. Nothing is mapped: everything goes through `pread` and `pwrite`, so a full disk or a
+//! truncated file is an error and never a signal. What is read is validated: whatever the file
+//! says, a reader neither panics, nor loops, nor allocates more than it was asked for. The file is
+//! sparse: an idle pane takes only the space of its output.
 //!
-//! A file that was cut has lost its end, which is anywhere in the output, for the data is a ring. A reader reports that as a
-//! gap. The writer restores the length and the header, and keeps only what is after the last byte that was lost.
+//! A file that was cut has lost its end, which may be any part of the output, because the data is a
+//! ring. A reader reports that as a gap. The writer restores the length and the header, and keeps
+//! only what is after the last byte that was lost.
 
 mod counters;
 mod header;
@@ -42,22 +44,22 @@ pub const MIN_CAPACITY: u64 = 16 * BLOCK;
 /// Bytes of one index entry: lines before the block, then the time of its first byte.
 const ENTRY: u64 = 16;
 
-/// How many blocks more are given up at once than must be: what the next write overwrites was announced with the last one,
-/// so that a change costs one write of the header.
+/// How many more blocks are dropped at once than necessary: what the next write overwrites was
+/// announced with the last one, so that an append costs one write of the header.
 const LEAD: u64 = 16;
 
 /// The most blocks that a tape can have: a pebibyte of output.
 const MAX_BLOCKS: u64 = 1 << 38;
 
-/// Why a file is no tape that can be read.
+/// Why a tape cannot be opened.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The system said no.
+    /// The system refused.
     #[error("cannot use the tape {path}: {source}")]
     Io {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
     /// It is something else, or its beginning is damaged.
@@ -71,7 +73,7 @@ pub enum Error {
         /// Its version.
         found: u64,
     },
-    /// Its header makes no sense.
+    /// Its header is invalid.
     #[error("cannot use the tape {path}: {damage}")]
     Damaged {
         /// The file.
@@ -81,7 +83,7 @@ pub enum Error {
     },
 }
 
-/// What something else has done to a tape.
+/// How another process has damaged a tape.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Damage {
     /// It is shorter than it was made.
@@ -98,21 +100,21 @@ pub enum Damage {
     Unreadable(io::ErrorKind),
 }
 
-/// Where index and data stand in the file.
+/// Where index and data are in the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Geometry {
     blocks: u64,
 }
 
 impl Geometry {
-    /// The geometry that keeps at least this many bytes: one block more, because the oldest is dropped
-    /// whole when the newest is begun, and those that are given up early.
+    /// The geometry that keeps at least this many bytes: one block more, because the oldest is
+    /// dropped whole when the newest is begun, and those that are dropped early.
     fn keeping(bytes: u64) -> Self {
         let blocks = bytes.max(MIN_CAPACITY).div_ceil(BLOCK) + 1 + LEAD;
         Self { blocks: blocks.min(MAX_BLOCKS) }
     }
 
-    /// Whether a tape can be like that. The numbers below overflow for none that can.
+    /// Whether a tape can have this geometry. If it can, none of the sums below overflow.
     fn is_possible(self) -> bool {
         (1..=MAX_BLOCKS).contains(&self.blocks)
     }
@@ -121,7 +123,7 @@ impl Geometry {
         self.blocks * BLOCK
     }
 
-    /// Where the index entry of the block around this offset stands.
+    /// Where the index entry of the block around this offset is.
     fn entry_at(self, offset: u64) -> u64 {
         header::LEN + offset / BLOCK % self.blocks * ENTRY
     }
@@ -130,7 +132,7 @@ impl Geometry {
         (header::LEN + self.blocks * ENTRY).next_multiple_of(4096)
     }
 
-    /// Where the byte of this offset stands.
+    /// Where the byte of this offset is.
     fn data_at(self, offset: u64) -> u64 {
         self.data_from() + offset % self.capacity()
     }
@@ -139,8 +141,8 @@ impl Geometry {
         self.data_from() + self.capacity()
     }
 
-    /// Of the bytes before `end`, the offset after the last one that a file of this length does not have; zero if it has
-    /// them all.
+    /// Of the bytes before `end`, the offset after the last one that a file of this length does not
+    /// have; zero if it has them all.
     fn lost_before(self, end: u64, length: u64) -> u64 {
         if self.file_len() <= length {
             return 0;
@@ -157,7 +159,7 @@ impl Geometry {
         (offset / BLOCK + 1).saturating_mul(BLOCK)
     }
 
-    /// How long a whole file is: with its marks of time, and a tail that is never written.
+    /// How long a whole file is: with its time marks, and a tail that is never written.
     fn full_len(self) -> u64 {
         self.file_len() + times::room(self) * times::MARK_LEN + 4096
     }

@@ -1,4 +1,4 @@
-//! Everybody else's side of a tape.
+//! The readers' side of a tape.
 
 use std::fs::File;
 use std::io::{self, ErrorKind};
@@ -13,14 +13,15 @@ use super::header::{self, HeaderWord};
 use super::sizes::{self, SizeMark};
 use super::{BLOCK, Damage, Error, Geometry};
 
-/// Bytes from an offset were asked for that are no longer kept.
+/// A read asked for an offset that is no longer kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OutputGap {
     /// The first offset that is still there.
     pub first: u64,
 }
 
-/// A tape, open for reading. Never slows the writer; what was overwritten is told as a [`OutputGap`].
+/// A tape, open for reading. It never slows the writer; a read of overwritten output answers an
+/// [`OutputGap`].
 #[derive(Debug)]
 pub struct TapeReader {
     pub(super) file: File,
@@ -29,14 +30,14 @@ pub struct TapeReader {
     state: Box<Mutex<TapeReaderState>>,
 }
 
-/// What the last look has found.
+/// What the last read of the header found.
 #[derive(Debug)]
 struct TapeReaderState {
-    /// The last counters that made sense. They stand for those that do not.
+    /// The last valid counters. They are used while the header is damaged.
     counters: Counters,
     /// What is wrong with the header.
     damage: Option<Damage>,
-    /// The length to which the file was found to be cut.
+    /// The length of the file, if it was found to be cut.
     cut: Option<u64>,
 }
 
@@ -60,12 +61,13 @@ pub struct Summary {
     pub lines: u64,
     /// The terminal's size.
     pub size: Size,
-    /// What something else has done to the tape, as far as that was noticed.
+    /// How another process has damaged the tape, as far as that was noticed.
     pub damage: Option<Damage>,
 }
 
 impl TapeReader {
-    /// Opens a tape. One that was cut can be opened: what is missing is told as a [`OutputGap`].
+    /// Opens a tape. One that was cut can be opened: a read of the missing part answers an
+    /// [`OutputGap`].
     ///
     /// # Errors
     /// When it is not there, is no tape, is of a newer version, or has a damaged header.
@@ -86,9 +88,9 @@ impl TapeReader {
         let geometry = counters.geometry();
         let length = file.metadata().map_err(io)?.len();
         let cut = (length < geometry.file_len()).then_some(length);
-        // Without its index nothing of it can be found.
-        let is_blind = length < geometry.data_from();
-        let counters = if is_blind { counters.without_output() } else { counters };
+        // Without its index no output can be found.
+        let has_no_index = length < geometry.data_from();
+        let counters = if has_no_index { counters.without_output() } else { counters };
         Ok(Self {
             file,
             geometry,
@@ -96,20 +98,21 @@ impl TapeReader {
         })
     }
 
-    /// Looks at the header. Where that is damaged, the last look that was not holds.
+    /// Reads the header. If that is damaged, the last valid counters stay.
     pub(super) fn read_counters(&self) -> Counters {
-        let mut seen = self.lock();
-        // Within the lock, so that looks come in the order in which the header was written.
-        match self.check(&seen.counters) {
+        let mut state = self.lock();
+        // Within the lock, so that reads of the header are stored in the order in which it was
+        // written.
+        match self.check(&state.counters) {
             Ok(counters) => {
                 let is_restored =
-                    seen.counters.get(HeaderWord::Lost) != counters.get(HeaderWord::Lost);
-                let cut = seen.cut.filter(|_| !is_restored);
-                *seen = TapeReaderState { counters, damage: None, cut };
+                    state.counters.get(HeaderWord::Lost) != counters.get(HeaderWord::Lost);
+                let cut = state.cut.filter(|_| !is_restored);
+                *state = TapeReaderState { counters, damage: None, cut };
             }
-            Err(damage) => seen.damage = Some(damage),
+            Err(damage) => state.damage = Some(damage),
         }
-        seen.counters
+        state.counters
     }
 
     fn lock(&self) -> MutexGuard<'_, TapeReaderState> {
@@ -122,7 +125,7 @@ impl TapeReader {
         counters.check_after(before).map(|()| counters)
     }
 
-    /// What something else has done to it.
+    /// How another process has damaged it.
     #[must_use]
     pub fn damage(&self) -> Option<Damage> {
         self.read_counters();
@@ -130,13 +133,13 @@ impl TapeReader {
         self.lock().damage()
     }
 
-    /// Looks whether the file is as long as it was made.
+    /// Checks whether the file has its full length.
     fn check_length(&self) {
         let length = self.file.metadata().map_or(0, |file| file.len());
         self.lock().cut = (length < self.geometry.file_len()).then_some(length);
     }
 
-    /// All of it that lists show, by one look.
+    /// All that lists show, from one read of the header.
     #[must_use]
     pub fn summary(&self) -> Summary {
         let now = self.read_counters();
@@ -149,7 +152,7 @@ impl TapeReader {
         }
     }
 
-    /// The first offset that was kept and the end of the output, when this was last looked at.
+    /// The first kept offset and the end of the output, as of the last read of the header.
     #[must_use]
     pub fn last_seen(&self) -> (u64, u64) {
         let counters = self.last_counters();
@@ -178,7 +181,7 @@ impl TapeReader {
         self.read_counters().get(HeaderWord::Lines)
     }
 
-    /// What a server had looked at when it last said so.
+    /// What a server had acknowledged last.
     #[must_use]
     pub fn taken(&self) -> u64 {
         self.read_counters().get(HeaderWord::Acked)
@@ -208,14 +211,15 @@ impl TapeReader {
         sizes::unpack(self.read_counters().get(HeaderWord::Size))
     }
 
-    /// The sizes that the terminal had after the first so many, and from where on, oldest first; as far as they are
-    /// still known. Of those before an offset all are there if it was known to be written before this is asked.
+    /// The sizes that the terminal had after the first `after`, each with the offset from which it
+    /// holds, oldest first, as far as they are still known. All sizes up to an offset are there if
+    /// that offset was written before this call.
     #[must_use]
     pub fn sizes(&self, after: u64) -> Vec<SizeMark> {
         sizes::read(&self.file, after, &self.read_counters()).unwrap_or_default()
     }
 
-    /// How the program ended, once it has. From then on the output is whole.
+    /// How the program ended, once it has. From then on the output is complete.
     #[must_use]
     pub fn ending(&self) -> Option<ExitRecord> {
         let now = self.read_counters();
@@ -235,7 +239,7 @@ impl TapeReader {
     pub fn read(&self, offset: u64, buffer: &mut [u8]) -> io::Result<Result<usize, OutputGap>> {
         let wanted_end = offset.saturating_add(buffer.len() as u64);
         let (mut first, mut end) = self.last_seen();
-        // What was written stays written: a look that is old is good enough if it goes far enough.
+        // Written bytes stay written: old counters are good enough if they reach far enough.
         if end < wanted_end || offset < first {
             self.read_counters();
             (first, end) = self.last_seen();
@@ -246,7 +250,7 @@ impl TapeReader {
         let left = usize::try_from(end.saturating_sub(offset)).unwrap_or(usize::MAX);
         let wanted = buffer.len().min(left);
         let got = self.read_data(offset, &mut buffer[..wanted])?;
-        // The writer may have come round while we read.
+        // The writer may have lapped us while we read.
         let first = self.first();
         if offset < first {
             return Ok(Err(OutputGap { first }));
@@ -255,14 +259,15 @@ impl TapeReader {
             self.check_length();
         }
         if got == 0 && wanted != 0 {
-            // The file ends before this: the next lap of the ring begins where it may go on.
+            // The file ends before this offset. What follows may continue at the next lap of the
+            // ring.
             let lap = (offset / self.geometry.capacity() + 1) * self.geometry.capacity();
             return Ok(Err(OutputGap { first: lap.min(end) }));
         }
         Ok(Ok(got))
     }
 
-    /// Answers how much there was: less than a buffer full only where the file is cut.
+    /// Answers how many bytes there were: less than a buffer full only where the file is cut.
     fn read_data(&self, offset: u64, buffer: &mut [u8]) -> io::Result<usize> {
         let capacity = self.geometry.capacity();
         let to_edge = usize::try_from(capacity - offset % capacity).unwrap_or(usize::MAX);
@@ -274,8 +279,9 @@ impl TapeReader {
         Ok(got + read_until_end(&self.file, after, self.geometry.data_from())?)
     }
 
-    /// Lines before, and the time of the first byte of, the block around this offset: the nearest place
-    /// from which line numbers can be counted. The place comes first: the block's start, or the first byte that is kept.
+    /// The lines before the block around this offset and the time of its first byte: the nearest
+    /// place from which line numbers can be counted. That place comes first: the block's start, or
+    /// the first byte that is kept.
     ///
     /// # Errors
     /// When the disk refuses, or the index is damaged.
@@ -300,7 +306,7 @@ impl TapeReader {
     }
 }
 
-/// Whether a file begins as a tape does, whatever follows.
+/// Whether a file begins like a tape, whatever follows.
 fn is_tape(file: &File) -> bool {
     let mut word = [0; 8];
     let read = read_until_end(file, &mut word, 0);

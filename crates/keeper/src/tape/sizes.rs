@@ -1,8 +1,8 @@
 //! Which size the terminal had where in the output: a small ring in the tape's first page.
 //!
-//! What was printed for one size is wrong on another, so a screen that is drawn later takes each size where the
-//! terminal took it. A mark is written before the bytes that follow it, so a reader that looks at the end of the output first
-//! and at the marks then has every mark before that end.
+//! Output for one size is wrong on another, so a screen that is drawn later takes each size at the
+//! offset where the terminal took it. A mark is written before the bytes that follow it, so a
+//! reader that reads the end of the output first and the marks then has every mark before that end.
 
 use std::fs::File;
 use std::io::{self, ErrorKind};
@@ -19,24 +19,26 @@ const COUNT: usize = 256;
 const RING: usize = 258;
 /// How many marks the ring holds.
 const SLOTS: u64 = 127;
-/// No pane ever has so many sizes: a larger count is damage.
+/// No pane ever has this many sizes: a larger count is damage.
 pub(super) const MAX_COUNT: u64 = 1 << 48;
 
 /// From an offset on, the terminal has this size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SizeMark {
-    /// How many sizes there were up to this one, which counts.
+    /// The number of this size, counted from 1.
     pub n: u64,
-    /// What is printed from here on is for this size.
+    /// Output from here on is for this size.
     pub offset: u64,
     /// The size.
     pub size: Size,
 }
 
-/// Notes the size that the terminal has from this offset on. The mark is in the file before it is counted.
+/// Records the size that the terminal has from this offset on. The mark is in the file before it is
+/// counted.
 ///
 /// # Errors
-/// When the disk refuses; the mark is counted all the same, and in the file with the next page that it takes.
+/// When the disk refuses. The mark is counted all the same, and gets into the file with the next
+/// successful write of the header.
 pub(super) fn record(
     header: &mut TapeHeader,
     file: &File,
@@ -53,8 +55,9 @@ pub(super) fn record(
     written
 }
 
-/// The marks after the first so many, of those that were there with these counters, oldest first. Those that the ring has lost are not among them, nor
-/// those that make no sense: a mark never goes back.
+/// The marks after the first `after`, of those that were there with these counters, oldest first.
+/// Marks that the ring has lost are left out, and so are invalid ones: the offsets of marks never
+/// go back.
 ///
 /// # Errors
 /// When the disk refuses, or the file is cut.
@@ -72,14 +75,14 @@ pub(super) fn read(file: &File, after: u64, now: &Counters) -> io::Result<Vec<Si
     let mut at = 0;
     let mut marks = Vec::new();
     for before in after.max(made.saturating_sub(SLOTS))..made {
-        let place = slot(before) - RING;
-        let offset = word_at(&ring, place);
+        let index = slot(before) - RING;
+        let offset = word_at(&ring, index);
         if (at..=end).contains(&offset) {
             at = offset;
-            marks.push(SizeMark { n: before + 1, offset, size: unpack(word_at(&ring, place + 1)) });
+            marks.push(SizeMark { n: before + 1, offset, size: unpack(word_at(&ring, index + 1)) });
         }
     }
-    // The writer may have come round while we read; the slot it writes next is in its hands already.
+    // The writer may have lapped us while we read; it may be writing its next slot already.
     let made = count(file)?;
     marks.retain(|mark| made < (mark.n - 1).saturating_add(SLOTS));
     Ok(marks)
@@ -105,7 +108,8 @@ pub(super) fn pack(size: Size) -> u64 {
     u64::from(size.cols) << 16 | u64::from(size.rows)
 }
 
-/// The size in a word, made to fit what a screen can have: a screen of the largest that a word holds has gigabytes.
+/// The size in a word, clamped to what a screen can have: a screen of the largest size that fits a
+/// word would take gigabytes.
 pub(super) fn unpack(packed: u64) -> Size {
     let [_, _, _, _, cols_high, cols, rows_high, rows] = packed.to_be_bytes();
     Size {

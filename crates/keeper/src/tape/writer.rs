@@ -24,15 +24,15 @@ pub struct TapeWriter {
     end: u64,
     lines: u64,
     times: TimeMarks,
-    /// When the file was last seen to be whole, and where its output ended.
+    /// When the file last had its full length, and where the output ended then.
     checked: (Time, u64),
 }
 
-/// For how many milliseconds a file that was whole is taken to be whole while bytes are appended.
+/// How many milliseconds pass between two checks of the file's length while bytes are appended.
 const RECHECK_MS: u64 = 10;
 
 impl TapeWriter {
-    /// Makes a tape that keeps at least `capacity` bytes. Refuses to touch a file that is there.
+    /// Makes a tape that keeps at least `capacity` bytes. Refuses to touch an existing file.
     ///
     /// # Errors
     /// When the system refuses.
@@ -48,8 +48,8 @@ impl TapeWriter {
         Ok(Self { file, header, geometry, end: 0, lines: 0, times, checked })
     }
 
-    /// Restores a tape that something else has cut: its length and its header. What was printed up to the last byte that is
-    /// missing is lost. The program never waits for it.
+    /// Restores a tape that another process has cut: its length and its header. Output up to the
+    /// last missing byte is lost. The program never waits for that output.
     ///
     /// # Errors
     /// When the disk refuses.
@@ -71,26 +71,27 @@ impl TapeWriter {
             self.header.set(HeaderWord::First, lost);
             self.header.set(HeaderWord::Lost, lost);
         }
-        // The marks of time stand at the end of the file.
+        // The time marks are at the end of the file.
         self.times.discard(&mut self.header);
         if lost == self.end && !self.end.is_multiple_of(BLOCK) {
-            // From here on this block is counted, as its beginning is gone: see `Reader::mark`.
+            // Lines of this block are counted from here on, because its beginning is gone: see
+            // `TapeReader::line_mark`.
             self.write_entries(self.end / BLOCK * BLOCK, &entry(self.lines, now))?;
         }
         self.header.write(&self.file)?;
-        // Last: should the disk have refused any of this, it is done again.
+        // Last: if the disk has refused any of this, it is done again.
         self.file.set_len(self.geometry.full_len())
     }
 
-    /// Whether a file that is too short was cut to this length. Otherwise what was appended since it was whole may have made
-    /// it longer again, with a hole before that.
+    /// Whether a file that is too short was cut to this length. Otherwise bytes that were appended
+    /// after the cut may have made it longer again, with a hole before them.
     fn is_as_cut(&self, length: u64) -> bool {
         let is_idle = self.checked.1 == self.end;
         let last = self.geometry.data_at(self.end.saturating_sub(1)) + 1;
         is_idle || length < self.geometry.file_len() && length != last
     }
 
-    /// Writes the header anew, and restores the tape if something else has cut it.
+    /// Writes the header again, and restores the tape if another process has cut it.
     ///
     /// # Errors
     /// When the disk refuses.
@@ -99,10 +100,10 @@ impl TapeWriter {
         self.header.write(&self.file)
     }
 
-    /// Goes on in a new file at this path, with all that is kept: the one that it has was deleted.
+    /// Continues in a new file at this path, with all that is kept, after the old file was deleted.
     ///
     /// # Errors
-    /// When there is a file, or the disk refuses. It goes on in the old file then.
+    /// When the path exists, or the disk refuses. The writer continues in the old file then.
     pub fn move_to(&mut self, path: &Path) -> io::Result<()> {
         self.repair(time::now())?;
         let mut open = OpenOptions::new();
@@ -119,14 +120,14 @@ impl TapeWriter {
         Ok(())
     }
 
-    /// Writes the header. Should the disk refuse, it comes with the next one: nothing that is in it is lost before the
-    /// keeper is.
+    /// Writes the header. If the disk refuses, the next write of the header makes up for it:
+    /// nothing in it is lost while the keeper runs.
     fn write_header(&mut self) {
         let _ = self.refresh();
     }
 
-    /// Appends the beginning of what the program printed and answers how much of it. When the disk
-    /// refuses, nothing has happened, and the same call may be made again later.
+    /// Appends the beginning of these bytes and answers how many. When the disk refuses, nothing
+    /// has happened, and the caller may retry later.
     ///
     /// # Errors
     /// When the disk refuses.
@@ -144,18 +145,18 @@ impl TapeWriter {
         let end = self.end + bytes.len() as u64;
         let first = self.geometry.first_kept(end);
         if self.header.get(HeaderWord::First) < first {
-            // Before the bytes, so that a reader who is in the middle of them notices.
+            // Before the bytes, so that a reader in the middle of them notices.
             self.header.set(HeaderWord::First, first);
             self.header.write(&self.file)?;
         }
         self.write_data(bytes)?;
         let lines = self.write_index(bytes, now)?;
-        // Before its bytes are there for anybody, so that none has an older one's time.
-        self.times.record((&self.file, &mut self.header), self.geometry, (self.end, now))?;
+        // Before readers see the bytes, so that no byte has an older one's time.
+        self.times.record(&self.file, &mut self.header, self.geometry, self.end, now)?;
         self.announce(end, lines)
     }
 
-    /// Has readers see the bytes up to an offset.
+    /// Publishes the bytes up to an offset to readers.
     fn announce(&mut self, end: u64, lines: u64) -> io::Result<()> {
         let first = self.geometry.first_announced(end).max(self.header.get(HeaderWord::First));
         self.header.set(HeaderWord::First, first);
@@ -224,25 +225,25 @@ impl TapeWriter {
         limit.saturating_sub(self.end)
     }
 
-    /// Notes the program's process.
+    /// Records the program's process id.
     pub fn set_pid(&mut self, pid: u32) {
         self.header.set(HeaderWord::Pid, u64::from(pid));
         self.write_header();
     }
 
-    /// Notes the terminal's size: what is appended from now on is for it.
+    /// Records the terminal's size: what is appended from now on is for it.
     pub fn set_size(&mut self, size: Size) {
         if self.header.get(HeaderWord::Size) == sizes::pack(size) {
             return;
         }
-        // First, so that a reader that has seen the size finds where it began.
+        // First, so that a reader that has seen the size finds where it begins.
         let _ = self.repair(time::now());
         let _ = sizes::record(&mut self.header, &self.file, self.end, size);
         self.header.set_size(size);
         self.write_header();
     }
 
-    /// Notes what the server has looked at. It never goes back.
+    /// Records what the server has acknowledged. It never goes back.
     pub fn set_acked(&mut self, offset: u64) {
         if self.taken() < offset {
             self.header.set(HeaderWord::Acked, offset.min(self.end));
@@ -250,26 +251,26 @@ impl TapeWriter {
         }
     }
 
-    /// What the server has looked at.
+    /// What the server has acknowledged.
     #[must_use]
     pub fn taken(&self) -> u64 {
         self.header.get(HeaderWord::Acked)
     }
 
-    /// Notes that the disk refuses and the program waits; the next append that works takes it back.
+    /// Records that the disk refuses and the program waits; the next append that works clears it.
     pub fn set_stalled(&mut self) {
         self.header.set(HeaderWord::Stalled, 1);
         self.write_header();
     }
 
-    /// Notes how the program ended: after its last byte, once.
+    /// Records how the program ended: after its last byte, once.
     pub fn set_ending(&mut self, ending: ExitRecord) {
         self.header.set_ending(ending);
         self.write_header();
     }
 }
 
-/// Copies what is in a file behind its header, and none of its holes.
+/// Copies a file's data behind its header, and none of its holes.
 fn copy(from: &File, to: &File) -> io::Result<()> {
     let mut buffer = vec![0; 64 << 10];
     let mut at = super::header::LEN;

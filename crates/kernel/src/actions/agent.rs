@@ -1,4 +1,4 @@
-//! What the actions on agents have in common.
+//! Helpers shared by the actions on agents.
 
 use paned_model::{AgentInfo, PaneId, Refusal};
 
@@ -7,12 +7,12 @@ use crate::agents::AgentHandle;
 use crate::panes::Pane;
 use crate::panes::pane::pane_gone;
 
-/// What the agent in a pane is doing, or the refusal that there is none.
+/// The state of the agent in a pane, or the refusal that there is none.
 pub(super) fn agent(pane: &Pane) -> Result<AgentInfo, Refusal> {
     pane.lock().agent.clone().ok_or_else(|| no_agent(&pane.id))
 }
 
-/// Whoever follows the agent in a pane, or why nobody does.
+/// The handle of the task that follows the agent in a pane, or why there is none.
 pub(super) fn agent_handle(kernel: &Kernel, pane: &Pane) -> Result<AgentHandle, Refusal> {
     agent(pane)?;
     pane.check_responsive()?;

@@ -20,7 +20,7 @@ pub(super) struct Params {
     pane_id: PaneId,
     /// Which option: its number from 1, what it says, or `yes`, `no` or `always`.
     option: DialogOptionRef,
-    /// Only if it is this question, as `agent:state` names it.
+    /// Answer only if this question, as `agent:state` names it, is still on the screen.
     dialog_id: Option<String>,
 }
 
@@ -63,7 +63,7 @@ impl Action for AgentAnswer {
     async fn run(context: ActionContext, params: Params) -> Result<AgentAnswerOutput, Refusal> {
         let kernel = &context.kernel;
         let pane = kernel.panes().get(&params.pane_id)?;
-        let listener = agent_handle(kernel, &pane)?;
+        let agent_task = agent_handle(kernel, &pane)?;
         let choice = match params.option {
             DialogOptionRef::Number(number) => OptionChoice::Number(number),
             DialogOptionRef::Label(label) => {
@@ -74,9 +74,12 @@ impl Action for AgentAnswer {
         let answer = |reply| {
             AgentRequest::Type(TypingRequest::Answer(DialogAnswer { choice, dialog, reply }))
         };
-        let answered = listener.ask(answer).await;
-        let answered = answered.ok_or_else(|| pane_gone(&pane.id, pane.lock().status()))??;
-        let (pressed, answered) = (answered.pressed, answered.is_gone);
-        Ok(AgentAnswerOutput { pressed, answered, agent: agent(&pane)? })
+        let outcome = agent_task.ask(answer).await;
+        let outcome = outcome.ok_or_else(|| pane_gone(&pane.id, pane.lock().status()))??;
+        Ok(AgentAnswerOutput {
+            pressed: outcome.pressed,
+            answered: outcome.is_gone,
+            agent: agent(&pane)?,
+        })
     }
 }

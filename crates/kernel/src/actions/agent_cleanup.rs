@@ -14,7 +14,7 @@ pub(super) struct AgentCleanup;
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(super) struct Params {
-    /// Only agents that have been idle for so many milliseconds; all that are when left out.
+    /// Only agents that have been idle for this many milliseconds; all idle ones when left out.
     #[serde(default)]
     idle_ms: u64,
 }
@@ -52,7 +52,7 @@ impl Action for AgentCleanup {
 
     async fn run(context: ActionContext, params: Params) -> Result<AgentCleanupOutput, Refusal> {
         let ActionContext { kernel, caller, .. } = context;
-        let mut cleaned = AgentCleanupOutput { closed: Vec::new(), kept: Vec::new() };
+        let mut output = AgentCleanupOutput { closed: Vec::new(), kept: Vec::new() };
         for pane in kernel.panes().list() {
             if !kernel.reaches(&pane.id, &caller) {
                 continue;
@@ -62,16 +62,16 @@ impl Action for AgentCleanup {
             let own = || Err("it is the one who asks".to_owned());
             let may_go = evict::may_evict(&agent, params.idle_ms, kernel.now());
             match if is_own { own() } else { may_go } {
-                Err(why) => cleaned.kept.push(SkippedAgent { id: agent.pane, why }),
+                Err(why) => output.kept.push(SkippedAgent { id: agent.pane, why }),
                 Ok(()) => match agents::evict(&kernel, &pane).await? {
-                    true => cleaned.closed.push(agent.pane),
+                    true => output.closed.push(agent.pane),
                     false => {
                         let why = "it went back to work, or does not go".to_owned();
-                        cleaned.kept.push(SkippedAgent { id: agent.pane, why });
+                        output.kept.push(SkippedAgent { id: agent.pane, why });
                     }
                 },
             }
         }
-        Ok(cleaned)
+        Ok(output)
     }
 }

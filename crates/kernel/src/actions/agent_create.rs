@@ -20,7 +20,7 @@ use crate::registry::{Action, ActionContext, ActionKind};
 use crate::tmux_view::OnViewClosed;
 use crate::{Caller, Kernel};
 
-/// How long an agent may take until it takes a prompt.
+/// How long an agent may take until it accepts a prompt.
 const DEFAULT_TIMEOUT_MS: u64 = 60_000;
 const MAX_TIMEOUT_MS: u64 = 600_000;
 
@@ -29,10 +29,11 @@ pub(super) struct AgentCreate;
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(super) struct Params {
-    /// What to start and how to read its screens: `codex`, `opencode`, … `agent:profiles` shows them all.
+    /// What to start and how to read its screens: `codex`, `opencode`, … `agent:profiles` shows
+    /// them all.
     profile: Option<String>,
-    /// The program and its arguments, in place of the profile's own. Of one that no profile knows, only its hooks tell
-    /// what it does.
+    /// The program and its arguments, in place of the profile's own. The state of a program that no
+    /// profile knows is reported by its hooks only.
     #[schemars(length(min = 1))]
     argv: Option<Vec<String>>,
     /// The model, by the name or alias that the program knows.
@@ -41,7 +42,7 @@ pub(super) struct Params {
     permissions: Option<PermissionMode>,
     /// The first prompt.
     prompt: Option<String>,
-    /// Whether to wait until it takes a prompt, or asks something.
+    /// Whether to wait until it accepts a prompt, or asks a question.
     #[serde(default = "yes")]
     wait_ready: bool,
     /// How long to wait for that, in milliseconds (60000 when left out, up to 600000).
@@ -50,12 +51,12 @@ pub(super) struct Params {
     /// Whether questions at its start (is this folder trusted?) are answered as its profile says.
     #[serde(default)]
     trust: bool,
-    /// Whether it is started again, in a new pane, when it fails.
+    /// Whether it is restarted, in a new pane, when it fails.
     #[serde(default)]
     restart: RestartPolicy,
-    /// A git worktree of its own to work in; it is removed at the end if nothing in it would be lost.
+    /// A git worktree of its own to work in; it is removed at the end if no work would be lost.
     worktree: Option<WorktreeChoice>,
-    /// Its pane's name; one is made up when left out.
+    /// Its pane's name; generated when left out.
     id: Option<PaneId>,
     /// Where to start it, absolute; the user's home when left out.
     cwd: Option<String>,
@@ -75,22 +76,23 @@ pub(super) struct Params {
     /// Whether automatic clean-up leaves it alone.
     #[serde(default)]
     persist: bool,
-    /// Whether its end is told by one `pane:notice`, with a text for whoever started it.
+    /// Whether its exit is reported by one `pane:notice` event, with a text for the pane that
+    /// started it.
     #[serde(default)]
     notify_on_exit: bool,
-    /// What the token of its program may do besides reading and typing; what its profile says when left out, which is
-    /// mostly to start panes.
+    /// What the token of its program may do besides reading and typing; what its profile says when
+    /// left out, which is mostly to start panes.
     can: Option<BTreeSet<PaneCapability>>,
     /// Whether it is shown in tmux.
     #[serde(default)]
     visible: Visibility,
-    /// The session to show it in; `main` when nothing is said. It is started if there is none.
+    /// The session to show it in; `main` when left out. It is started if there is none.
     session: Option<String>,
-    /// A tmux pane of somebody's to show it beside: `$TMUX_PANE`, as in `%3`.
+    /// An existing tmux pane to show it beside: `$TMUX_PANE`, as in `%3`.
     beside: Option<String>,
     /// The tmux server of that pane: `$TMUX`, or the path of its socket.
     tmux: Option<String>,
-    /// What happens when a person closes the tmux pane; it is closed when left out.
+    /// What happens when a user closes the tmux pane; the pane is closed when left out.
     on_view_closed: Option<OnViewClosed>,
 }
 
@@ -98,17 +100,17 @@ pub(super) struct Params {
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(untagged)]
 enum WorktreeChoice {
-    /// One on a new branch, or none.
+    /// A worktree on a new branch, or none.
     Enabled(bool),
-    /// One like this.
+    /// A worktree with these options.
     Options(WorktreeOptions),
 }
 
-/// What is wanted of a worktree.
+/// Options of a worktree.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct WorktreeOptions {
-    /// The branch, which is made where there is none; a new name when left out.
+    /// The branch, which is created if it does not exist; a new name when left out.
     branch: Option<String>,
     /// Where a new branch begins; at the commit of `cwd` when left out.
     base: Option<String>,
@@ -125,8 +127,8 @@ pub(super) enum PermissionMode {
 }
 
 impl From<PermissionMode> for Permissions {
-    fn from(asks: PermissionMode) -> Self {
-        match asks {
+    fn from(mode: PermissionMode) -> Self {
+        match mode {
             PermissionMode::Ask => Self::Ask,
             PermissionMode::Auto => Self::Auto,
         }
@@ -137,7 +139,7 @@ fn yes() -> bool {
     true
 }
 
-/// The size of an agent's terminal when nobody says.
+/// The default size of an agent's terminal.
 const DEFAULT_SIZE: Size = Size { cols: 120, rows: 40 };
 
 impl Action for AgentCreate {
@@ -156,14 +158,14 @@ impl Action for AgentCreate {
     async fn run(context: ActionContext, params: Params) -> Result<AgentCreateOutput, Refusal> {
         let kernel = &context.kernel;
         let profile = choose_profile(kernel, &params)?;
-        let patience = wait_limit(params.timeout_ms, DEFAULT_TIMEOUT_MS, MAX_TIMEOUT_MS)?;
-        // One without a composer is never seen to be ready.
+        let timeout = wait_limit(params.timeout_ms, DEFAULT_TIMEOUT_MS, MAX_TIMEOUT_MS)?;
+        // A profile without a composer never reports that the agent is ready.
         let wait_ready = params.wait_ready && profile.composer.is_some();
         let prompt = params.prompt.clone();
         let prompt = prompt.filter(|_| !profile.takes_prompt());
         let pane = agent_start::start(&context, params.start(profile)).await?;
         if wait_ready {
-            agent_start::wait_ready(kernel, &pane, patience).await;
+            agent_start::wait_ready(kernel, &pane, timeout).await;
         }
         let prompt = match prompt {
             Some(prompt) => Some(send_first_prompt(&context, &pane, &prompt, wait_ready).await),
@@ -179,12 +181,13 @@ pub(super) struct AgentCreateOutput {
     /// Its pane.
     #[serde(flatten)]
     pane: PaneInfo,
-    /// What became of the first prompt, where it was not an argument of the command: as `agent:message` answers.
+    /// What became of the first prompt, where it was not an argument of the command: as
+    /// `agent:message` answers.
     #[serde(skip_serializing_if = "Option::is_none")]
     prompt: Option<Value>,
 }
 
-/// Hands the first prompt over as a message; an agent that does not take it is there all the same.
+/// Sends the first prompt as a message. If that is refused, the agent still runs.
 async fn send_first_prompt(
     context: &ActionContext,
     pane: &Pane,
@@ -194,7 +197,8 @@ async fn send_first_prompt(
     let kernel = &context.kernel;
     let wait = if wait { "submitted" } else { "none" };
     let params = json!({ "paneId": pane.id, "text": prompt, "wait": wait }).to_string();
-    // Whoever may start an agent with a prompt may give it that prompt.
+    // A caller that may start an agent with a prompt may send it that prompt, so this runs as the
+    // owner.
     let caller = Caller { pane: context.caller.pane.clone(), ..kernel.owner(None) };
     match kernel.dispatch("agent:message", params.as_bytes(), &caller).await {
         Ok(answer) => serde_json::from_str(answer.get()).unwrap_or_default(),
@@ -202,7 +206,7 @@ async fn send_first_prompt(
     }
 }
 
-/// The profile that was named, or that knows the program.
+/// The profile that was named, or that matches the program.
 fn choose_profile(kernel: &Kernel, params: &Params) -> Result<Arc<Profile>, Refusal> {
     let library = kernel.agents().profiles_now().library;
     match (&params.profile, &params.argv) {
@@ -224,7 +228,7 @@ impl Params {
                 Some(WorktreeRequest { branch, base })
             }
         });
-        let made = AgentLaunch {
+        let launch = AgentLaunch {
             argv: self.argv,
             model: self.model,
             permissions,
@@ -250,6 +254,6 @@ impl Params {
             on_view_closed: self.on_view_closed,
             ..pane_new::Params::default()
         };
-        AgentStartRequest { profile, launch: made, prompt: self.prompt, worktree, pane }
+        AgentStartRequest { profile, launch, prompt: self.prompt, worktree, pane }
     }
 }

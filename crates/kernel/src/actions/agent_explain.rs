@@ -20,14 +20,15 @@ pub(super) struct AgentExplain;
 pub(super) struct AgentExplainOutput {
     /// What it is doing.
     agent: AgentInfo,
-    /// What speaks for or against that, strongest first.
+    /// The evidence for and against that, strongest first.
     reasons: Vec<AgentEvidence>,
-    /// What makes that doubtful: the program is newer than its profile, or the profile no longer fits.
+    /// What makes that doubtful: the program is newer than its profile, or the profile no longer
+    /// fits.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     warnings: Vec<String>,
-    /// What stands where a person types.
+    /// The agent's input line.
     composer: ComposerInfo,
-    /// The same as lines for a person.
+    /// The same as readable text.
     text: String,
 }
 
@@ -37,9 +38,9 @@ pub(super) struct AgentExplainOutput {
 pub(super) struct AgentEvidence {
     /// Where it came from.
     source: StateSource,
-    /// What it speaks for.
+    /// The state that it supports.
     says: AgentState,
-    /// How much it counts, 0 to 1.
+    /// Its weight, 0 to 1.
     #[serde(serialize_with = "paned_model::agent::hundredths")]
     weight: f32,
     /// How old it is, in milliseconds.
@@ -48,7 +49,7 @@ pub(super) struct AgentEvidence {
     sentence: String,
 }
 
-/// What stands where a person types.
+/// The agent's input line.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct ComposerInfo {
@@ -67,7 +68,7 @@ pub(super) enum ComposerState {
     Hidden,
     /// Nothing.
     Empty,
-    /// Somebody's words.
+    /// Text that was not sent yet.
     Draft,
 }
 
@@ -91,12 +92,12 @@ impl Action for AgentExplain {
         let kernel = &context.kernel;
         let pane = kernel.panes().get(&pane_id)?;
         kernel.agents().profiles();
-        let looked = match kernel.agents().find(&pane_id) {
-            Some(listener) => listener.ask(AgentRequest::Inspect).await,
+        let inspection = match kernel.agents().find(&pane_id) {
+            Some(agent) => agent.ask(AgentRequest::Inspect).await,
             None => None,
         };
-        let Some(AgentInspection { seen, reasons, warnings, composer, .. }) = looked else {
-            // It has ended, or nobody follows it.
+        let Some(AgentInspection { seen, reasons, warnings, composer, .. }) = inspection else {
+            // It has exited, or no task follows it.
             return agent(&pane)
                 .map(|agent| explain(agent, Vec::new(), Vec::new(), Composer::Hidden));
         };
@@ -128,7 +129,7 @@ impl From<EvidenceItem> for AgentEvidence {
     }
 }
 
-/// Everything as lines for a person.
+/// Everything as readable text.
 fn lines(
     agent: &AgentInfo,
     reasons: &[EvidenceItem],
@@ -142,8 +143,10 @@ fn lines(
     let sure = agent.confidence * 100.0;
     let _ = writeln!(text, ", {sure:.0} % sure, by profile {}", agent.profile);
     for reason in reasons {
-        let (says, weight, sentence) = (reason.supports, reason.weight, &reason.sentence);
-        let _ = writeln!(text, "  {says:<8} {weight:.2}  {sentence}");
+        let state = reason.supports;
+        let weight = reason.weight;
+        let sentence = &reason.sentence;
+        let _ = writeln!(text, "  {state:<8} {weight:.2}  {sentence}");
     }
     for warning in warnings {
         let _ = writeln!(text, "  warning: {warning}");

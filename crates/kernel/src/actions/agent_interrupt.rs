@@ -12,7 +12,7 @@ use crate::agents::{AgentRequest, TypingRequest};
 use crate::panes::pane::pane_gone;
 use crate::registry::{Action, ActionContext, ActionKind};
 
-/// How long to wait until a turn is seen to be broken off, in milliseconds.
+/// How long to wait until a turn is seen to stop, in milliseconds.
 const DEFAULT_TIMEOUT_MS: u64 = 30_000;
 const MAX_TIMEOUT_MS: u64 = 600_000;
 
@@ -23,7 +23,8 @@ pub(super) struct AgentInterrupt;
 pub(super) struct Params {
     /// The agent's pane.
     pane_id: PaneId,
-    /// How long to wait until it is seen to have stopped, in milliseconds (30000 when left out, up to 600000).
+    /// How long to wait until it is seen to have stopped, in milliseconds (30000 when left out, up
+    /// to 600000).
     #[schemars(range(max = 600_000))]
     timeout_ms: Option<u64>,
 }
@@ -31,9 +32,9 @@ pub(super) struct Params {
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct AgentInterruptOutput {
-    /// Whether a turn was broken off.
+    /// Whether a turn was interrupted.
     interrupted: bool,
-    /// What that rests on, in sentences.
+    /// The evidence for that, in sentences.
     evidence: Vec<String>,
     /// The agent as it is now.
     agent: AgentInfo,
@@ -56,15 +57,18 @@ impl Action for AgentInterrupt {
     async fn run(context: ActionContext, params: Params) -> Result<AgentInterruptOutput, Refusal> {
         let kernel = &context.kernel;
         let pane = kernel.panes().get(&params.pane_id)?;
-        let listener = agent_handle(kernel, &pane)?;
-        let patience = wait_limit(params.timeout_ms, DEFAULT_TIMEOUT_MS, MAX_TIMEOUT_MS)?;
-        let asked = listener.ask(|reply| AgentRequest::Type(TypingRequest::Interrupt(reply)));
-        let Ok(broken) = timeout(patience, asked).await else {
+        let agent_task = agent_handle(kernel, &pane)?;
+        let limit = wait_limit(params.timeout_ms, DEFAULT_TIMEOUT_MS, MAX_TIMEOUT_MS)?;
+        let request = agent_task.ask(|reply| AgentRequest::Type(TypingRequest::Interrupt(reply)));
+        let Ok(outcome) = timeout(limit, request).await else {
             let evidence = vec!["it was not seen to stop in time".to_owned()];
             return Ok(AgentInterruptOutput { interrupted: false, evidence, agent: agent(&pane)? });
         };
-        let broken = broken.ok_or_else(|| pane_gone(&pane.id, pane.lock().status()))??;
-        let (interrupted, evidence) = (broken.interrupted, broken.evidence);
-        Ok(AgentInterruptOutput { interrupted, evidence, agent: agent(&pane)? })
+        let outcome = outcome.ok_or_else(|| pane_gone(&pane.id, pane.lock().status()))??;
+        Ok(AgentInterruptOutput {
+            interrupted: outcome.interrupted,
+            evidence: outcome.evidence,
+            agent: agent(&pane)?,
+        })
     }
 }

@@ -15,11 +15,11 @@ pub(super) struct AgentLast;
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct AgentLastOutput {
-    /// What it said.
+    /// The answer.
     text: String,
     /// Where that was found.
     source: AnswerSource,
-    /// When it was said, where that is known.
+    /// When it was given, where that is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     at: Option<Time>,
     /// Whether it is longer than what is shown.

@@ -14,7 +14,7 @@ pub(super) struct AgentList;
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Params {
-    /// Only agents that do this.
+    /// Only agents in this state.
     state: Option<AgentState>,
     /// Only agents of this profile.
     profile: Option<String>,

@@ -18,12 +18,13 @@ use crate::agents::{
 };
 use crate::registry::{Action, ActionContext, ActionKind};
 
-/// How long to wait until it is known what became of a message, or until its turn is over, in milliseconds.
+/// How long to wait for the outcome of a message, or for the end of its turn, in milliseconds.
 const DEFAULT_TIMEOUT_MS: u64 = 60_000;
 const DEFAULT_DONE_TIMEOUT_MS: u64 = 600_000;
-/// How long an agent's task may take to look at a new message.
+/// How long an agent's task may take to check a new message.
 const FIRST_CHECK_TIMEOUT: Duration = Duration::from_secs(1);
-/// How long a question stands unanswered before a wait for the end of the turn says so: a rule or an extension may answer it.
+/// How long a question may stay unanswered before a wait for the end of the turn reports it: a rule
+/// or an extension may answer it.
 const UNANSWERED_AFTER: Duration = Duration::from_secs(2);
 const LONGEST_KEY: usize = 256;
 
@@ -34,17 +35,18 @@ pub(super) struct AgentMessage;
 pub(super) struct Params {
     /// The agent's pane.
     pane_id: PaneId,
-    /// The message: up to 1 MiB of plain text, in as many lines as it takes.
+    /// The message: up to 1 MiB of plain text, in any number of lines.
     text: String,
-    /// By what you know it again: sent once more with the same text, it is not typed once more.
+    /// A key of your choice: a retry with the same key and text does not type the message again.
     idempotency_key: Option<String>,
-    /// What is done if the agent is busy; `queue` when left out.
+    /// What to do if the agent is busy; `queue` when left out.
     #[serde(default)]
     when_busy: BusyPolicy,
-    /// What to wait for; `submitted` when left out. A message that has to wait its turn is answered at once.
+    /// What to wait for; `submitted` when left out. A message that is queued is answered at once.
     #[serde(default)]
     wait: MessageWait,
-    /// How long to wait, in milliseconds (60000 when left out, 600000 for `wait_answer`, up to a day).
+    /// How long to wait, in milliseconds (60000 when left out, 600000 with `wait` = `done`, up to a
+    /// day).
     #[schemars(range(max = 86_400_000))]
     timeout_ms: Option<u64>,
     /// Whether the agent's answer is sent to your own pane when it is done.
@@ -52,16 +54,16 @@ pub(super) struct Params {
     notify: bool,
 }
 
-/// What is done with a message to an agent that is busy.
+/// What to do with a message to an agent that is busy.
 #[derive(Clone, Copy, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 enum BusyPolicy {
-    /// It waits until the agent is ready.
+    /// Queue it until the agent is ready.
     #[default]
     Queue,
-    /// It is refused.
+    /// Refuse it.
     Refuse,
-    /// It is typed all the same, and the agent does with it what it does with what people type then.
+    /// Type it all the same; the agent treats it like any other input while it is busy.
     Send,
 }
 
@@ -69,38 +71,40 @@ enum BusyPolicy {
 #[derive(Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 enum MessageWait {
-    /// Only the first look at the agent: whether it is refused at once, or why it waits. An event tells what becomes of it.
+    /// Only for the first check of the agent: whether the message is refused at once, or why it
+    /// waits. An event reports the outcome.
     None,
-    /// Until it is known what became of it, or that it has to wait its turn.
+    /// Until the outcome is known, or the message is queued.
     #[default]
     Submitted,
-    /// Until the turn that it begins is over, or the agent asks something and nobody answers for two seconds.
+    /// Until the turn that it begins is over, or the agent asks a question that stays unanswered
+    /// for two seconds.
     Done,
 }
 
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct AgentMessageOutput {
-    /// What became of it.
+    /// The outcome.
     outcome: Delivery,
-    /// What events call it.
+    /// Its id in events.
     message_id: String,
-    /// What the outcome rests on, in sentences.
+    /// The evidence for the outcome, in sentences.
     evidence: Vec<String>,
-    /// The question that was in its way, or that its turn waits for.
+    /// The question that blocked it, or that its turn waits for.
     #[serde(skip_serializing_if = "Option::is_none")]
     dialog: Option<Dialog>,
-    /// Where it stands among the messages that wait, counted from 1.
+    /// Its position in the queue, counted from 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     position: Option<usize>,
-    /// What the agent answered, if that was waited for. It is of the turn that the message began; nothing when no such answer
-    /// can be found.
+    /// The agent's answer, if `wait` asked for it. It belongs to the turn that the message began;
+    /// nothing when no such answer can be found.
     #[serde(skip_serializing_if = "Option::is_none")]
     answer: Option<String>,
     /// Where the answer was found.
     #[serde(skip_serializing_if = "Option::is_none")]
     answer_source: Option<AnswerSource>,
-    /// Whether time ran out before what was waited for.
+    /// Whether the wait timed out.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     timed_out: bool,
     /// The agent as it is now.
@@ -124,29 +128,30 @@ impl Action for AgentMessage {
 
     async fn run(context: ActionContext, params: Params) -> Result<AgentMessageOutput, Refusal> {
         let kernel = &context.kernel;
-        let (pane_id, wait) = (params.pane_id.clone(), params.wait);
-        let usual =
+        let pane_id = params.pane_id.clone();
+        let wait = params.wait;
+        let default_ms =
             if wait == MessageWait::Done { DEFAULT_DONE_TIMEOUT_MS } else { DEFAULT_TIMEOUT_MS };
-        let until = Instant::now() + wait_limit(params.timeout_ms, usual, DAY_MS)?;
+        let until = Instant::now() + wait_limit(params.timeout_ms, default_ms, DAY_MS)?;
         agent(&*kernel.panes().get(&pane_id)?)?;
         let receipt = kernel.agents().send(kernel, new_message(&context, params)?)?;
-        let mut told = receipt.told;
+        let mut status = receipt.told;
         let mut timed_out = match wait {
             MessageWait::None => {
-                wait_first_check(&mut told).await;
+                wait_first_check(&mut status).await;
                 false
             }
             MessageWait::Submitted => {
-                !wait_for_status(&mut told, |told| !told.is_transient, until).await
+                !wait_for_status(&mut status, |status| !status.is_transient, until).await
             }
             MessageWait::Done => {
-                !wait_for_status(&mut told, |told| told.delivery.is_final(), until).await
+                !wait_for_status(&mut status, |status| status.delivery.is_final(), until).await
             }
         };
-        let DeliveryStatus { delivery: word, evidence, mut dialog, turn, .. } =
-            told.borrow().clone();
+        let DeliveryStatus { delivery: outcome, evidence, mut dialog, turn, .. } =
+            status.borrow().clone();
         let mut last = None;
-        if wait == MessageWait::Done && word == Delivery::Submitted {
+        if wait == MessageWait::Done && outcome == Delivery::Submitted {
             match wait_answer(kernel, &pane_id, turn, until).await {
                 Ok(found) => last = found,
                 Err(TurnWaitError::Question(question)) => dialog = question,
@@ -157,7 +162,7 @@ impl Action for AgentMessage {
         let agent = agent(&*kernel.panes().get(&pane_id)?)?;
         let answer_source = last.as_ref().map(|last| last.source);
         Ok(AgentMessageOutput {
-            outcome: word,
+            outcome,
             message_id: receipt.id,
             evidence,
             dialog,
@@ -189,27 +194,33 @@ fn new_message(context: &ActionContext, params: Params) -> Result<NewMessage, Re
         BusyPolicy::Refuse => WhenBusy::Refuse,
         BusyPolicy::Send => WhenBusy::Send,
     };
-    let (pane, text, key) = (params.pane_id, params.text, params.idempotency_key);
-    Ok(NewMessage { pane, text, key, when_busy, notify })
+    Ok(NewMessage {
+        pane: params.pane_id,
+        text: params.text,
+        key: params.idempotency_key,
+        when_busy,
+        notify,
+    })
 }
 
-/// Waits for a word; false when time ran out before.
+/// Waits for a delivery status; false when it timed out.
 async fn wait_for_status(
-    told: &mut watch::Receiver<DeliveryStatus>,
-    is_it: impl FnMut(&DeliveryStatus) -> bool,
+    status: &mut watch::Receiver<DeliveryStatus>,
+    matches: impl FnMut(&DeliveryStatus) -> bool,
     until: Instant,
 ) -> bool {
-    match timeout_at(until, told.wait_for(is_it)).await {
-        // Nobody tells any more: the pane is forgotten.
-        Ok(heard) => heard.is_ok(),
+    match timeout_at(until, status.wait_for(matches)).await {
+        // The sender is gone: the pane was removed.
+        Ok(found) => found.is_ok(),
         Err(_) => false,
     }
 }
 
-/// Waits until the agent's task has looked at a new message once: a question on the screen refuses it at once.
-async fn wait_first_check(told: &mut watch::Receiver<DeliveryStatus>) {
-    if told.borrow().is_transient {
-        let _ = timeout(FIRST_CHECK_TIMEOUT, told.changed()).await;
+/// Waits until the agent's task has checked a new message once: a question on the screen refuses it
+/// at once.
+async fn wait_first_check(status: &mut watch::Receiver<DeliveryStatus>) {
+    if status.borrow().is_transient {
+        let _ = timeout(FIRST_CHECK_TIMEOUT, status.changed()).await;
     }
 }
 
@@ -219,7 +230,7 @@ enum TurnWaitError {
     Question(Option<Dialog>),
 }
 
-/// Waits until the turn is over; answers what the agent said, where that can be read.
+/// Waits until the turn is over; returns the agent's answer, where that can be read.
 async fn wait_answer(
     kernel: &Kernel,
     pane: &PaneId,
@@ -234,15 +245,15 @@ async fn wait_answer(
     }
 }
 
-/// Waits until the agent asks something that nobody answers; the question, where it can be read.
-async fn wait_unanswered(mut seen: watch::Receiver<AgentStatus>) -> Option<Dialog> {
+/// Waits until the agent asks a question that stays unanswered; returns it, where it can be read.
+async fn wait_unanswered(mut status: watch::Receiver<AgentStatus>) -> Option<Dialog> {
     loop {
-        if seen.wait_for(|seen| seen.info.state == AgentState::Blocked).await.is_err() {
-            // It is followed no more.
+        if status.wait_for(|status| status.info.state == AgentState::Blocked).await.is_err() {
+            // Its task has ended.
             return std::future::pending().await;
         }
-        let question = seen.borrow().info.dialog.clone();
-        let is_answered = seen.wait_for(|seen| !is_asked(&seen.info, question.as_ref()));
+        let question = status.borrow().info.dialog.clone();
+        let is_answered = status.wait_for(|status| !is_asked(&status.info, question.as_ref()));
         if timeout(UNANSWERED_AFTER, is_answered).await.is_err() {
             return question;
         }

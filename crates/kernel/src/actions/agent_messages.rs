@@ -15,34 +15,34 @@ use crate::access::AccessRequest;
 use crate::panes::{Pane, scrollback};
 use crate::registry::{Action, ActionContext, ActionKind};
 
-/// How many rows above the screen are looked at.
+/// How many rows above the screen are read.
 const ROWS: usize = 1000;
 
 pub(super) struct AgentMessages;
 
 #[derive(Serialize, JsonSchema)]
 pub(super) struct AgentMessagesOutput {
-    /// What was said, oldest first, as far as it is on the screen or above it.
+    /// The messages, oldest first, as far as they are on the screen or above it.
     messages: Vec<AgentChatMessage>,
 }
 
 #[derive(Serialize, JsonSchema)]
 pub(super) struct AgentChatMessage {
-    /// Its place among those that are found, counted from 0.
+    /// Its index among those that were found, counted from 0.
     id: usize,
-    /// By whom.
+    /// The sender.
     role: AgentChatRole,
-    /// What, with the lines as they stand on the screen.
+    /// The text, with the line breaks of the screen.
     content: String,
-    /// When the agent's pane was made: a screen does not say more.
+    /// When the agent's pane was created: a screen has no times.
     time: Time,
 }
 
-/// One of the two who talk.
+/// The sender of a message.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 enum AgentChatRole {
-    /// Whoever the agent works for.
+    /// The user.
     User,
     /// The agent.
     Agent,
@@ -69,9 +69,9 @@ impl Action for AgentMessages {
         let profile = context.kernel.agents().profile_of(&pane)?;
         let rows = rows(&context.kernel, &pane, &profile).await?;
         let time = pane.created_at;
-        let spoken = split_messages(&rows, &profile.messages).into_iter().enumerate();
-        let messages = spoken.map(|(id, ConversationMessage { speaker: who, text })| {
-            let role = match who {
+        let found = split_messages(&rows, &profile.messages).into_iter().enumerate();
+        let messages = found.map(|(id, ConversationMessage { speaker, text })| {
+            let role = match speaker {
                 Speaker::User => AgentChatRole::User,
                 Speaker::Agent => AgentChatRole::Agent,
             };
@@ -87,21 +87,22 @@ async fn rows(
     pane: &Arc<Pane>,
     profile: &Arc<Profile>,
 ) -> Result<Vec<String>, Refusal> {
-    let look = kernel.look(pane, ScreenSnapshot::of).await?;
+    let screen = kernel.look(pane, ScreenSnapshot::of).await?;
     let output = pane.readable()?;
-    let known = pane.screen_hints(output.as_ref());
-    let found = tokio::task::spawn_blocking(move || scrollback(output.as_ref(), &known, ROWS));
-    let mut rows = found.await.map_err(Refusal::internal)?.map_err(Refusal::internal)?;
-    rows.extend_from_slice(&look.view.rows[..end(&look, profile)]);
+    let hints = pane.screen_hints(output.as_ref());
+    let scrolled = tokio::task::spawn_blocking(move || scrollback(output.as_ref(), &hints, ROWS));
+    let mut rows = scrolled.await.map_err(Refusal::internal)?.map_err(Refusal::internal)?;
+    rows.extend_from_slice(&screen.view.rows[..end(&screen, profile)]);
     Ok(rows)
 }
 
 /// Where the composer begins: the rows of the last turn go up to it.
-fn end(look: &ScreenSnapshot, profile: &Profile) -> usize {
-    let (rows, (turn, _)) = (&look.view.rows, look.last_turn(profile));
+fn end(screen: &ScreenSnapshot, profile: &Profile) -> usize {
+    let rows = &screen.view.rows;
+    let (turn, _) = screen.last_turn(profile);
     let start = turn.first().and_then(|first| rows.iter().position(|row| std::ptr::eq(row, first)));
     let prompt = profile.composer.as_ref().and_then(|composer| composer.prompt.as_ref());
-    // A turn without a row of its own: the composer is right below what was said last.
+    // A turn without a row of its own: the composer is right below the last message.
     let last = || rows.iter().rposition(|row| prompt.is_some_and(|prompt| prompt.is_in(row)));
     start.map(|start| start + turn.len()).or_else(last).unwrap_or(rows.len())
 }

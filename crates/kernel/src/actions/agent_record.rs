@@ -9,7 +9,7 @@ use crate::access::AccessRequest;
 use crate::agents::{AgentRecording, record};
 use crate::registry::{Action, ActionContext, ActionKind};
 
-/// How far back when nobody says.
+/// How far back to record when nothing is given.
 const DEFAULT_SPAN_MS: u64 = 600_000;
 /// The most that a recording holds, in bytes.
 const MAX_BYTES: usize = 16 << 20;
@@ -21,31 +21,32 @@ pub(super) struct AgentRecordAction;
 pub(super) struct Params {
     /// The agent's pane.
     pane_id: PaneId,
-    /// From when on; the last ten minutes when left out.
+    /// The start time; ten minutes ago when left out.
     since: Option<Time>,
-    /// Only the last so many milliseconds.
+    /// Only the last milliseconds, this many.
     last_ms: Option<u64>,
 }
 
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct AgentRecordOutput {
-    /// The recording, as asciicast v2. What was typed and not shown is left out: a star for each character.
+    /// The recording, as asciicast v2. Input that was not echoed is masked: a star for each
+    /// character.
     cast: String,
-    /// What the agent was taken to do, in the order of time.
+    /// The agent's detected states, in order of time.
     states: Vec<AgentStateSample>,
     /// When the recording begins.
     start: Time,
-    /// Whether some of what was asked for is no longer kept, or too much.
+    /// Whether some of the requested span is no longer kept, or exceeds the size limit.
     truncated: bool,
 }
 
-/// What an agent was taken to do from a moment on.
+/// An agent's detected state from a moment on.
 #[derive(Serialize, JsonSchema)]
 pub(super) struct AgentStateSample {
     /// When, in seconds from the beginning of the recording.
     t: f64,
-    /// What it did.
+    /// The state.
     state: AgentState,
     /// What kind of question it waited on.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -83,9 +84,9 @@ impl Action for AgentRecordAction {
             clippy::cast_precision_loss,
             reason = "a recording lasts less than a million years"
         )]
-        let did =
+        let sample =
             |(millis, state, kind)| AgentStateSample { t: millis as f64 / 1000.0, state, kind };
-        let states = states.into_iter().map(did).collect();
+        let states = states.into_iter().map(sample).collect();
         Ok(AgentRecordOutput { cast, states, start, truncated: is_cut })
     }
 }

@@ -15,7 +15,7 @@ use crate::access::AccessRequest;
 use crate::panes::Pane;
 use crate::registry::{Action, ActionContext, ActionKind};
 
-/// How long the new one may take until it takes a prompt.
+/// How long the new agent may take until it accepts a prompt.
 const DEFAULT_TIMEOUT_MS: u64 = 60_000;
 const MAX_TIMEOUT_MS: u64 = 600_000;
 
@@ -26,18 +26,19 @@ pub(super) struct AgentRestart;
 pub(super) struct Params {
     /// The agent's pane.
     pane_id: PaneId,
-    /// The new pane's name; one is made up when left out.
+    /// The new pane's name; generated when left out.
     new_id: Option<PaneId>,
-    /// Another model for the new one.
+    /// Another model for the new agent.
     model: Option<String>,
-    /// Whether the new one asks before it acts.
+    /// Whether the new agent asks before it acts.
     permissions: Option<PermissionMode>,
-    /// A first prompt for the new one.
+    /// A first prompt for the new agent.
     prompt: Option<String>,
-    /// How long it may take until it takes a prompt, in milliseconds (60000 when left out, up to 600000).
+    /// How long it may take until it accepts a prompt, in milliseconds (60000 when left out, up to
+    /// 600000).
     #[schemars(range(max = 600_000))]
     timeout_ms: Option<u64>,
-    /// Whether it is meant although it is the agent that this comes from.
+    /// Confirms that the caller may end the agent it runs in.
     #[serde(default, rename = "self")]
     itself: bool,
 }
@@ -45,9 +46,9 @@ pub(super) struct Params {
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct AgentRestartOutput {
-    /// The pane that is gone.
+    /// The pane that was closed.
     old: PaneId,
-    /// The pane in its place.
+    /// The pane that replaces it.
     new: PaneInfo,
 }
 
@@ -68,27 +69,27 @@ impl Action for AgentRestart {
     async fn run(context: ActionContext, params: Params) -> Result<AgentRestartOutput, Refusal> {
         let kernel = &context.kernel;
         let old = kernel.panes().get(&params.pane_id)?;
-        let mut start = restart_request(kernel, &old)?;
-        start.launch.attempt = 0;
-        start.launch.model = params.model.or(start.launch.model);
-        start.launch.permissions =
-            params.permissions.map(Permissions::from).or(start.launch.permissions);
-        start.prompt = params.prompt;
-        start.pane.id = params.new_id;
-        let patience = wait_limit(params.timeout_ms, DEFAULT_TIMEOUT_MS, MAX_TIMEOUT_MS)?;
-        let new = agent_start::start(&as_parent(&context, &old), start).await?;
-        agent_start::wait_ready(kernel, &new, patience).await;
+        let mut request = restart_request(kernel, &old)?;
+        request.launch.attempt = 0;
+        request.launch.model = params.model.or(request.launch.model);
+        request.launch.permissions =
+            params.permissions.map(Permissions::from).or(request.launch.permissions);
+        request.prompt = params.prompt;
+        request.pane.id = params.new_id;
+        let timeout = wait_limit(params.timeout_ms, DEFAULT_TIMEOUT_MS, MAX_TIMEOUT_MS)?;
+        let new = agent_start::start(&as_parent(&context, &old), request).await?;
+        agent_start::wait_ready(kernel, &new, timeout).await;
         check(kernel, &new).await?;
-        // The worktree, if there is one, is the new one's from now on.
+        // The new agent takes over the worktree, if there is one.
         mark_exit_handled(&old);
         close(kernel, &old).await?;
-        let told = new.event_payload(json!({ "oldId": old.id }));
-        kernel.emit("agent:restarted", &told);
+        let payload = new.event_payload(json!({ "oldId": old.id }));
+        kernel.emit("agent:restarted", &payload);
         Ok(AgentRestartOutput { old: old.id.clone(), new: new.info() })
     }
 }
 
-/// Whether the new one can take the place of the old; else it goes.
+/// Checks that the new agent accepts prompts; closes it otherwise.
 async fn check(kernel: &Kernel, new: &std::sync::Arc<Pane>) -> Result<(), Refusal> {
     let agent = new.lock().agent.clone();
     let Some(agent) = agent.filter(|agent| !agent.state.takes_prompts()) else { return Ok(()) };
@@ -102,9 +103,9 @@ async fn check(kernel: &Kernel, new: &std::sync::Arc<Pane>) -> Result<(), Refusa
     Err(Refusal::new(Code::Timeout, sentence).with_details(json!({ "agent": agent })))
 }
 
-/// Nothing follows the end of this one: another goes on with what it had.
+/// Skips the follow-up of this agent's exit: another agent takes over what it had.
 fn mark_exit_handled(pane: &Pane) {
-    if let Some(made) = pane.lock().record.agent.as_mut().and_then(|agent| agent.made.as_mut()) {
-        made.exit_handled = true;
+    if let Some(launch) = pane.lock().record.agent.as_mut().and_then(|agent| agent.made.as_mut()) {
+        launch.exit_handled = true;
     }
 }

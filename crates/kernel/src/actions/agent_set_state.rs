@@ -14,9 +14,9 @@ use crate::access::AccessRequest;
 use crate::agents::{AgentOrigin, AgentRequest, SESSION, is_session_id};
 use crate::registry::{Action, ActionContext, ActionKind};
 
-/// The longest that one field may be; a hook may send a whole tool's output.
+/// The maximum length of one field; a hook may send a whole tool's output.
 const LONGEST: usize = 64 << 10;
-/// The most fields that are looked at.
+/// The maximum number of fields that are read.
 const MOST: usize = 64;
 
 pub(super) struct AgentSetState;
@@ -50,7 +50,7 @@ impl JsonSchema for Params {
     }
 }
 
-/// What a report says, whichever way it was written.
+/// A report in its parsed form.
 #[derive(Debug, Default, PartialEq)]
 struct AgentHookReport {
     pane: Option<String>,
@@ -71,8 +71,9 @@ impl Action for AgentSetState {
     type Answer = MetaChangeOutput;
 
     fn access(Params(fields): &Params) -> AccessRequest {
-        // Left out, it is the caller's own pane; what cannot be read is refused when it runs.
-        let named = AgentHookReport::read(fields).ok().and_then(|said| read_id(&said.pane?).ok());
+        // Without `paneId` it is the caller's own pane; what cannot be parsed is refused in `run`.
+        let named =
+            AgentHookReport::read(fields).ok().and_then(|report| read_id(&report.pane?).ok());
         AccessRequest::panes(&named)
     }
 
@@ -81,24 +82,24 @@ impl Action for AgentSetState {
         Params(fields): Params,
     ) -> Result<MetaChangeOutput, Refusal> {
         let kernel = &context.kernel;
-        let said = AgentHookReport::read(&fields)?;
-        let id: PaneId = match (&said.pane, &context.caller.pane) {
+        let report = AgentHookReport::read(&fields)?;
+        let id: PaneId = match (&report.pane, &context.caller.pane) {
             (Some(id), _) => read_id(id)?,
             (None, Some(pane)) => pane.id.clone(),
             (None, None) => {
                 return Err(Refusal::invalid("say which pane this is about, as `paneId`"));
             }
         };
-        follow_as_agent(kernel, &id, said.runtime.as_deref())?;
+        follow_as_agent(kernel, &id, report.runtime.as_deref())?;
         let before = kernel.panes().get(&id)?.lock().meta().clone();
-        let is_judged = match kernel.agents().find(&id) {
+        let is_followed = match kernel.agents().find(&id) {
             Some(agent) => {
-                agent.ask(|heard| AgentRequest::Report(said.report, heard)).await.is_some()
+                agent.ask(|reply| AgentRequest::Report(report.report, reply)).await.is_some()
             }
             None => false,
         };
-        // Where it is judged, the report is evidence, and the status is what the judgement makes of it.
-        let status = said.status.filter(|_| !is_judged);
+        // An agent's task treats the report as evidence and sets the status itself.
+        let status = report.status.filter(|_| !is_followed);
         let now = kernel.now();
         let changed = meta::change(&context, &id, |meta| {
             let mut set = |key: &str, value: Option<String>| {
@@ -106,9 +107,9 @@ impl Action for AgentSetState {
                     meta.insert(key.to_owned(), json!(value));
                 }
             };
-            set("agent.runtime", said.runtime);
-            set(SESSION, said.session);
-            set("agent.error", said.error);
+            set("agent.runtime", report.runtime);
+            set(SESSION, report.session);
+            set("agent.error", report.error);
             set("agent.status", status);
             meta.insert("agent.lastEventAt".into(), json!(now));
             Ok(())
@@ -121,7 +122,7 @@ fn read_id(text: &str) -> Result<PaneId, Refusal> {
     PaneId::from_str(text).map_err(|error| Refusal::invalid(format!("`paneId`: {error}")))
 }
 
-/// Has a pane followed that is said to hold an agent, and is not followed yet.
+/// Starts to follow a pane as an agent, if a runtime is given and it is not followed yet.
 fn follow_as_agent(kernel: &Kernel, id: &PaneId, runtime: Option<&str>) -> Result<(), Refusal> {
     let pane = kernel.panes().get(id)?;
     let Some(runtime) = runtime else { return Ok(()) };
@@ -129,12 +130,12 @@ fn follow_as_agent(kernel: &Kernel, id: &PaneId, runtime: Option<&str>) -> Resul
         return Ok(());
     }
     let meta = [("agent.runtime".to_owned(), json!(runtime))].into_iter().collect();
-    // A runtime without a profile is kept as meta, and nothing more can be made of it.
+    // A runtime without a profile is kept as meta only.
     let Some(agent) = kernel.agents().recognise(kernel, &[], &meta, AgentOrigin::Recovered) else {
         return Ok(());
     };
     pane.set_agent(kernel, agent);
-    // Once its keeper answers, it is followed.
+    // Its task starts once its keeper answers.
     if pane.check_responsive().is_err() {
         return Ok(());
     }
@@ -144,13 +145,13 @@ fn follow_as_agent(kernel: &Kernel, id: &PaneId, runtime: Option<&str>) -> Resul
 
 impl AgentHookReport {
     fn read(fields: &Map<String, Value>) -> Result<Self, Refusal> {
-        let mut said = Self::default();
+        let mut report = Self::default();
         let nested = fields.get("agent").and_then(Value::as_object).into_iter().flatten();
         for (key, value) in nested.chain(fields).take(MOST) {
             let Some(text) = text(value) else { continue };
-            said.take(key.strip_prefix("agent.").unwrap_or(key), text)?;
+            report.take(key.strip_prefix("agent.").unwrap_or(key), text)?;
         }
-        Ok(said)
+        Ok(report)
     }
 
     fn take(&mut self, key: &str, text: String) -> Result<(), Refusal> {
@@ -162,7 +163,8 @@ impl AgentHookReport {
             "event" | "hook_event_name" | "type" => self.report.event = Some(text),
             "status" | "state" => {
                 let (word, state) = status(&text)?;
-                (self.status, self.report.state) = (Some(word.to_owned()), Some(state));
+                self.status = Some(word.to_owned());
+                self.report.state = Some(state);
             }
             "kind" => self.report.kind = kind(&text),
             other => self.report.fields.push((other.to_owned(), text)),
@@ -171,7 +173,7 @@ impl AgentHookReport {
     }
 }
 
-/// Refuses what cannot be a session's name: a transcript is looked for by it.
+/// Refuses what cannot be a session id: it is used to find a transcript.
 fn check_session(text: String) -> Result<String, Refusal> {
     if is_session_id(&text) {
         return Ok(text);
@@ -180,7 +182,7 @@ fn check_session(text: String) -> Result<String, Refusal> {
     Err(Refusal::invalid(sentence))
 }
 
-/// A value as text; lists and objects are no evidence.
+/// A value as text; arrays and objects are ignored.
 fn text(value: &Value) -> Option<String> {
     let text = match value {
         Value::String(text) => text.clone(),
@@ -190,7 +192,7 @@ fn text(value: &Value) -> Option<String> {
     Some(text.chars().take(LONGEST).collect())
 }
 
-/// The word that is kept for a status, and the state that it claims.
+/// The status word to store, and the state that it reports.
 fn status(text: &str) -> Result<(&'static str, AgentState), Refusal> {
     let lower = text.to_lowercase();
     let found = match lower.as_str() {
@@ -240,14 +242,14 @@ mod tests {
 
     #[test]
     fn hooks_of_many_programs_are_taken_as_they_are() {
-        let said = read(json!({
+        let report = read(json!({
             "hook_event_name": "PermissionRequest", "tool_name": "Bash", "tool_input": { "command": "ls" },
             "session_id": "77", "n": 3, "none": null,
         }));
-        assert_eq!(said.report.event.as_deref(), Some("PermissionRequest"));
-        assert_eq!(said.session.as_deref(), Some("77"));
+        assert_eq!(report.report.event.as_deref(), Some("PermissionRequest"));
+        assert_eq!(report.session.as_deref(), Some("77"));
         let fields = vec![("tool_name".into(), "Bash".into()), ("n".into(), "3".into())];
-        assert_eq!(sorted(said.report.fields), sorted(fields));
+        assert_eq!(sorted(report.report.fields), sorted(fields));
         assert_eq!(
             read(json!({ "type": "session.idle" })).report.event.as_deref(),
             Some("session.idle")

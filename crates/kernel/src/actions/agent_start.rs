@@ -1,4 +1,4 @@
-//! How agents are started: by `agent:create`, and again by what is remembered of one.
+//! Starts agents: for `agent:create`, and restarts from a pane's record.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use paned_model::{AgentState, PaneId, PaneSet, Refusal, StateSource, ViewState};
-use paned_policy::agent::{LaunchOptions as Wishes, Profile};
+use paned_policy::agent::{LaunchOptions, Profile};
 use serde_json::json;
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep_until, timeout_at};
@@ -21,23 +21,23 @@ use crate::tmux_view::ViewLocation;
 use crate::undo::Undo;
 use crate::{Caller, Kernel};
 
-/// How long the screen of a new agent must stand still before its composer counts. codex 0.169 shows its composer 0.2 to 0.4 s
-/// before it asks whether the folder is trusted.
+/// How long the screen of a new agent must not change before its composer counts. codex 0.169 shows
+/// its composer 0.2 to 0.4 s before it asks whether the folder is trusted.
 const QUIET_TIME: Duration = Duration::from_millis(500);
-/// How long a screen that never stands still is waited for.
+/// How long to wait for a screen that keeps changing.
 const MAX_QUIET_WAIT: Duration = Duration::from_secs(3);
 
 /// An agent to start.
 pub(super) struct AgentStartRequest {
-    /// What it is read by.
+    /// The profile that its screens are read by.
     pub(super) profile: Arc<Profile>,
     /// How its program is started.
     pub(super) launch: AgentLaunch,
     /// Its first prompt, where the command line takes one.
     pub(super) prompt: Option<String>,
-    /// A worktree to make for it.
+    /// A worktree to create for it.
     pub(super) worktree: Option<WorktreeRequest>,
-    /// Its pane, but for the command line.
+    /// Its pane, without the command line.
     pub(super) pane: pane_new::Params,
 }
 
@@ -47,32 +47,33 @@ pub(super) async fn start(
     start: AgentStartRequest,
 ) -> Result<Arc<Pane>, Refusal> {
     let kernel = &context.kernel;
-    let AgentStartRequest { profile, launch: mut made, prompt, worktree, mut pane } = start;
-    let wishes = Wishes {
-        argv: made.argv.clone(),
-        model: made.model.clone(),
-        permissions: made.permissions,
+    let AgentStartRequest { profile, mut launch, prompt, worktree, mut pane } = start;
+    let options = LaunchOptions {
+        argv: launch.argv.clone(),
+        model: launch.model.clone(),
+        permissions: launch.permissions,
         prompt,
     };
-    pane.argv = Some(profile.command_line(&wishes).map_err(Refusal::invalid)?);
-    // Titles are in events; a prompt is in none.
-    pane.hidden = wishes.prompt.clone();
+    pane.argv = Some(profile.command_line(&options).map_err(Refusal::invalid)?);
+    // Events contain titles, and must not contain prompts.
+    pane.hidden = options.prompt.clone();
     let id = pane.id.clone().unwrap_or_else(|| pane_new::fresh_id(kernel));
-    let place = kernel.agents().admit(kernel, &id, &context.caller).await?;
+    let slot = kernel.agents().admit(kernel, &id, &context.caller).await?;
     let mut fresh = None;
     if let Some(wanted) = worktree {
         let (worktree, cwd) = make_worktree(kernel, &id, pane.cwd.as_deref(), wanted).await?;
         pane.cwd = Some(cwd.to_string_lossy().into_owned());
-        made.worktree = Some(worktree.clone());
+        launch.worktree = Some(worktree.clone());
         fresh = Some(worktree);
     }
-    pane.env.clone_from(&made.env);
+    pane.env.clone_from(&launch.env);
     pane.meta.insert("agent.runtime".into(), json!(profile.name));
     pane.meta.insert("agent.status".into(), json!("running"));
-    let agent = AgentRecord { made: Some(made), ..AgentRecord::new(&profile.name, kernel.now()) };
-    (pane.id, pane.agent) = (Some(id), Some(agent));
+    let agent = AgentRecord { made: Some(launch), ..AgentRecord::new(&profile.name, kernel.now()) };
+    pane.id = Some(id);
+    pane.agent = Some(agent);
     let created = pane_new::create(context, pane).await;
-    drop(place);
+    drop(slot);
     match (created, fresh) {
         (Ok(pane), _) => {
             kernel.emit("agent:created", &pane.event_payload(json!({ "profile": profile.name })));
@@ -101,41 +102,43 @@ async fn make_worktree(
     Worktree::add(kernel, id, Path::new(&folder), wanted).await
 }
 
-/// Waits until an agent takes a prompt, asks somebody something, or has ended.
-pub(super) async fn wait_ready(kernel: &Kernel, pane: &Pane, patience: Duration) {
+/// Waits until an agent accepts a prompt, asks the user a question, or has exited.
+pub(super) async fn wait_ready(kernel: &Kernel, pane: &Pane, limit: Duration) {
     let Some(agent) = kernel.agents().find(&pane.id) else { return };
     let Ok(profile) = kernel.agents().profile_of(pane) else { return };
-    let made = pane.lock().record.agent.as_ref().and_then(|agent| agent.made.clone());
-    let is_trusted = made.is_some_and(|made| made.trust);
-    let is_ours = |seen: &AgentStatus| {
-        let dialog = seen.info.dialog.as_ref().filter(|_| is_trusted);
+    let launch = pane.lock().record.agent.as_ref().and_then(|agent| agent.made.clone());
+    let is_trusted = launch.is_some_and(|launch| launch.trust);
+    let is_answered_by_us = |status: &AgentStatus| {
+        let dialog = status.info.dialog.as_ref().filter(|_| is_trusted);
         dialog.is_some_and(|dialog| profile.startup_answer(dialog).is_some())
     };
-    // A program that no profile describes may never show that it takes a prompt.
-    let is_coming = |state| match state {
+    // A program that no profile describes may never show that it accepts a prompt.
+    let is_starting = |state| match state {
         AgentState::Unknown => !profile.is_generic(),
         state => state == AgentState::Starting,
     };
-    let is_up = |seen: &AgentStatus| !is_coming(seen.info.state) && !is_ours(seen);
-    let mut seen = agent.seen();
-    let deadline = Instant::now() + patience;
+    let is_up =
+        |status: &AgentStatus| !is_starting(status.info.state) && !is_answered_by_us(status);
+    let mut status = agent.seen();
+    let deadline = Instant::now() + limit;
     let mut settled = None;
     loop {
-        let is_sure = match timeout_at(deadline, seen.wait_for(is_up)).await {
+        let is_sure = match timeout_at(deadline, status.wait_for(is_up)).await {
             Ok(Ok(now)) => !may_still_ask(&now, &profile),
             Ok(Err(_)) | Err(_) => return,
         };
         let until = *settled.get_or_insert(deadline.min(Instant::now() + MAX_QUIET_WAIT));
-        if is_sure || wait_quiet(pane, &mut seen, until).await {
+        if is_sure || wait_quiet(pane, &mut status, until).await {
             return;
         }
     }
 }
 
-/// Whether a question may follow although an agent seems to be ready. Some programs show their composer, an empty title and the
-/// status `idle` before their first question; only a hook, or a title whose words mean ready, is exact.
-fn may_still_ask(seen: &AgentStatus, profile: &Profile) -> bool {
-    let is_exact = match seen.info.source {
+/// Whether a question may follow although an agent seems to be ready. Some programs show their
+/// composer, an empty title and the status `idle` before their first question; only a hook, or a
+/// title whose text means ready, is exact.
+fn may_still_ask(status: &AgentStatus, profile: &Profile) -> bool {
+    let is_exact = match status.info.source {
         StateSource::Hook => true,
         StateSource::Title => profile.title.ready.is_some(),
         StateSource::Osc
@@ -144,16 +147,21 @@ fn may_still_ask(seen: &AgentStatus, profile: &Profile) -> bool {
         | StateSource::Process
         | StateSource::Quiet => false,
     };
-    seen.info.state == AgentState::Ready && !is_exact
+    status.info.state == AgentState::Ready && !is_exact
 }
 
-/// Waits until a pane has printed nothing for a moment, or until a deadline; false as soon as something else is known of its agent.
-async fn wait_quiet(pane: &Pane, seen: &mut watch::Receiver<AgentStatus>, until: Instant) -> bool {
+/// Waits until a pane has printed nothing for [`QUIET_TIME`], or until a deadline; false as soon as
+/// its agent's status changes.
+async fn wait_quiet(
+    pane: &Pane,
+    status: &mut watch::Receiver<AgentStatus>,
+    until: Instant,
+) -> bool {
     let mut printed = pane.watch();
     loop {
         let quiet = (Instant::now() + QUIET_TIME).min(until);
         tokio::select! {
-            changed = seen.changed() => return changed.is_err() || until <= Instant::now(),
+            changed = status.changed() => return changed.is_err() || until <= Instant::now(),
             changed = printed.changed() => if changed.is_err() || until <= Instant::now() {
                 return true;
             },
@@ -162,7 +170,7 @@ async fn wait_quiet(pane: &Pane, seen: &mut watch::Receiver<AgentStatus>, until:
     }
 }
 
-/// What would start the agent in a pane once more, in another pane.
+/// The request that starts the agent of a pane again, in another pane.
 pub(super) fn restart_request(kernel: &Kernel, pane: &Pane) -> Result<AgentStartRequest, Refusal> {
     let (record, size) = {
         let state = pane.lock();
@@ -170,10 +178,11 @@ pub(super) fn restart_request(kernel: &Kernel, pane: &Pane) -> Result<AgentStart
     };
     let agent = record.agent.as_ref().ok_or_else(|| super::agent::no_agent(&pane.id))?;
     let profile = kernel.agents().profile(&agent.profile)?;
-    let found = || AgentLaunch { argv: Some(record.argv.clone()), ..AgentLaunch::default() };
-    let made = AgentLaunch { exit_handled: false, ..agent.made.clone().unwrap_or_else(found) };
-    let is_agents = |key: &str| key.starts_with("agent.");
-    let meta = record.meta.iter().filter(|(key, _)| !is_agents(key));
+    let from_argv = || AgentLaunch { argv: Some(record.argv.clone()), ..AgentLaunch::default() };
+    let launch =
+        AgentLaunch { exit_handled: false, ..agent.made.clone().unwrap_or_else(from_argv) };
+    let is_agent_key = |key: &str| key.starts_with("agent.");
+    let meta = record.meta.iter().filter(|(key, _)| !is_agent_key(key));
     let mut params = pane_new::Params {
         cwd: Some(record.cwd.clone()),
         size: Some(size),
@@ -191,17 +200,17 @@ pub(super) fn restart_request(kernel: &Kernel, pane: &Pane) -> Result<AgentStart
     };
     params.meta.insert("agent.replaces".into(), json!(pane.id));
     copy_view(&mut params, &record);
-    Ok(AgentStartRequest { profile, launch: made, prompt: None, worktree: None, pane: params })
+    Ok(AgentStartRequest { profile, launch, prompt: None, worktree: None, pane: params })
 }
 
-/// Has a pane shown where another is.
+/// Requests that a pane is shown where another is shown.
 fn copy_view(params: &mut pane_new::Params, record: &PaneRecord) {
-    let Some(wish) = record.view.as_ref().filter(|wish| wish.state != ViewState::Hidden) else {
+    let Some(view) = record.view.as_ref().filter(|view| view.state != ViewState::Hidden) else {
         return;
     };
     params.visible = Visibility::Always;
-    params.on_view_closed = Some(wish.on_closed);
-    match &wish.location {
+    params.on_view_closed = Some(view.on_closed);
+    match &view.location {
         ViewLocation::Session { name } => params.session = Some(name.clone()),
         ViewLocation::Beside { socket, pane } => {
             params.beside = Some(format!("%{pane}"));
@@ -210,25 +219,25 @@ fn copy_view(params: &mut pane_new::Params, record: &PaneRecord) {
     }
 }
 
-/// Somebody with a caller's rights who starts something in place of whoever started a pane.
+/// A context with the caller's rights whose calling pane is the parent of `pane`.
 pub(super) fn as_parent(context: &ActionContext, pane: &Pane) -> ActionContext {
     let parent = pane.lock().record.parent().cloned();
     let caller = Caller { pane: parent, ..context.caller.clone() };
     ActionContext { caller, ..context.clone() }
 }
 
-/// Starts the agent in a pane that has failed again, in a new pane.
+/// Restarts a failed agent in a new pane.
 pub(crate) async fn restart_failed(
     kernel: &Kernel,
     pane: &Pane,
     attempt: u32,
 ) -> Result<Arc<Pane>, Refusal> {
-    let mut again = restart_request(kernel, pane)?;
-    again.launch.attempt = attempt;
-    // Started on behalf of no caller, so no other pane makes room for it.
+    let mut request = restart_request(kernel, pane)?;
+    request.launch.attempt = attempt;
+    // Started on behalf of no caller, so no other pane is evicted for it.
     let mut caller = kernel.owner(None);
     Arc::make_mut(&mut caller.grant).panes = PaneSet::Only(BTreeSet::new());
     let undo = Undo::default();
     let context = ActionContext { kernel: kernel.clone(), caller, undo };
-    start(&as_parent(&context, pane), again).await
+    start(&as_parent(&context, pane), request).await
 }

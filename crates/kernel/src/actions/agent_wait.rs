@@ -14,7 +14,7 @@ use crate::access::AccessRequest;
 use crate::agents::{AgentRequest, AgentStatus, Turns};
 use crate::registry::{Action, ActionContext, ActionKind};
 
-/// How long after a prompt was handed over its turn is expected to begin.
+/// How long after a prompt was delivered its turn is expected to begin.
 const TURN_START_TIMEOUT: Duration = Duration::from_secs(10);
 
 pub(super) struct AgentWait;
@@ -24,20 +24,20 @@ pub(super) struct AgentWait;
 pub(super) struct Params {
     /// The agent's pane.
     pane_id: PaneId,
-    /// Until it does this, or one of these.
+    /// Until it is in this state, or in one of these.
     state: Option<AgentStateFilter>,
-    /// Until the turn that is under way has ended, and those of all messages that wait to be handed over.
+    /// Until the current turn has ended, and those of all queued messages.
     #[serde(default)]
     done: bool,
-    /// Until it asks something.
+    /// Until it asks a question.
     #[serde(default)]
     blocked: bool,
-    /// Give up after so many milliseconds (30000 when left out, up to a day).
+    /// Time-out in milliseconds (30000 when left out, up to a day).
     #[schemars(range(max = 86_400_000))]
     timeout_ms: Option<u64>,
 }
 
-/// One state, or some of which each will do.
+/// One state, or several, any of which matches.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub(super) enum AgentStateFilter {
@@ -60,24 +60,24 @@ impl AgentStateFilter {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(super) enum AgentWaitCondition {
-    /// It does what was asked for.
+    /// It is in a requested state.
     State,
     /// Its turn has ended.
     Done,
-    /// It asks something.
+    /// It asks a question.
     Blocked,
 }
 
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct AgentWaitOutput {
-    /// What ended the wait; nothing when time ran out or its program ended.
+    /// What ended the wait; nothing when it timed out or the program exited.
     met: Option<AgentWaitCondition>,
-    /// Whether time ran out.
+    /// Whether it timed out.
     timed_out: bool,
     /// The agent as it is now.
     agent: AgentInfo,
-    /// Why it was met, or not, where that needs words.
+    /// Why it was met, or not, where that needs an explanation.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     why: Vec<String>,
 }
@@ -101,23 +101,24 @@ impl Action for AgentWait {
         let kernel = &context.kernel;
         let pane = kernel.panes().get(&params.pane_id)?;
         kernel.agents().profiles();
-        let now = agent(&pane)?;
+        let info = agent(&pane)?;
         pane.check_responsive()?;
-        let patience = wait_limit(params.timeout_ms, 30_000, DAY_MS)?;
-        let seen = match kernel.agents().find(&pane.id) {
-            Some(listener) => {
-                // What was typed before this call was asked of the same task, and has been weighed when it answers.
-                drop(listener.ask(AgentRequest::Inspect).await);
-                listener.seen()
+        let timeout = wait_limit(params.timeout_ms, 30_000, DAY_MS)?;
+        let status = match kernel.agents().find(&pane.id) {
+            Some(agent) => {
+                // Input before this call went to the same task, so it has been processed when the
+                // task answers.
+                drop(agent.ask(AgentRequest::Inspect).await);
+                agent.seen()
             }
-            None => watch::channel(AgentStatus { info: now, turns: Turns::default() }).1,
+            None => watch::channel(AgentStatus { info, turns: Turns::default() }).1,
         };
-        let wait = AgentWaiter::new(params, &seen.borrow(), kernel.now());
-        Ok(wait.run(seen, Instant::now() + patience).await)
+        let wait = AgentWaiter::new(params, &status.borrow(), kernel.now());
+        Ok(wait.run(status, Instant::now() + timeout).await)
     }
 }
 
-/// A wait under way.
+/// A wait in progress.
 struct AgentWaiter {
     states: Option<AgentStateFilter>,
     blocked: bool,
@@ -127,47 +128,47 @@ struct AgentWaiter {
 /// When a turn is done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum TurnEndCondition {
-    /// Once so many have ended.
+    /// Once this many turns have ended.
     After(u64),
-    /// The same, unless none begins until then.
+    /// The same, unless no turn begins until this time.
     Expected(u64, Instant),
-    /// Once it waits for a prompt: none is under way.
+    /// Once it waits for a prompt: no turn is in progress.
     Idle,
 }
 
 impl AgentWaiter {
-    fn new(params: Params, seen: &AgentStatus, now: Time) -> Self {
-        let done = params.done.then(|| TurnEndCondition::of(seen, now));
+    fn new(params: Params, status: &AgentStatus, now: Time) -> Self {
+        let done = params.done.then(|| TurnEndCondition::of(status, now));
         Self { states: params.state, blocked: params.blocked, done }
     }
 
     async fn run(
         mut self,
-        mut seen: watch::Receiver<AgentStatus>,
+        mut status: watch::Receiver<AgentStatus>,
         until: Instant,
     ) -> AgentWaitOutput {
         loop {
-            let news = seen.borrow_and_update().clone();
-            self.expect_queued(&news);
-            let (met, why) = self.judge(&news, Instant::now());
+            let current = status.borrow_and_update().clone();
+            self.expect_queued(&current);
+            let (met, why) = self.judge(&current, Instant::now());
             if met.is_some() {
-                return AgentWaitOutput { met, timed_out: false, agent: news.info, why };
+                return AgentWaitOutput { met, timed_out: false, agent: current.info, why };
             }
-            if news.info.state == AgentState::Exited {
+            if current.info.state == AgentState::Exited {
                 let why = vec!["its program has ended".to_owned()];
-                return AgentWaitOutput { met, timed_out: false, agent: news.info, why };
+                return AgentWaitOutput { met, timed_out: false, agent: current.info, why };
             }
             let deadline = self.deadline().filter(|at| Instant::now() < *at);
             let deadline = deadline.map_or(until, |at| at.min(until));
             tokio::select! {
-                changed = seen.changed() => if changed.is_err() {
-                    // Its task is over; what it said last is the end of it.
-                    let agent = seen.borrow().info.clone();
-                    let met = self.judge(&seen.borrow(), Instant::now()).0;
+                changed = status.changed() => if changed.is_err() {
+                    // Its task has ended; its last status is final.
+                    let agent = status.borrow().info.clone();
+                    let met = self.judge(&status.borrow(), Instant::now()).0;
                     return AgentWaitOutput { met, timed_out: false, agent, why: vec!["it is followed no more".into()] };
                 },
                 () = sleep_until(deadline) => if until <= Instant::now() {
-                    let agent = seen.borrow().info.clone();
+                    let agent = status.borrow().info.clone();
                     let why = self.explain(&agent);
                     return AgentWaitOutput { met: None, timed_out: true, agent, why };
                 }
@@ -175,18 +176,22 @@ impl AgentWaiter {
         }
     }
 
-    /// What waits to be handed over is still to be done: each message begins a turn of its own.
-    fn expect_queued(&mut self, seen: &AgentStatus) {
-        if self.done.is_some() && 0 < seen.info.queued {
+    /// Queued messages count, too: each begins a turn of its own.
+    fn expect_queued(&mut self, status: &AgentStatus) {
+        if self.done.is_some() && 0 < status.info.queued {
             self.done = Some(TurnEndCondition::Expected(
-                seen.turns.ended + 1,
+                status.turns.ended + 1,
                 Instant::now() + TURN_START_TIMEOUT,
             ));
         }
     }
 
-    fn judge(&self, seen: &AgentStatus, now: Instant) -> (Option<AgentWaitCondition>, Vec<String>) {
-        let state = seen.info.state;
+    fn judge(
+        &self,
+        status: &AgentStatus,
+        now: Instant,
+    ) -> (Option<AgentWaitCondition>, Vec<String>) {
+        let state = status.info.state;
         if self.blocked && state == AgentState::Blocked {
             return (Some(AgentWaitCondition::Blocked), Vec::new());
         }
@@ -194,12 +199,12 @@ impl AgentWaiter {
             return (Some(AgentWaitCondition::State), Vec::new());
         }
         let is_idle =
-            seen.info.queued == 0 && (state.takes_prompts() || state == AgentState::Limited);
+            status.info.queued == 0 && (state.takes_prompts() || state == AgentState::Limited);
         let is_over = is_idle || state == AgentState::Exited;
         let no_turn = |why: &str| (Some(AgentWaitCondition::Done), vec![why.to_owned()]);
         match self.done {
             Some(TurnEndCondition::After(ended) | TurnEndCondition::Expected(ended, _))
-                if ended <= seen.turns.ended && is_over =>
+                if ended <= status.turns.ended && is_over =>
             {
                 (Some(AgentWaitCondition::Done), Vec::new())
             }
@@ -218,7 +223,7 @@ impl AgentWaiter {
         }
     }
 
-    /// Why what was waited for did not come.
+    /// Why the wait timed out.
     fn explain(&self, agent: &AgentInfo) -> Vec<String> {
         let kind = agent.kind.map(|kind| format!(" ({kind})")).unwrap_or_default();
         let mut why = vec![format!("it is {}{kind}", agent.state)];
@@ -236,10 +241,10 @@ impl AgentWaiter {
 }
 
 impl TurnEndCondition {
-    /// What has to happen, seen from now.
-    fn of(seen: &AgentStatus, now: Time) -> Self {
-        let Turns { begun, ended, expected, .. } = seen.turns;
-        if seen.turns.is_under_way() {
+    /// The condition for the end of the turn, from now on.
+    fn of(status: &AgentStatus, now: Time) -> Self {
+        let Turns { begun, ended, expected, .. } = status.turns;
+        if status.turns.is_under_way() {
             return Self::After(begun);
         }
         let left = expected

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::access::AccessRequest;
 use crate::registry::{Action, ActionContext, ActionKind};
 
-/// Nouns whose events are facts that only the house itself can know.
+/// Nouns of events that only paned itself may record.
 const RESERVED_NOUNS: [&str; 15] = [
     "action",
     "agent",
@@ -35,7 +35,7 @@ pub(super) struct EventEmit;
 pub(super) struct Params {
     /// `noun:past`, as in `build:finished`; nouns of paned's own events are refused.
     name: String,
-    /// What happened to what.
+    /// The event's data.
     #[serde(default)]
     payload: Value,
 }
@@ -74,12 +74,12 @@ impl Action for EventEmit {
     }
 }
 
-/// The pane that an event is about: whoever reaches that pane is shown the event.
+/// The pane that an event is about: grants that reach the pane see the event.
 fn pane_of_payload(payload: &Value) -> Option<PaneId> {
     payload.get("paneId")?.as_str()?.parse().ok()
 }
 
-/// An event's payload without a claim which instance of a pane it is about: that is ours to say.
+/// An event's payload without the pane's instance: the kernel sets that itself.
 fn without_instance(mut payload: Value) -> Value {
     if let Some(fields) = payload.as_object_mut() {
         fields.remove("instance");

@@ -20,13 +20,13 @@ pub(super) struct Params {
     /// What it may do.
     #[schemars(length(min = 1))]
     scopes: BTreeSet<Scope>,
-    /// On which panes, and those started from them; on all when left out. They must be there: a grant reaches these panes,
-    /// and not others that get their names later.
+    /// On which panes, and those started from them; on all when left out. They must exist: a grant
+    /// reaches these panes, and not others that get their names later.
     panes: Option<BTreeSet<PaneId>>,
     /// What to call it.
     #[serde(default)]
     label: String,
-    /// How long it holds; for ever when left out.
+    /// How long it is valid; for ever when left out.
     expires_in_seconds: Option<NonZeroU32>,
 }
 
@@ -34,7 +34,7 @@ pub(super) struct Params {
 pub(super) struct GrantCreateOutput {
     /// What was granted.
     grant: Grant,
-    /// The token. It is shown this once.
+    /// The token. It is shown only this once.
     token: String,
 }
 

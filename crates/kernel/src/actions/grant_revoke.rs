@@ -17,7 +17,7 @@ pub(super) struct GrantRevoke;
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Params {
-    /// The grant, as `grant:list` shows it. Its token does as well, and is in no event.
+    /// The grant, as `grant:list` shows it; or its token, which no event contains.
     id: GrantId,
 }
 

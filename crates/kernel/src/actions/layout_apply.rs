@@ -24,13 +24,13 @@ pub(super) struct LayoutApply;
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(super) struct Params {
-    /// A layout that was kept.
+    /// A layout that was saved.
     name: Option<String>,
-    /// A layout as it is kept, in TOML.
+    /// A layout in TOML, as `layout:save` writes it.
     toml: Option<String>,
-    /// The session of ours; `main` when nothing is said.
+    /// The session of paned's own tmux server; `main` when left out.
     session: Option<String>,
-    /// A tmux pane of somebody's, whose window is meant: `$TMUX_PANE`, as in `%3`.
+    /// An existing tmux pane, whose window is meant: `$TMUX_PANE`, as in `%3`.
     beside: Option<String>,
     /// The tmux server of that pane: `$TMUX`, or the path of its socket.
     tmux: Option<String>,
@@ -50,7 +50,8 @@ impl Action for LayoutApply {
 
     async fn run(context: ActionContext, params: Params) -> Result<LayoutGetOutput, Refusal> {
         let Params { name, toml, session, beside, tmux } = params;
-        let (kernel, spot) = (&context.kernel, LocationParams { session, beside, tmux }.resolve()?);
+        let kernel = &context.kernel;
+        let location = LocationParams { session, beside, tmux }.resolve()?;
         let text = match (name, toml) {
             (Some(name), None) => read_layout(kernel, &name)?,
             (None, Some(toml)) => toml,
@@ -59,8 +60,8 @@ impl Action for LayoutApply {
         let saved: SavedLayout = toml::from_str(&text).map_err(|error| {
             Refusal::invalid(format!("the layout cannot be read: {}", error.message()))
         })?;
-        let ask = |answer| ViewRequest::Arrange(spot.clone(), saved, answer);
-        Ok(window(kernel, &kernel.tmux_views().ask_at(kernel, &spot, ask).await?))
+        let ask = |answer| ViewRequest::Arrange(location.clone(), saved, answer);
+        Ok(window(kernel, &kernel.tmux_views().ask_at(kernel, &location, ask).await?))
     }
 }
 
@@ -74,15 +75,15 @@ fn read_layout(kernel: &Kernel, name: &str) -> Result<String, Refusal> {
     })
 }
 
-/// Where a layout of this name is kept.
+/// The file of a layout of this name.
 pub(super) fn layout_file(kernel: &Kernel, name: &str) -> Result<PathBuf, Refusal> {
     let plain = |c: char| c.is_ascii_alphanumeric() || "_-".contains(c);
     if !(1..=LONGEST).contains(&name.len()) || !name.chars().all(plain) {
         let sentence = "a layout's name is made of letters, digits, `_` and `-`, 64 at most";
         return Err(Refusal::invalid(sentence));
     }
-    let stage = kernel.setup().tmux_view.as_ref().ok_or_else(|| {
-        Refusal::new(Code::Unavailable, "this server was set up without a stage in tmux")
+    let view = kernel.setup().tmux_view.as_ref().ok_or_else(|| {
+        Refusal::new(Code::Unavailable, "this server was set up without a tmux view")
     })?;
-    Ok(stage.layouts.join(format!("{name}.toml")))
+    Ok(view.layouts.join(format!("{name}.toml")))
 }

@@ -16,9 +16,9 @@ pub(super) struct LayoutGet;
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(super) struct Params {
-    /// The session of ours; `main` when nothing is said.
+    /// The session of paned's own tmux server; `main` when left out.
     session: Option<String>,
-    /// A tmux pane of somebody's, whose window is meant: `$TMUX_PANE`, as in `%3`.
+    /// An existing tmux pane, whose window is meant: `$TMUX_PANE`, as in `%3`.
     beside: Option<String>,
     /// The tmux server of that pane: `$TMUX`, or the path of its socket.
     tmux: Option<String>,
@@ -75,23 +75,24 @@ impl Action for LayoutGet {
     async fn run(context: ActionContext, params: Params) -> Result<LayoutGetOutput, Refusal> {
         let Params { session, beside, tmux } = params;
         let ActionContext { kernel, caller, .. } = &context;
-        let spot = LocationParams { session, beside, tmux }.resolve()?;
-        let ask = |answer| ViewRequest::Snapshot(spot.clone(), answer);
-        let shot = kernel.tmux_views().ask_at(kernel, &spot, ask).await;
+        let location = LocationParams { session, beside, tmux }.resolve()?;
+        let ask = |answer| ViewRequest::Snapshot(location.clone(), answer);
+        let snapshot = kernel.tmux_views().ask_at(kernel, &location, ask).await;
         if caller.reaches_all() {
-            return Ok(window(kernel, &shot?));
+            return Ok(window(kernel, &snapshot?));
         }
-        reachable_window(&context, shot)
+        reachable_window(&context, snapshot)
     }
 }
 
-/// What a caller who reaches some panes only is told of a window: nothing at all unless it shows one of them, in the same
-/// words as if there were no such window.
+/// A window as seen by a caller whose grant reaches some panes only. Unless the window shows one of
+/// them, the refusal is the same as for a window that does not exist.
 fn reachable_window(
     ActionContext { kernel, caller, .. }: &ActionContext,
-    shot: Result<WindowSnapshot, Refusal>,
+    snapshot: Result<WindowSnapshot, Refusal>,
 ) -> Result<LayoutGetOutput, Refusal> {
-    let mut window = shot.map(|shot| window(kernel, &shot)).map_err(|_| no_reachable_pane())?;
+    let mut window =
+        snapshot.map(|snapshot| window(kernel, &snapshot)).map_err(|_| no_reachable_pane())?;
     let is_reached = |pane: &PaneId| kernel.reaches(pane, caller);
     window.panes.retain(|tile| tile.pane.as_ref().is_some_and(is_reached));
     window.layout = None;
@@ -102,14 +103,15 @@ fn no_reachable_pane() -> Refusal {
     Refusal::not_found("no such session shows a pane that this grant reaches")
 }
 
-/// A window as it is told.
-pub(super) fn window(kernel: &Kernel, shot: &WindowSnapshot) -> LayoutGetOutput {
-    let limits = kernel.setup().tmux_view.as_ref().map(|stage| stage.limits.clone());
-    let (cols, rows) = (shot.window.cols(), shot.window.rows());
+/// A window as the answer describes it.
+pub(super) fn window(kernel: &Kernel, snapshot: &WindowSnapshot) -> LayoutGetOutput {
+    let limits = kernel.setup().tmux_view.as_ref().map(|view| view.limits.clone());
+    let cols = snapshot.window.cols();
+    let rows = snapshot.window.rows();
     let tile = |tile: paned_policy::layout::LayoutTile| {
         let id: TmuxPaneId = tile.pane?;
-        let view = shot.views.iter().find(|view| view.id.0 == id.0);
-        let owner = match shot.owners.of(id) {
+        let view = snapshot.views.iter().find(|view| view.id.0 == id.0);
+        let owner = match snapshot.owners.of(id) {
             PaneOwner::Main => "main",
             PaneOwner::Managed(_) => "ours",
             PaneOwner::Foreign => "foreign",
@@ -118,7 +120,7 @@ pub(super) fn window(kernel: &Kernel, shot: &WindowSnapshot) -> LayoutGetOutput 
             tmux_pane: id.to_string(),
             owner,
             pane: view.and_then(|view| view.shows.clone()),
-            active: shot.window.active == Some(id),
+            active: snapshot.window.active == Some(id),
             left: tile.left,
             top: tile.top,
             width: tile.width,
@@ -127,9 +129,9 @@ pub(super) fn window(kernel: &Kernel, shot: &WindowSnapshot) -> LayoutGetOutput 
     };
     LayoutGetOutput {
         size: Size { cols, rows },
-        zoomed: shot.window.zoomed,
+        zoomed: snapshot.window.zoomed,
         capacity: capacity(cols, rows, &limits.unwrap_or_default()).total(),
-        layout: Some(shot.window.layout().to_string()),
-        panes: shot.window.tiles().into_iter().filter_map(tile).collect(),
+        layout: Some(snapshot.window.layout().to_string()),
+        panes: snapshot.window.tiles().into_iter().filter_map(tile).collect(),
     }
 }

@@ -28,13 +28,13 @@ impl Action for LayoutHide {
     ) -> Result<EmptyOutput, Refusal> {
         let kernel = &context.kernel;
         let pane = kernel.panes().get(&pane_id)?;
-        let wish = pane.lock().record.view.clone();
-        let Some(wish) = wish else {
+        let view = pane.lock().record.view.clone();
+        let Some(view) = view else {
             let sentence = format!("the pane `{pane_id}` is not shown in tmux");
             return Err(Refusal::not_found(sentence));
         };
         let ask = |answer| ViewRequest::Hide(pane_id, answer);
-        kernel.tmux_views().ask_at(kernel, &wish.location, ask).await?;
+        kernel.tmux_views().ask_at(kernel, &view.location, ask).await?;
         pane.lock().record.view = None;
         kernel.journal().record(Vec::new(), vec![pane.lock().record.put()]);
         Ok(EmptyOutput {})

@@ -20,19 +20,20 @@ pub(super) struct LayoutPlace;
 pub(super) struct Params {
     /// The pane to show.
     pane_id: PaneId,
-    /// The session of ours; `main` when nothing is said. It is started if there is none.
+    /// The session of paned's own tmux server; `main` when left out. It is started if there is
+    /// none.
     session: Option<String>,
-    /// A tmux pane of somebody's to show it beside: `$TMUX_PANE`, as in `%3`.
+    /// An existing tmux pane to show it beside: `$TMUX_PANE`, as in `%3`.
     beside: Option<String>,
     /// The tmux server of that pane: `$TMUX`, or the path of its socket.
     tmux: Option<String>,
-    /// What happens to it when a person closes the tmux pane; it goes on unseen when left out.
+    /// What happens to it when a user closes the tmux pane; it keeps running unseen when left out.
     #[serde(default = "detach")]
     on_view_closed: OnViewClosed,
-    /// Whether a pane that is done may make room for it.
+    /// Whether it may replace a pane that has finished.
     #[serde(default)]
     replace: bool,
-    /// Whether it may wait for room.
+    /// Whether it may wait for space.
     #[serde(default = "yes")]
     wait: bool,
 }
@@ -42,12 +43,12 @@ pub(super) struct Params {
 pub(super) struct LayoutPlaceOutput {
     /// The pane.
     id: PaneId,
-    /// Whether it can be seen.
+    /// Whether it is visible.
     state: ViewState,
     /// The tmux pane that shows it.
     #[serde(skip_serializing_if = "Option::is_none")]
     tmux_pane: Option<String>,
-    /// Why it cannot be seen now.
+    /// Why it is not visible now.
     #[serde(skip_serializing_if = "Option::is_none")]
     reason: Option<String>,
 }
@@ -77,12 +78,12 @@ impl Action for LayoutPlace {
         let kernel = &context.kernel;
         let pane = kernel.panes().get(&params.pane_id)?;
         let Params { session, beside, tmux, .. } = params;
-        let spot = LocationParams { session, beside, tmux }.resolve()?;
-        kernel.tmux_views().ask_at(kernel, &spot, ViewRequest::Ready).await?;
-        set_view_spec(&pane, ViewSpec::new(spot.clone(), params.on_view_closed))?;
-        let showing = ShowRequest {
+        let location = LocationParams { session, beside, tmux }.resolve()?;
+        kernel.tmux_views().ask_at(kernel, &location, ViewRequest::Ready).await?;
+        set_view_spec(&pane, ViewSpec::new(location.clone(), params.on_view_closed))?;
+        let request = ShowRequest {
             pane: params.pane_id.clone(),
-            location: spot.clone(),
+            location: location.clone(),
             size: DEFAULT_SIZE,
             must_be_new: false,
             replace_ok: params.replace,
@@ -91,7 +92,7 @@ impl Action for LayoutPlace {
         };
         let placed = kernel
             .tmux_views()
-            .ask_at(kernel, &spot, |answer| ViewRequest::Show(showing, answer))
+            .ask_at(kernel, &location, |answer| ViewRequest::Show(request, answer))
             .await;
         if !matches!(placed, Ok(ShowOutcome::Shown(_) | ShowOutcome::Waiting(_))) {
             pane.lock().record.view = None;
@@ -101,22 +102,22 @@ impl Action for LayoutPlace {
     }
 }
 
-/// Wishes a pane to be shown, if it is not shown elsewhere.
-fn set_view_spec(pane: &Pane, wish: ViewSpec) -> Result<(), Refusal> {
+/// Sets where a pane is to be shown, if it is not shown elsewhere.
+fn set_view_spec(pane: &Pane, spec: ViewSpec) -> Result<(), Refusal> {
     let mut state = pane.lock();
     let status = state.status();
     if !status.is_live() {
         return Err(pane_gone(&pane.id, status));
     }
-    let elsewhere = state.record.view.as_ref().filter(|had| {
-        had.location != wish.location && matches!(had.state, ViewState::Shown | ViewState::Waiting)
+    let elsewhere = state.record.view.as_ref().filter(|old| {
+        old.location != spec.location && matches!(old.state, ViewState::Shown | ViewState::Waiting)
     });
     if elsewhere.is_some() {
         let sentence =
             format!("the pane `{}` is shown elsewhere; `layout:hide` ends that", pane.id);
         return Err(Refusal::new(Code::Conflict, sentence));
     }
-    state.record.view = Some(wish);
+    state.record.view = Some(spec);
     Ok(())
 }
 

@@ -10,7 +10,7 @@ use crate::access::AccessRequest;
 use crate::registry::{Action, ActionContext, ActionKind};
 use crate::tmux_view::ViewRequest;
 
-/// The most panes that one plan is made for.
+/// The maximum number of panes in one plan.
 const MOST: usize = 64;
 
 pub(super) struct LayoutPlanAction;
@@ -18,24 +18,24 @@ pub(super) struct LayoutPlanAction;
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(super) struct Params {
-    /// The panes to place, one after the other; they need not be there yet.
+    /// The panes to place, one after the other; they need not exist yet.
     #[schemars(length(min = 1, max = 64))]
     panes: Vec<PaneId>,
-    /// The session of ours; `main` when nothing is said.
+    /// The session of paned's own tmux server; `main` when left out.
     session: Option<String>,
-    /// A tmux pane of somebody's, whose window is meant: `$TMUX_PANE`, as in `%3`.
+    /// An existing tmux pane, whose window is meant: `$TMUX_PANE`, as in `%3`.
     beside: Option<String>,
     /// The tmux server of that pane: `$TMUX`, or the path of its socket.
     tmux: Option<String>,
-    /// Whether panes that are done may make room.
+    /// Whether panes that have finished may be replaced.
     #[serde(default)]
     replace: bool,
 }
 
 #[derive(Serialize, JsonSchema)]
 pub(super) struct LayoutPlanOutput {
-    /// What would become of each, in their order: `spawn`, `replace`, `defer` or `skip`, with the target or the
-    /// reason.
+    /// The decision for each, in their order: `spawn`, `replace`, `defer` or `skip`, with the
+    /// target or the reason.
     decisions: Vec<LayoutPlanDecision>,
 }
 
@@ -65,9 +65,10 @@ impl Action for LayoutPlanAction {
         if !(1..=MOST).contains(&panes.len()) {
             return Err(Refusal::invalid(format!("`panes` names 1 to {MOST} panes")));
         }
-        let (kernel, spot) = (&context.kernel, LocationParams { session, beside, tmux }.resolve()?);
-        let ask = |answer| ViewRequest::Plan(spot.clone(), panes.clone(), replace, answer);
-        let decisions = kernel.tmux_views().ask_at(kernel, &spot, ask).await?;
+        let kernel = &context.kernel;
+        let location = LocationParams { session, beside, tmux }.resolve()?;
+        let ask = |answer| ViewRequest::Plan(location.clone(), panes.clone(), replace, answer);
+        let decisions = kernel.tmux_views().ask_at(kernel, &location, ask).await?;
         let decided = |(pane, decision)| {
             let decision = serde_json::to_value(decision).map_err(Refusal::internal)?;
             Ok(LayoutPlanDecision { pane, decision })

@@ -22,9 +22,9 @@ pub(super) struct LayoutSave;
 pub(super) struct Params {
     /// What to call it: letters, digits, `_` and `-`.
     name: String,
-    /// The session of ours; `main` when nothing is said.
+    /// The session of paned's own tmux server; `main` when left out.
     session: Option<String>,
-    /// A tmux pane of somebody's, whose window is meant: `$TMUX_PANE`, as in `%3`.
+    /// An existing tmux pane, whose window is meant: `$TMUX_PANE`, as in `%3`.
     beside: Option<String>,
     /// The tmux server of that pane: `$TMUX`, or the path of its socket.
     tmux: Option<String>,
@@ -52,13 +52,14 @@ impl Action for LayoutSave {
 
     async fn run(context: ActionContext, params: Params) -> Result<LayoutSaveOutput, Refusal> {
         let Params { name, session, beside, tmux } = params;
-        let (kernel, spot) = (&context.kernel, LocationParams { session, beside, tmux }.resolve()?);
+        let kernel = &context.kernel;
+        let location = LocationParams { session, beside, tmux }.resolve()?;
         let file = layout_file(kernel, &name)?;
-        let ask = |answer| ViewRequest::Snapshot(spot.clone(), answer);
-        let shot = kernel.tmux_views().ask_at(kernel, &spot, ask).await?;
-        let limits = kernel.setup().tmux_view.as_ref().map(|stage| stage.limits.clone());
-        let role = |id| shot.role(kernel, id);
-        let saved = SavedLayout::of(&shot.window, &limits.unwrap_or_default(), role);
+        let ask = |answer| ViewRequest::Snapshot(location.clone(), answer);
+        let snapshot = kernel.tmux_views().ask_at(kernel, &location, ask).await?;
+        let limits = kernel.setup().tmux_view.as_ref().map(|view| view.limits.clone());
+        let role = |id| snapshot.role(kernel, id);
+        let saved = SavedLayout::of(&snapshot.window, &limits.unwrap_or_default(), role);
         let toml = toml::to_string(&saved).map_err(Refusal::internal)?;
         let failed = |error| Refusal::internal(format!("cannot write {}: {error}", file.display()));
         if let Some(folder) = file.parent() {

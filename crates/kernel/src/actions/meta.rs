@@ -1,4 +1,4 @@
-//! What the actions on a pane's meta have in common.
+//! Helpers shared by the actions on a pane's meta.
 
 use std::sync::Arc;
 
@@ -26,14 +26,15 @@ pub(super) struct MetaChangeOutput {
 }
 
 impl MetaChangeOutput {
-    /// The same, seen from an earlier moment.
+    /// The same, compared with an earlier state.
     pub(super) fn since(self, before: Meta) -> Self {
         let changed = before != self.meta;
         Self { previous_meta: before, changed, ..self }
     }
 }
 
-/// Changes a pane's meta as a caller wants it. The session of its agent leads to a transcript, and is not theirs to set.
+/// Changes a pane's meta for a caller. The agent's session id leads to a transcript, so a caller
+/// must not set it here.
 pub(super) fn edit(
     context: &ActionContext,
     id: &PaneId,
@@ -46,7 +47,7 @@ pub(super) fn edit(
     })
 }
 
-/// Refuses meta that a caller gives a new pane, where it is too large or not theirs to set.
+/// Refuses a new pane's meta where it is too large or sets a reserved key.
 pub(super) fn check_new_meta(meta: &Meta, limit: usize) -> Result<(), Refusal> {
     if meta.contains_key(SESSION) {
         return Err(session_is_reserved());
@@ -58,7 +59,7 @@ fn session_is_reserved() -> Refusal {
     Refusal::invalid(format!("`{SESSION}` of `meta` is set by `agent:set-state` alone"))
 }
 
-/// Changes a pane's meta, all of it or nothing, and remembers it if anything is different.
+/// Changes a pane's meta atomically, and records it if anything is different.
 pub(super) fn change(
     context: &ActionContext,
     id: &PaneId,
@@ -90,7 +91,8 @@ struct MetaUndo {
 }
 
 impl MetaUndo {
-    /// Restores each entry that this change made what it is now; entries that changed since stay.
+    /// Restores each entry that still has the value of this change; entries that changed since
+    /// stay.
     fn restore(self, kernel: &Kernel, pane: &Pane) {
         let mut state = pane.lock();
         let keys: Vec<String> = self.before.keys().chain(self.after.keys()).cloned().collect();
@@ -107,7 +109,7 @@ impl MetaUndo {
     }
 }
 
-/// Refuses tags that are too large to be carried around.
+/// Refuses tags beyond the size limit.
 pub(super) fn check_tags(tags: &[String], limit: usize) -> Result<(), Refusal> {
     let length: usize = tags.iter().map(String::len).sum();
     if limit < length {
@@ -119,7 +121,7 @@ pub(super) fn check_tags(tags: &[String], limit: usize) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Refuses meta that is too large to be carried around.
+/// Refuses empty keys, and meta beyond the size limit.
 fn check(meta: &Meta, limit: usize) -> Result<(), Refusal> {
     if meta.keys().any(String::is_empty) {
         return Err(Refusal::invalid("a key of `meta` is empty"));

@@ -136,7 +136,7 @@ pub(crate) fn registry() -> Registry {
         .with::<tmux_list::TmuxList>()
 }
 
-/// Ends a pane's program and forgets the pane, unless some process of it would not go.
+/// Ends a pane's program and removes the pane, unless one of its processes survives.
 pub(crate) async fn close(kernel: &Kernel, pane: &Arc<Pane>) -> Result<(), Refusal> {
     let (_, survivors) = pane_kill::kill(kernel, pane, kernel.limits().kill_grace, false).await?;
     if survivors.is_empty() { pane_remove::forget(kernel, pane).await } else { Ok(()) }
@@ -155,6 +155,6 @@ pub(crate) struct PaneIdParams {
 #[serde(deny_unknown_fields)]
 pub(crate) struct NoParams {}
 
-/// Nothing to say.
+/// An empty answer.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct EmptyOutput {}

@@ -28,15 +28,15 @@ impl Action for PaneActivate {
     ) -> Result<EmptyOutput, Refusal> {
         let kernel = &context.kernel;
         let pane = kernel.panes().get(&pane_id)?;
-        let spot = pane.lock().record.view.as_ref().map(|wish| wish.location.clone());
-        let spot = spot.ok_or_else(|| {
+        let location = pane.lock().record.view.as_ref().map(|view| view.location.clone());
+        let location = location.ok_or_else(|| {
             let sentence =
                 format!("the pane `{pane_id}` is not shown in tmux; `layout:place` puts it there");
             Refusal::not_found(sentence)
         })?;
         kernel
             .tmux_views()
-            .ask_at(kernel, &spot, |answer| ViewRequest::Activate(pane_id, answer))
+            .ask_at(kernel, &location, |answer| ViewRequest::Activate(pane_id, answer))
             .await?;
         Ok(EmptyOutput {})
     }

@@ -33,11 +33,12 @@ pub(super) struct Params {
     tmux: String,
     /// The pane there: `$TMUX_PANE`, as in `%3`.
     pane: String,
-    /// Its name with us; one is made up when left out.
+    /// Its name in paned; generated when left out.
     id: Option<PaneId>,
     /// What to call it; the program's own title, or its command, when left out.
     title: Option<String>,
-    /// What its screens are read by, when its program is an agent that is not known by its command.
+    /// The profile to read its screens by, when its program is an agent that is not recognised by
+    /// its command.
     profile: Option<String>,
     /// Free data.
     #[serde(default)]
@@ -63,7 +64,7 @@ impl Action for PaneAdopt {
 
     async fn run(context: ActionContext, params: Params) -> Result<PaneInfo, Refusal> {
         let kernel = &context.kernel;
-        let foreign = adopted_tmux(kernel)?;
+        let adopted_panes = adopted_tmux(kernel)?;
         let socket = socket(&params.tmux)?;
         let pane = TmuxPane::parse(params.pane.as_bytes())
             .ok_or_else(|| Refusal::invalid("`pane` is the name of a tmux pane, as in `%3`"))?;
@@ -73,85 +74,85 @@ impl Action for PaneAdopt {
         if let Some(profile) = &params.profile {
             kernel.agents().profile(profile)?;
         }
-        let server = foreign.server(&socket).await?;
-        let glimpse = server.client().snapshot_pane(pane).await?;
-        let glimpse = glimpse.ok_or_else(|| {
+        let server = adopted_panes.server(&socket).await?;
+        let snapshot = server.client().snapshot_pane(pane).await?;
+        let snapshot = snapshot.ok_or_else(|| {
             let socket = socket.display();
             Refusal::not_found(format!(
                 "no pane `{pane}` on the tmux at {socket}; `tmux:list` shows them"
             ))
         })?;
-        let known = check(kernel, pane, &glimpse)?;
-        let spot = AdoptedLocation { socket, identity: known };
-        let record = record(&context, params, title, &glimpse, &spot);
-        let adopted = Arc::new(Pane::new(record, glimpse.size, KeeperConnection::Starting));
+        let identity = check(kernel, pane, &snapshot)?;
+        let location = AdoptedLocation { socket, identity };
+        let record = record(&context, params, title, &snapshot, &location);
+        let adopted = Arc::new(Pane::new(record, snapshot.size, KeeperConnection::Starting));
         kernel.panes().insert(adopted.clone(), kernel.limits().panes)?;
-        take_over(kernel, foreign, &adopted, spot).await?;
+        take_over(kernel, adopted_panes, &adopted, location).await?;
         Ok(adopted.info())
     }
 }
 
-/// The way to other people's panes.
+/// The backend of adopted panes.
 pub(super) fn adopted_tmux(kernel: &Kernel) -> Result<&AdoptedPanes, Refusal> {
     kernel.setup().adopted_tmux.as_ref().ok_or_else(|| {
         Refusal::new(Code::Unavailable, "this server was set up without a way to tmux")
     })
 }
 
-/// The one path of a socket, however it was said.
+/// The canonical path of a socket.
 pub(super) fn socket(tmux: &str) -> Result<PathBuf, Refusal> {
     let socket = Path::new(visibility::socket(tmux)?);
     Ok(socket.canonicalize().unwrap_or_else(|_| socket.to_owned()))
 }
 
-/// The pane of ours that is this pane of somebody's, if one is.
+/// The pane that this tmux pane is adopted as, if it is.
 pub(super) fn adopted_as(kernel: &Kernel, server: u32, pane: TmuxPane) -> Option<PaneId> {
-    let is = |ours: &Arc<Pane>| {
-        let state = ours.lock();
+    let is_adopted = |adopted: &Arc<Pane>| {
+        let state = adopted.lock();
         let origin = state.record.origin.as_ref();
         state.status().is_live() && origin.is_some_and(|origin| origin.is(server, pane))
     };
-    kernel.panes().list().iter().find(|ours| is(ours)).map(|ours| ours.id.clone())
+    kernel.panes().list().iter().find(|it| is_adopted(it)).map(|it| it.id.clone())
 }
 
-/// Whether it can be adopted.
+/// Checks that a tmux pane can be adopted.
 fn check(
     kernel: &Kernel,
     pane: TmuxPane,
-    glimpse: &TmuxPaneSnapshot,
+    snapshot: &TmuxPaneSnapshot,
 ) -> Result<TmuxPaneIdentity, Refusal> {
     let conflict = |sentence: String| Err(Refusal::new(Code::Conflict, sentence));
-    let Some(known) = glimpse.identity.filter(|_| glimpse.ended.is_none()) else {
+    let Some(identity) = snapshot.identity.filter(|_| snapshot.ended.is_none()) else {
         let sentence = format!("the program in tmux pane `{pane}` has ended");
         return Err(Refusal::new(Code::Gone, sentence));
     };
-    if let Some(shows) = &glimpse.shows {
+    if let Some(shows) = &snapshot.shows {
         return conflict(format!("the tmux pane `{pane}` shows the pane `{shows}`; use that"));
     }
-    if let Some(id) = adopted_as(kernel, known.server, pane) {
+    if let Some(id) = adopted_as(kernel, identity.server, pane) {
         return conflict(format!("the tmux pane `{pane}` is adopted already, as `{id}`"));
     }
-    if glimpse.piped {
+    if snapshot.piped {
         return conflict(format!(
             "the output of tmux pane `{pane}` goes to somebody's `pipe-pane` already, and a pane has only one; \
              `tmux pipe-pane -t {pane}` ends it"
         ));
     }
-    Ok(known)
+    Ok(identity)
 }
 
 fn record(
     context: &ActionContext,
     params: Params,
     title: Option<String>,
-    glimpse: &TmuxPaneSnapshot,
-    spot: &AdoptedLocation,
+    snapshot: &TmuxPaneSnapshot,
+    location: &AdoptedLocation,
 ) -> PaneRecord {
     let kernel = &context.kernel;
     let id = params.id.unwrap_or_else(|| fresh_id(kernel));
     let this = PaneRef { id, instance: fresh_instance() };
-    let told = [&glimpse.started, &glimpse.command].into_iter().find(|text| !text.is_empty());
-    let command = told.map_or("", |text| unquoted(text)).to_owned();
+    let known = [&snapshot.started, &snapshot.command].into_iter().find(|text| !text.is_empty());
+    let command = known.map_or("", |text| unquoted(text)).to_owned();
     let line = command.replace(char::is_control, " ").chars().take(LONGEST_TITLE).collect();
     let words: Vec<String> = command.split_whitespace().map(str::to_owned).collect();
     PaneRecord {
@@ -164,7 +165,7 @@ fn record(
         id: this.id,
         instance: this.instance,
         argv: vec![command],
-        cwd: glimpse.cwd.to_string_lossy().into_owned(),
+        cwd: snapshot.cwd.to_string_lossy().into_owned(),
         meta: params.meta,
         tags: params.tags,
         persist: false,
@@ -173,9 +174,9 @@ fn record(
         timeout_seconds: None,
         ancestors: ancestors(kernel, &context.caller),
         modes: String::new(),
-        pid: Some(spot.identity.pid),
+        pid: Some(location.identity.pid),
         view: None,
-        origin: Some(AdoptedOrigin::new(spot.clone())),
+        origin: Some(AdoptedOrigin::new(location.clone())),
         created_at: kernel.now(),
         end: None,
     }
@@ -187,7 +188,7 @@ fn unquoted(text: &str) -> &str {
     inner.filter(|inner| !inner.contains(['"', '\\'])).unwrap_or(text)
 }
 
-/// A program that we did not start is given nothing: a grant for nothing, whose token nobody has.
+/// A program that paned did not start gets no rights: an empty grant, whose token is discarded.
 fn no_grant(kernel: &Kernel, pane: &PaneRef) -> StoredGrant {
     let (stored, _token) = StoredGrant::new(Grant {
         id: GrantId(random_name(10)),
@@ -201,20 +202,21 @@ fn no_grant(kernel: &Kernel, pane: &PaneRef) -> StoredGrant {
     stored
 }
 
-/// Takes it over, or leaves it as it was.
+/// Adopts the pane, or leaves it as it was.
 async fn take_over(
     kernel: &Kernel,
-    foreign: &AdoptedPanes,
+    adopted_panes: &AdoptedPanes,
     pane: &Arc<Pane>,
-    spot: AdoptedLocation,
+    location: AdoptedLocation,
 ) -> Result<(), Refusal> {
     let record = pane.lock().record.json();
-    let (id, capacity) = (pane.id.clone(), kernel.limits().tape_bytes);
-    match foreign.adopt(AdoptSpec { id, location: spot, capacity, record }).await {
-        Ok(link) => {
-            let size = link.output.size();
+    let id = pane.id.clone();
+    let capacity = kernel.limits().tape_bytes;
+    match adopted_panes.adopt(AdoptSpec { id, location, capacity, record }).await {
+        Ok(handle) => {
+            let size = handle.output.size();
             pane.lock().size = size;
-            register(kernel, pane, link, AgentOrigin::Recovered);
+            register(kernel, pane, handle, AgentOrigin::Recovered);
             Ok(())
         }
         Err(refusal) => {

@@ -17,7 +17,7 @@ use crate::access::AccessRequest;
 use crate::panes::Pane;
 use crate::registry::{Action, ActionContext, ActionKind};
 
-/// How long it may take to let a pane go.
+/// How long it may take to release an adopted pane.
 const RELEASE_TIMEOUT: Duration = Duration::from_secs(10);
 
 pub(super) struct PaneClose;
@@ -27,11 +27,11 @@ pub(super) struct PaneClose;
 pub(super) struct Params {
     /// The pane.
     pane_id: PaneId,
-    /// End it at once, without its keeper if that does not answer, and forget it even if some process of it cannot be
-    /// ended.
+    /// End it at once, without its keeper if that does not answer, and remove it even if some
+    /// process of it cannot be ended.
     #[serde(default)]
     force: bool,
-    /// Whether it is meant although it is the pane that this comes from.
+    /// Confirms that the caller may end the pane it runs in.
     #[serde(default, rename = "self")]
     itself: bool,
 }
@@ -64,12 +64,12 @@ impl Action for PaneClose {
         let pane = kernel.panes().get(&pane_id)?;
         if pane.is_adopted() {
             match release_adopted(&pane).await {
-                // Its scribe alone is ended; its program is tmux's.
+                // Ends the pipe recorder only; the program belongs to tmux.
                 Err(refusal) if force && refusal.code == Code::Unavailable => {
                     let traces = traces(kernel, &pane);
                     kernel.backend().end(pane.id.clone(), traces, Duration::ZERO).await?;
                 }
-                let_go => let_go?,
+                released => released?,
             }
             forget(kernel, &pane).await?;
             return Ok(PaneCloseOutput { survivors: Vec::new() });
@@ -89,12 +89,12 @@ impl Action for PaneClose {
     }
 }
 
-/// Watches somebody else's pane no more. One whose scribe is gone is not watched either.
+/// Stops watching an adopted pane. If its pipe recorder is gone, it is not watched any more.
 async fn release_adopted(pane: &Pane) -> Result<(), Refusal> {
     let commands = match pane.commands() {
         Ok(commands) => commands,
         Err(refusal) if refusal.code == Code::Gone => return Ok(()),
-        // It is being adopted, or its scribe does not answer.
+        // It is being adopted, or its pipe recorder does not answer.
         Err(refusal) => return Err(refusal),
     };
     let (reply, answer) = oneshot::channel();

@@ -15,7 +15,7 @@ pub(super) struct PaneDeleteMeta;
 pub(super) struct Params {
     /// The pane.
     pane_id: PaneId,
-    /// Which entries; those that are not there are no mistake.
+    /// The keys to remove; missing ones are ignored.
     keys: Vec<String>,
 }
 

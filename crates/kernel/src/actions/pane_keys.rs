@@ -21,7 +21,7 @@ pub(super) struct Params {
     /// Keys by name: `enter`, `ctrl+c`, `shift+tab`, `alt+x`, `up`, `f5`, `kp_enter`, `a`.
     #[schemars(length(min = 1))]
     keys: Vec<String>,
-    /// Press them all so often.
+    /// How often to press them all.
     #[serde(default = "once")]
     #[schemars(range(min = 1, max = 1000))]
     repeat: usize,
@@ -33,9 +33,9 @@ fn once() -> usize {
 
 #[derive(Serialize, JsonSchema)]
 pub(super) struct PaneKeysOutput {
-    /// How many bytes that made, for the modes the terminal is in.
+    /// How many bytes were typed, encoded for the terminal's modes.
     bytes: usize,
-    /// What the program may not get of that, and why.
+    /// What part of that the program may not receive, and why.
     #[serde(skip_serializing_if = "Option::is_none")]
     warning: Option<&'static str>,
 }

@@ -17,7 +17,8 @@ use crate::access::AccessRequest;
 use crate::panes::Pane;
 use crate::registry::{Action, ActionContext, ActionKind};
 
-/// How long a keeper that answers may take beyond the grace: to make the processes end, to drain, to answer.
+/// How long a responsive keeper may take beyond the grace: to kill the processes, to drain the
+/// output, to answer.
 const KEEPER_MARGIN: Duration = Duration::from_secs(10);
 /// How long between two probes of a keeper that is ending a pane.
 const PROBE_INTERVAL: Duration = Duration::from_secs(1);
@@ -29,13 +30,13 @@ pub(super) struct PaneKill;
 pub(super) struct Params {
     /// The pane.
     pane_id: PaneId,
-    /// How long the program may take to end when asked, in milliseconds, before it is made to.
+    /// How long the program may take to exit when asked, in milliseconds, before it is killed.
     #[schemars(range(max = 600_000))]
     grace_ms: Option<u64>,
-    /// End it at once, and without its keeper if that does not answer: the keeper is ended, too.
+    /// End it at once, and without its keeper if that does not answer: the keeper is killed, too.
     #[serde(default)]
     force: bool,
-    /// Whether it is meant although it is the pane that this comes from.
+    /// Confirms that the caller may end the pane it runs in.
     #[serde(default, rename = "self")]
     itself: bool,
 }
@@ -96,31 +97,33 @@ fn check_grace(millis: Option<u64>) -> Result<Option<Duration>, Refusal> {
     }
 }
 
-/// Ends whatever is left of a pane; answers what it is then and who would not go.
+/// Ends all processes of a pane; returns the pane's new state and the processes that survived.
 pub(super) async fn kill(
     kernel: &Kernel,
     pane: &Arc<Pane>,
     grace: Duration,
     force: bool,
 ) -> Result<(PaneInfo, Vec<Survivor>), Refusal> {
-    let _under_way = KillGuard::new(pane);
+    let _guard = KillGuard::new(pane);
     let survivors = match pane.commands() {
         Ok(commands) => match ask_keeper(pane, &commands, grace, force).await {
             Err(refusal) if force && !pane.is_adopted() && refusal.code == Code::Timeout => {
                 kill_without_keeper(kernel, pane, grace).await?
             }
-            asked => asked?,
+            answered => answered?,
         },
         Err(refusal) if refusal.code == Code::Gone => kill_orphans(kernel, pane, grace).await?,
-        // Without its keeper nobody reaches the tmux of an adopted one.
+        // Without its keeper the tmux of an adopted pane cannot be reached, so it is excluded.
         Err(refusal) if force && !pane.is_adopted() && refusal.code == Code::Unavailable => {
             kill_without_keeper(kernel, pane, grace).await?
         }
-        // It is being started, or its keeper does not answer: what that looks after would be nobody's.
+        // It is being started, or its keeper does not answer: without the keeper its processes
+        // would be orphaned.
         Err(refusal) => return Err(refusal),
     };
     if survivors.is_empty() {
-        // The keeper has told it; the table knows in a moment. If it does not, nothing has ended.
+        // The keeper has reported the exit; the table follows in a moment. If it does not, nothing
+        // has ended.
         timeout(KEEPER_MARGIN, pane.ended()).await.map_err(|_| kill_timeout(pane))?;
         pane.check_responsive()?;
     } else {
@@ -129,29 +132,30 @@ pub(super) async fn kill(
     Ok((pane.info(), survivors))
 }
 
-/// Has the keeper end it.
+/// Asks the keeper to end the pane.
 async fn ask_keeper(
     pane: &Pane,
     commands: &mpsc::Sender<PaneCommand>,
     grace: Duration,
     force: bool,
 ) -> Result<Vec<Survivor>, Refusal> {
-    let beyond = if force { REPLY_TIMEOUT } else { KEEPER_MARGIN };
+    let margin = if force { REPLY_TIMEOUT } else { KEEPER_MARGIN };
     let (reply, answer) = oneshot::channel();
     let sent = timeout(REPLY_TIMEOUT, commands.send(PaneCommand::Kill(grace, reply))).await;
     if sent.map_err(|_| kill_timeout(pane))?.is_err() {
-        // The keeper has just finished, or died; either way the table will say.
+        // The keeper has just finished, or crashed; either way the table will show it.
         return Ok(Vec::new());
     }
-    let answered = timeout(grace + beyond, answer);
+    let answered = timeout(grace + margin, answer);
     tokio::select! {
         answer = answered => Ok(answer.map_err(|_| kill_timeout(pane))?.unwrap_or_default()),
         () = wait_unresponsive(commands), if !pane.is_adopted() => Err(kill_timeout(pane)),
     }
 }
 
-/// Returns once a keeper does not answer input that has no bytes within the deadline of input. A kill takes as long as it
-/// takes; only a probe tells a keeper that is busy with it from one that is stopped.
+/// Returns once a keeper does not answer empty input within the deadline of input. A kill may take
+/// arbitrarily long; only a probe distinguishes a keeper that is busy with it from one that is
+/// stopped.
 async fn wait_unresponsive(commands: &mpsc::Sender<PaneCommand>) {
     loop {
         let (reply, answer) = oneshot::channel();
@@ -165,8 +169,8 @@ async fn wait_unresponsive(commands: &mpsc::Sender<PaneCommand>) {
     }
 }
 
-/// Ends what a keeper has left behind that died: before its program, or after it while others of the pane's processes
-/// lived. One that has finished has left nothing.
+/// Ends the processes that a crashed keeper has left behind: it died before its program, or after
+/// it while other processes of the pane were alive. A keeper that finished normally has left none.
 async fn kill_orphans(
     kernel: &Kernel,
     pane: &Pane,
@@ -178,7 +182,7 @@ async fn kill_orphans(
     }
 }
 
-/// Ends a pane whose keeper lives and does not answer, and the keeper.
+/// Ends a pane whose keeper is alive but does not answer, and the keeper.
 async fn kill_without_keeper(
     kernel: &Kernel,
     pane: &Pane,
@@ -192,7 +196,7 @@ async fn kill_without_keeper(
     Ok(ended?)
 }
 
-/// How the pane's processes are recognised: its grant is in the token that only they were given.
+/// How to recognise the pane's processes: only they got the token with its grant's id.
 pub(super) fn traces(kernel: &Kernel, pane: &Pane) -> ProcessFingerprint {
     let state = pane.lock();
     let lost = state.record.end.map_or_else(|| kernel.now(), |end| end.at);
@@ -204,7 +208,7 @@ pub(super) fn traces(kernel: &Kernel, pane: &Pane) -> ProcessFingerprint {
     }
 }
 
-/// A kill, while it is under way.
+/// Counts a kill while it is in progress.
 struct KillGuard<'a>(&'a Pane);
 
 impl<'a> KillGuard<'a> {

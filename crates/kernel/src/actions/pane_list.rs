@@ -18,9 +18,9 @@ pub(super) struct Params {
     tag: Option<String>,
     /// Only panes in this status.
     status: Option<PaneStatus>,
-    /// Only agents that do this.
+    /// Only agents in this state.
     agent_state: Option<AgentState>,
-    /// Only panes whose meta holds all of this.
+    /// Only panes whose meta contains all of this.
     #[serde(default)]
     meta: Meta,
 }

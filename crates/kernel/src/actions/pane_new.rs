@@ -33,7 +33,7 @@ use crate::tmux_view::{DEFAULT_SIZE, OnViewClosed, ViewSpec};
 use crate::{Caller, Kernel};
 
 pub(super) const LONGEST_TITLE: usize = 256;
-/// How many ancestors of a pane are remembered.
+/// How many ancestors of a pane are recorded.
 const MAX_ANCESTORS: usize = 64;
 
 pub(super) struct PaneNew;
@@ -41,7 +41,7 @@ pub(super) struct PaneNew;
 #[derive(Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(super) struct Params {
-    /// Its name; one is made up when left out.
+    /// Its name; generated when left out.
     pub(super) id: Option<PaneId>,
     /// The program and its arguments; the user's login shell when left out.
     #[schemars(length(min = 1))]
@@ -64,36 +64,37 @@ pub(super) struct Params {
     /// Whether automatic clean-up leaves it alone.
     #[serde(default)]
     pub(super) persist: bool,
-    /// Whether its end is told by one `pane:exit_notice`, with a text for whoever started it.
+    /// Whether its exit is reported by one `pane:notice` event, with a text for the pane that
+    /// started it.
     #[serde(default)]
     pub(super) notify_on_exit: bool,
-    /// How its end is told then.
+    /// The format of that notice.
     #[serde(default)]
     pub(super) notice: ExitNoticeFormat,
-    /// What it lives on: `tmux` is the same as `pty`, and shown in tmux.
+    /// What it runs on: `tmux` is the same as `pty`, and shown in tmux.
     #[serde(default)]
     pub(super) substrate: BackendKind,
     /// Whether it is shown in tmux.
     #[serde(default)]
     pub(super) visible: Visibility,
-    /// The session to show it in; `main` when nothing is said. It is started if there is none.
+    /// The session to show it in; `main` when left out. It is started if there is none.
     pub(super) session: Option<String>,
-    /// A tmux pane of somebody's to show it beside: `$TMUX_PANE`, as in `%3`.
+    /// An existing tmux pane to show it beside: `$TMUX_PANE`, as in `%3`.
     pub(super) beside: Option<String>,
     /// The tmux server of that pane: `$TMUX`, or the path of its socket.
     pub(super) tmux: Option<String>,
-    /// What happens when a person closes the tmux pane; it is closed when left out.
+    /// What happens when a user closes the tmux pane; the pane is closed when left out.
     pub(super) on_view_closed: Option<OnViewClosed>,
-    /// Whether whoever asks is about to follow it at its keeper, as `paned run` does: it waits for them rather than that
-    /// any of its output is dropped.
+    /// Whether the client will follow it at its keeper, as `paned run` does: the program is then
+    /// paused for a slow client, so that no output is dropped.
     #[serde(default)]
     pub(super) followed: bool,
-    /// End it after so many seconds.
+    /// End it after this many seconds.
     pub(super) timeout_seconds: Option<NonZeroU32>,
-    /// What the token of its program may do besides reading and typing into it and what it starts: nothing when left out, or
-    /// what its profile says if it is an agent.
+    /// What the token of its program may do besides reading and typing into it and what it starts:
+    /// nothing when left out, or what its profile says if it is an agent.
     pub(super) can: Option<BTreeSet<PaneCapability>>,
-    /// What it is as an agent, where that is known already.
+    /// Its agent record, where that is known already.
     #[serde(skip)]
     pub(super) agent: Option<AgentRecord>,
     /// A text that must not be in its title.
@@ -107,7 +108,7 @@ pub(super) struct Params {
 pub(super) enum PaneCapability {
     /// Start panes, and end those that were started from it.
     Spawn,
-    /// Answer the questions of agents, its own too. Only who has this can give it.
+    /// Answer the questions of agents, its own too. A caller can give this only if it has it.
     Approve,
 }
 
@@ -120,10 +121,11 @@ impl PaneCapability {
         }
     }
 
-    /// The powers that a grant holds.
+    /// The capabilities that a grant holds.
     pub(super) fn of(grant: &Grant) -> BTreeSet<Self> {
         let all = [Self::Spawn, Self::Approve].into_iter();
-        all.filter(|power| power.scopes().iter().all(|it| grant.scopes.contains(it))).collect()
+        all.filter(|capability| capability.scopes().iter().all(|it| grant.scopes.contains(it)))
+            .collect()
     }
 }
 
@@ -164,10 +166,10 @@ async fn create_in(
     is_first: bool,
 ) -> Result<Arc<Pane>, Refusal> {
     let kernel = &context.kernel;
-    let wish =
+    let view =
         visibility::view_spec(kernel, params.visibility_params(), params.argv.as_deref()).await?;
     let size = params.size.unwrap_or(DEFAULT_SIZE);
-    let plan = PaneSpawnPlan::new(kernel, &context.caller, params, wish)?;
+    let plan = PaneSpawnPlan::new(kernel, &context.caller, params, view)?;
     let pane = Arc::new(Pane::new(plan.record.clone(), plan.size, KeeperConnection::Starting));
     kernel.panes().insert(pane.clone(), kernel.limits().panes)?;
     start(kernel, &pane, plan.spawn_spec()).await?;
@@ -175,47 +177,51 @@ async fn create_in(
     Ok(pane)
 }
 
-async fn start(kernel: &Kernel, pane: &Arc<Pane>, order: SpawnSpec) -> Result<(), Refusal> {
-    // Before the program runs: it may come to us with its token at once.
+async fn start(kernel: &Kernel, pane: &Arc<Pane>, spec: SpawnSpec) -> Result<(), Refusal> {
+    // Before the program runs: it may connect with its token at once.
     let record = pane.lock().record.clone();
     kernel.grants().insert(record.grant.clone());
-    let link = match kernel.backend().spawn(order).await {
-        Ok(link) => link,
+    let handle = match kernel.backend().spawn(spec).await {
+        Ok(handle) => handle,
         Err(error) => {
             kernel.grants().remove(&record.grant.grant.id);
             kernel.panes().remove(pane);
-            // Somebody may wait for it.
+            // Wakes callers that wait for its start.
             pane.notify();
             return Err(error.into());
         }
     };
-    register(kernel, pane, link, AgentOrigin::New);
+    register(kernel, pane, handle, AgentOrigin::New);
     Ok(())
 }
 
-/// A pane is there: tells so, and looks after it from now on.
-pub(super) fn register(kernel: &Kernel, pane: &Arc<Pane>, link: PaneHandle, life: AgentOrigin) {
-    pane.connect(&link);
+/// Registers a running pane: records `pane:created`, and starts its tasks.
+pub(super) fn register(kernel: &Kernel, pane: &Arc<Pane>, handle: PaneHandle, origin: AgentOrigin) {
+    pane.connect(&handle);
     let created = draft("pane:created", &pane.event_payload(json!({})));
     kernel.journal().record(vec![created], vec![pane.lock().record.put()]);
-    task::spawn_task(kernel, pane, link);
-    kernel.agents().spawn_task(kernel, pane, life);
+    task::spawn_task(kernel, pane, handle);
+    kernel.agents().spawn_task(kernel, pane, origin);
 }
 
 impl Params {
-    /// What they say about being seen.
+    /// The parameters about visibility.
     fn visibility_params(&mut self) -> VisibilityParams {
-        let spot = LocationParams {
+        let location = LocationParams {
             session: self.session.take(),
             beside: self.beside.take(),
             tmux: self.tmux.take(),
         };
-        let (visible, substrate) = (self.visible, self.substrate);
-        VisibilityParams { visible, substrate, location: spot, on_view_closed: self.on_view_closed }
+        VisibilityParams {
+            visible: self.visible,
+            substrate: self.substrate,
+            location,
+            on_view_closed: self.on_view_closed,
+        }
     }
 }
 
-/// A pane whose parameters were all found good.
+/// A pane whose parameters are all valid.
 struct PaneSpawnPlan {
     record: PaneRecord,
     program: PathBuf,
@@ -232,7 +238,7 @@ impl PaneSpawnPlan {
         kernel: &Kernel,
         caller: &Caller,
         params: Params,
-        wish: Option<ViewSpec>,
+        view: Option<ViewSpec>,
     ) -> Result<Self, Refusal> {
         let size = params.size.unwrap_or_default().check().map_err(Refusal::invalid)?;
         meta::check_new_meta(&params.meta, kernel.limits().meta)?;
@@ -244,8 +250,8 @@ impl PaneSpawnPlan {
         let this = PaneRef { id, instance: fresh_instance() };
         let (mut grant, token) = grant(kernel, &this);
         let PaneRef { id, instance } = this;
-        let who = PaneIdentity { id: &id, address: &kernel.setup().address, token: &token };
-        let env = spawn_check::environment(&kernel.setup().env, params.env, &who);
+        let identity = PaneIdentity { id: &id, address: &kernel.setup().address, token: &token };
+        let env = spawn_check::environment(&kernel.setup().env, params.env, &identity);
         let variable =
             |name: &str| env.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str());
         let cwd = spawn_check::find_folder(params.cwd.as_deref(), variable("HOME"))?;
@@ -253,12 +259,12 @@ impl PaneSpawnPlan {
         let program = spawn_check::find_program(&argv[0], variable("PATH"), &cwd)?;
         let recognise = || kernel.agents().recognise(kernel, &argv, &params.meta, AgentOrigin::New);
         let agent = params.agent.or_else(recognise);
-        let powers = match params.can {
-            Some(powers) => powers,
+        let capabilities = match params.can {
+            Some(capabilities) => capabilities,
             None => default_capabilities(kernel, agent.as_ref()),
         };
-        check_capabilities(kernel, caller, &powers)?;
-        grant.grant.scopes.extend(powers.iter().flat_map(|power| power.scopes()));
+        check_capabilities(kernel, caller, &capabilities)?;
+        grant.grant.scopes.extend(capabilities.iter().flat_map(|capability| capability.scopes()));
         let record = PaneRecord {
             agent,
             title: title(params.title, &redacted_argv(&argv, params.hidden.as_deref()))?,
@@ -275,7 +281,7 @@ impl PaneSpawnPlan {
             ancestors: ancestors(kernel, caller),
             pid: None,
             modes: String::new(),
-            view: wish,
+            view,
             origin: None,
             created_at: kernel.now(),
             grant,
@@ -283,7 +289,8 @@ impl PaneSpawnPlan {
         };
         let timeout =
             params.timeout_seconds.map(|seconds| Duration::from_secs(seconds.get().into()));
-        let (capacity, grace) = (kernel.limits().tape_bytes, kernel.limits().kill_grace);
+        let capacity = kernel.limits().tape_bytes;
+        let grace = kernel.limits().kill_grace;
         let followed = params.followed;
         Ok(Self { record, program, env, size, timeout, capacity, grace, followed })
     }
@@ -311,12 +318,12 @@ pub(super) fn fresh_id(kernel: &Kernel) -> PaneId {
     ids.find(|id| !kernel.panes().contains(id)).expect("random names do not run out")
 }
 
-/// What tells a new pane from all others that ever had its name.
+/// An id that distinguishes a new pane from all others that ever had its name.
 pub(super) fn fresh_instance() -> Instance {
     Instance(random_name(12))
 }
 
-/// The pane that a caller speaks from, the one that was started from, and so on: what a new pane of theirs comes from.
+/// The pane that a caller runs in, that pane's parent, and so on: the ancestors of a new pane.
 pub(super) fn ancestors(kernel: &Kernel, caller: &Caller) -> Vec<PaneRef> {
     let parent = caller.pane.as_ref().and_then(|pane| kernel.panes().find(pane));
     let Some(parent) = parent else { return Vec::new() };
@@ -324,20 +331,20 @@ pub(super) fn ancestors(kernel: &Kernel, caller: &Caller) -> Vec<PaneRef> {
     std::iter::once(parent.pane_ref()).chain(above).take(MAX_ANCESTORS).collect()
 }
 
-/// What the token of a pane may do when nothing is said: nothing more, or what the agent's profile says.
+/// The default capabilities of a pane's token: none, or what the agent's profile says.
 fn default_capabilities(kernel: &Kernel, agent: Option<&AgentRecord>) -> BTreeSet<PaneCapability> {
     let profile = agent.and_then(|agent| kernel.agents().profile(&agent.profile).ok());
     profile.filter(|profile| profile.spawn).map(|_| PaneCapability::Spawn).into_iter().collect()
 }
 
-/// Refuses to give what the caller does not have itself. Of a caller that speaks from a pane the pane's own grant counts,
-/// also where it came by the socket.
+/// Refuses to give a capability that the caller does not have itself. For a caller in a pane the
+/// pane's own grant counts, too, also over the unix socket.
 fn check_capabilities(
     kernel: &Kernel,
     caller: &Caller,
-    powers: &BTreeSet<PaneCapability>,
+    capabilities: &BTreeSet<PaneCapability>,
 ) -> Result<(), Refusal> {
-    if !powers.contains(&PaneCapability::Approve) {
+    if !capabilities.contains(&PaneCapability::Approve) {
         return Ok(());
     }
     let own = caller.pane.as_ref().and_then(|pane| kernel.panes().find(pane));
@@ -363,9 +370,9 @@ fn grant(kernel: &Kernel, pane: &PaneRef) -> (StoredGrant, Token) {
     })
 }
 
-fn argv(asked: Option<Vec<String>>, shell: Option<&str>) -> Result<Vec<String>, Refusal> {
+fn argv(requested: Option<Vec<String>>, shell: Option<&str>) -> Result<Vec<String>, Refusal> {
     let login = || vec![shell.unwrap_or("/bin/sh").to_owned(), "-l".to_owned()];
-    let argv = asked.unwrap_or_else(login);
+    let argv = requested.unwrap_or_else(login);
     if argv.is_empty() {
         return Err(Refusal::invalid("`argv` is empty; leave it out for a login shell"));
     }
@@ -373,11 +380,11 @@ fn argv(asked: Option<Vec<String>>, shell: Option<&str>) -> Result<Vec<String>, 
     Ok(argv)
 }
 
-/// A text of this length may be part of a word by accident.
+/// A text of up to this length may be part of a word by accident.
 const SHORT_SECRET: usize = 8;
 
-/// A command line without the word that must not be shown. The program is named in any case, and a short text hides only
-/// itself: it may be part of any word.
+/// A command line without the words that contain the hidden text. The program is always named, and
+/// a short text hides only a word that equals it: it may be part of any word.
 fn redacted_argv(argv: &[String], hidden: Option<&str>) -> Vec<String> {
     let Some(hidden) = hidden else { return argv.to_vec() };
     let is_hidden =
@@ -391,15 +398,15 @@ fn redacted_argv(argv: &[String], hidden: Option<&str>) -> Vec<String> {
     shown
 }
 
-fn title(asked: Option<String>, argv: &[String]) -> Result<PaneTitle, Refusal> {
-    let Some(title) = asked else {
+fn title(requested: Option<String>, argv: &[String]) -> Result<PaneTitle, Refusal> {
+    let Some(title) = requested else {
         let command = argv.join(" ").replace(char::is_control, " ");
         return Ok(PaneTitle::Command(command.chars().take(LONGEST_TITLE).collect()));
     };
     check_title(title).map(PaneTitle::Given)
 }
 
-/// Refuses a title that is none.
+/// Refuses a title that is too long or not one line.
 pub(super) fn check_title(title: String) -> Result<String, Refusal> {
     if title.chars().any(char::is_control) || LONGEST_TITLE < title.chars().count() {
         let sentence = format!("`title` must be one line of at most {LONGEST_TITLE} characters");

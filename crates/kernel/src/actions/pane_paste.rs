@@ -18,18 +18,19 @@ pub(super) struct Params {
     pane_id: PaneId,
     /// What to paste.
     text: String,
-    /// Whether to press Enter afterwards, as the modes of the screen want it. Nobody else's typing comes between.
+    /// Whether to press Enter afterwards, encoded for the terminal's modes. No other input comes in
+    /// between.
     #[serde(default)]
     submit: bool,
 }
 
 #[derive(Serialize, JsonSchema)]
 pub(super) struct PanePasteOutput {
-    /// How many bytes that made, with the Enter.
+    /// How many bytes were typed, with the Enter.
     bytes: usize,
-    /// Whether the program was told that it is a paste, because it had asked to be.
+    /// Whether the paste was bracketed, because the program had asked for that.
     bracketed: bool,
-    /// What the program may not get of that, and why.
+    /// What part of that the program may not receive, and why.
     #[serde(skip_serializing_if = "Option::is_none")]
     warning: Option<&'static str>,
 }

@@ -20,11 +20,11 @@ use crate::panes::{Pane, screen_with_scrollback, unreadable};
 use crate::registry::{Action, ActionContext, ActionKind};
 
 const LINES: usize = 500;
-/// How many lines one answer has at most.
+/// The maximum number of lines of one answer.
 pub(super) const MOST_LINES: usize = 10_000;
 const BYTES: usize = 64 << 10;
 const MOST_BYTES: usize = 1 << 20;
-/// How many cells the rows above a screen take at most while they are drawn.
+/// The maximum number of cells for the rows above a screen while they are rendered.
 const MOST_CELLS: usize = 4 << 20;
 
 pub(super) struct PaneRead;
@@ -37,32 +37,33 @@ pub(super) struct Params {
     /// What to show of it.
     #[serde(default)]
     view: PaneReadView,
-    /// Where to begin: the number of a line, counted from 0 at the pane's first line ever; for `raw`, of
-    /// a byte; for `rendered`, of a row, counted from 0 at the first that ever scrolled off, or, where `dropped`
-    /// is null, at the first that is still found.
+    /// Where to begin: the number of a line, counted from 0 at the pane's first line ever; for
+    /// `raw`, of a byte; for `rendered`, of a row, counted from 0 at the first that ever scrolled
+    /// off, or, where `dropped` is null, at the first that is still found.
     offset: Option<u64>,
-    /// How many lines, or matches, at most, up to 10000: 500 when left out, or what `tail` says; for `raw`,
-    /// bytes, up to 1048576: 65536 when left out, or what `tail` says; for `rendered` without `offset`, the last
-    /// so many rows. 0 is for the numbers alone.
+    /// How many lines, or matches, at most, up to 10000: 500 when left out, or what `tail` says;
+    /// for `raw`, bytes, up to 1048576: 65536 when left out, or what `tail` says; for `rendered`
+    /// without `offset`, the number of last rows. 0 returns the counts only.
     #[schemars(range(max = 1_048_576))]
     limit: Option<usize>,
-    /// Only the last so many lines, or matches; for `raw`, bytes. Where that is more than the limit, or than
-    /// 1 MiB of text, the last of them are answered, and `truncated` says so.
+    /// Only this many of the last lines, or matches; for `raw`, bytes. Where that is more than the
+    /// limit, or than 1 MiB of text, the last of them are answered, and `truncated` says so.
     tail: Option<u64>,
-    /// Only what was printed after this: `next` of an earlier answer. Not for `rendered`. Lines are answered whole: the line that
-    /// goes on after this is answered from its beginning, as `continued`, unless nothing but its end was
-    /// printed since.
+    /// Only what was printed after this: `next` of an earlier answer. Not for `rendered`. Lines are
+    /// answered whole: the line that goes on after this is answered from its beginning, as
+    /// `continued`, unless nothing but its end was printed since.
     since: Option<Offset>,
     /// Only lines that match this regular expression, anywhere in their first 262144 characters.
     pattern: Option<String>,
     /// Whether the pattern's case does not matter.
     #[serde(default)]
     ignore_case: bool,
-    /// So many lines before each match, too. With `since`, also such as were printed before it.
+    /// This many lines before each match, too. With `since`, also lines that were printed before
+    /// it.
     #[serde(default)]
     #[schemars(range(max = 100))]
     before: usize,
-    /// So many lines after each match, too. With `since`, also those of a match before it.
+    /// This many lines after each match, too. With `since`, also those of a match before it.
     #[serde(default)]
     #[schemars(range(max = 100))]
     after: usize,
@@ -76,9 +77,9 @@ enum PaneReadView {
     Lines,
     /// Exactly the bytes.
     Raw,
-    /// The rows that the terminal shows now, below those that scrolled off its top, as far as half a MiB of
-    /// output has them: the last ones, when neither `offset` nor `tail` is given. Their numbers stay true while the
-    /// terminal keeps its width and `dropped` is known.
+    /// The rows that the terminal shows now, below those that scrolled off its top, as far as half
+    /// a MiB of output has them: the last ones, when neither `offset` nor `tail` is given. Their
+    /// numbers stay true while the terminal keeps its width and `dropped` is known.
     Rendered,
 }
 
@@ -93,15 +94,15 @@ pub(super) struct PaneReadOutput {
     /// The bytes as base64, for `raw`, if they are not.
     #[serde(skip_serializing_if = "Option::is_none")]
     base64: Option<String>,
-    /// Where the next call goes on, as its `since`; after `rendered`, that of another view, or of `pane:wait`.
+    /// The `since` of the next call; after `rendered`, for another view, or for `pane:wait`.
     next: Offset,
-    /// Lines printed so far; for `raw`, bytes; for `rendered`, rows there were, or, where `dropped` is null, rows
-    /// there are.
+    /// Lines printed so far; for `raw`, bytes; for `rendered`, rows there were, or, where `dropped`
+    /// is null, rows there are.
     total: u64,
-    /// How many of them are no longer kept; for `rendered`, null where nobody knows: half a MiB of output or more
-    /// was printed, or the terminal got another width after rows were dropped.
+    /// How many of them are no longer kept; for `rendered`, null where that is unknown: half a MiB
+    /// of output or more was printed, or the terminal got another width after rows were dropped.
     dropped: Option<u64>,
-    /// Whether there was more than the limit lets through.
+    /// Whether there was more than the limit allows.
     truncated: bool,
     /// What was printed after `since` and is no longer kept, by its offsets in bytes.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -162,18 +163,18 @@ impl Params {
         }
     }
 
-    /// How much to answer at most.
+    /// The effective limit.
     fn limit(&self, usual: usize, most: usize) -> usize {
         self.limit.unwrap_or(if self.tail.is_some() { most } else { usual })
     }
 
-    /// How many of the last ones are asked for.
+    /// The requested number of last lines or bytes.
     fn tail(&self) -> Option<usize> {
         self.tail.map(|tail| usize::try_from(tail).unwrap_or(usize::MAX))
     }
 }
 
-/// Refuses a limit that nothing keeps to.
+/// Refuses a limit beyond the maximum.
 pub(super) fn check_limit(limit: Option<usize>, most: usize, what: &str) -> Result<(), Refusal> {
     if limit.is_some_and(|limit| most < limit) {
         return Err(Refusal::invalid(format!("`limit` goes up to {most} {what}")));
@@ -181,7 +182,7 @@ pub(super) fn check_limit(limit: Option<usize>, most: usize, what: &str) -> Resu
     Ok(())
 }
 
-/// Refuses a place that was never reached: it belongs to another pane of this name.
+/// Refuses an offset beyond the output: it belongs to another pane of this name.
 pub(super) fn check_since(
     since: Option<Offset>,
     id: &PaneId,
@@ -204,12 +205,12 @@ async fn lines(
 ) -> Result<PaneReadOutput, Refusal> {
     let pattern = match &params.pattern {
         Some(text) => {
-            let asked = PatternParam::one("pattern", text, params.ignore_case);
-            Some(kernel.patterns().get(asked).await?)
+            let param = PatternParam::one("pattern", text, params.ignore_case);
+            Some(kernel.patterns().get(param).await?)
         }
         None => None,
     };
-    let ask = ReadRequest {
+    let request = ReadRequest {
         start: match (params.since, params.tail(), params.offset) {
             (Some(Offset(since)), _, _) => ReadStart::Since(since),
             (_, Some(tail), _) => ReadStart::Tail(tail),
@@ -221,33 +222,42 @@ async fn lines(
         after: params.after,
     };
     let end = pane.text_end(output.as_ref()).map_err(unreadable)?;
-    let reading = LineReader::new(output.as_ref(), end, &ask).map_err(unreadable)?;
+    let reading = LineReader::new(output.as_ref(), end, &request).map_err(unreadable)?;
     if reading.is_short().map_err(unreadable)? {
         return reading.run().map(PaneReadOutput::from).map_err(unreadable);
     }
-    // Away from the other tasks: looking at every line may take a while.
-    let read = tokio::task::spawn_blocking(move || reading::read(output.as_ref(), end, &ask));
+    // On a blocking thread: scanning every line may take a while.
+    let read = tokio::task::spawn_blocking(move || reading::read(output.as_ref(), end, &request));
     read.await.map_err(Refusal::internal)?.map(PaneReadOutput::from).map_err(unreadable)
 }
 
 impl From<LinesRead> for PaneReadOutput {
     fn from(read: LinesRead) -> Self {
         let LinesRead { lines, next, total, dropped, truncated, gap } = read;
-        let (lines, dropped) = (Some(lines), Some(dropped));
-        Self { lines, raw: None, base64: None, next, total, dropped, truncated, gap }
+        Self {
+            lines: Some(lines),
+            raw: None,
+            base64: None,
+            next,
+            total,
+            dropped: Some(dropped),
+            truncated,
+            gap,
+        }
     }
 }
 
 /// Exactly the bytes.
 fn raw(output: &dyn Output, params: &Params) -> io::Result<PaneReadOutput> {
-    let (first, end) = (output.first(), output.end());
+    let first = output.first();
+    let end = output.end();
     let limit = params.limit(BYTES, MOST_BYTES) as u64;
-    let asked = match (params.since, params.tail, params.offset) {
+    let start = match (params.since, params.tail, params.offset) {
         (Some(Offset(since)), _, _) => since,
         (_, Some(tail), _) => end.saturating_sub(tail.min(limit)),
         (_, _, offset) => offset.unwrap_or(first),
     };
-    let mut from = asked.clamp(first, end);
+    let mut from = start.clamp(first, end);
     let mut bytes = vec![0; usize::try_from((end - from).min(limit)).unwrap_or(MOST_BYTES)];
     let read = loop {
         match output.read(from, &mut bytes)? {
@@ -268,12 +278,21 @@ fn raw(output: &dyn Output, params: &Params) -> io::Result<PaneReadOutput> {
         None => next < end,
     };
     let gap = params.since.and_then(|Offset(since)| LostRange::between(since, from));
-    let (total, dropped, next) = (end.max(next), Some(output.first()), Offset(next));
-    Ok(PaneReadOutput { lines: None, raw, base64, next, total, dropped, truncated, gap })
+    Ok(PaneReadOutput {
+        lines: None,
+        raw,
+        base64,
+        next: Offset(next),
+        total: end.max(next),
+        dropped: Some(output.first()),
+        truncated,
+        gap,
+    })
 }
 
-/// How many of the bytes are answered, and they as text if they are some. A character that only the limit cuts is
-/// left to the next answer, so that text stays text; unless nothing would be left of this one.
+/// How many of the bytes to return, and the bytes, as text if they are UTF-8. A character that the
+/// limit cuts is left to the next answer, so that text stays text; unless this answer would be
+/// empty.
 fn as_text(bytes: Vec<u8>, is_cut: bool) -> (usize, Result<String, Vec<u8>>) {
     let error = match String::from_utf8(bytes) {
         Ok(text) => return (text.len(), Ok(text)),
@@ -298,12 +317,14 @@ async fn rendered(
 ) -> Result<PaneReadOutput, Refusal> {
     let before = output.end();
     let view = context.kernel.view(&params.pane_id, &context.caller).await?;
-    let known = pane.screen_hints(output.as_ref());
-    let most = MOST_LINES.min(MOST_CELLS / usize::from(output.size().cols).max(1));
-    let drawn =
-        tokio::task::spawn_blocking(move || screen_with_scrollback(output.as_ref(), &known, most));
+    let hints = pane.screen_hints(output.as_ref());
+    let max_rows = MOST_LINES.min(MOST_CELLS / usize::from(output.size().cols).max(1));
+    let drawn = tokio::task::spawn_blocking(move || {
+        screen_with_scrollback(output.as_ref(), &hints, max_rows)
+    });
     let drawn = drawn.await.map_err(Refusal::internal)?.map_err(unreadable)?;
-    // The screen is better known than what is above it; where it has moved on meanwhile, both must still fit.
+    // The live screen is more exact than the replayed one; but if there was output meanwhile,
+    // screen and scrollback must come from the same replay.
     let screen = if before == drawn.end { view.rows } else { drawn.rows };
     let rows: Vec<String> = drawn.scrollback.into_iter().chain(screen).collect();
     let first = drawn.rows_before.unwrap_or(0);
@@ -312,15 +333,16 @@ async fn rendered(
 }
 
 impl Params {
-    /// The rows that are asked for, of all that there are from this number on.
+    /// The requested rows, of all that there are from this number on.
     fn rows(&self, rows: Vec<String>, first: u64) -> PaneReadOutput {
-        let (limit, count) = (self.limit(LINES, MOST_LINES), rows.len());
-        let asked = self.tail().unwrap_or(count).min(count);
+        let limit = self.limit(LINES, MOST_LINES);
+        let count = rows.len();
+        let requested = self.tail().unwrap_or(count).min(count);
         let from = match self.offset.map(|offset| offset.saturating_sub(first)) {
             Some(offset) => usize::try_from(offset).unwrap_or(count).min(count),
-            None => count - asked.min(limit),
+            None => count - requested.min(limit),
         };
-        let truncated = limit < if self.offset.is_some() { count - from } else { asked };
+        let truncated = limit < if self.offset.is_some() { count - from } else { requested };
         let shown = (first..).zip(rows).skip(from).take(limit);
         let lines =
             shown.map(|(n, text)| OutputLine { n, text, ..OutputLine::default() }).collect();

@@ -15,7 +15,8 @@ use crate::journal::RecordChange;
 use crate::panes::{Pane, PaneRecord};
 use crate::registry::{Action, ActionContext, ActionKind};
 
-/// How long a keeper may take to finish after its program: more than one that has nothing left to look after.
+/// How long a keeper may take to finish after its program: more than one without other processes
+/// needs.
 const FINISH_TIMEOUT: Duration = Duration::from_secs(2);
 
 pub(super) struct PaneRemove;
@@ -49,8 +50,8 @@ impl Action for PaneRemove {
     }
 }
 
-/// Refuses while the keeper of a pane that has ended lives: it does so for processes that the program left behind, and
-/// without the pane nothing could end them.
+/// Refuses while the keeper of an exited pane is alive: it keeps running for processes that the
+/// program left behind, and without the pane nothing could end them.
 async fn check_finished(pane: &Pane) -> Result<(), Refusal> {
     if pane.is_adopted() {
         return Ok(());
@@ -60,8 +61,8 @@ async fn check_finished(pane: &Pane) -> Result<(), Refusal> {
         Err(refusal) if refusal.code == Code::Gone => return Ok(()),
         Err(refusal) => return Err(refusal),
     };
-    let is_kept = || pane.output().is_some_and(|output| output.has_live_keeper());
-    if !is_kept() || timeout(FINISH_TIMEOUT, commands.closed()).await.is_ok() {
+    let has_keeper = || pane.output().is_some_and(|output| output.has_live_keeper());
+    if !has_keeper() || timeout(FINISH_TIMEOUT, commands.closed()).await.is_ok() {
         return Ok(());
     }
     let sentence = format!(
@@ -71,16 +72,17 @@ async fn check_finished(pane: &Pane) -> Result<(), Refusal> {
     Err(Refusal::new(Code::Conflict, sentence))
 }
 
-/// Forgets a pane: its files first, so that being interrupted leaves at most a record without a pane,
-/// which the next start clears away. Its name is free last: all of this goes by name, and whoever has it next must not
-/// be meant. For the same reason it is done once, however many ask.
+/// Removes a pane: its files first, so that an interruption leaves at most a record without a pane,
+/// which the next start removes. Its name is freed last: all of this goes by name, and must not
+/// affect the next pane of that name. For the same reason it is done once, even with concurrent
+/// callers.
 pub(super) async fn forget(kernel: &Kernel, pane: &Arc<Pane>) -> Result<(), Refusal> {
-    let mut is_forgotten = pane.is_removed.lock().await;
-    if *is_forgotten {
+    let mut is_removed = pane.is_removed.lock().await;
+    if *is_removed {
         return Ok(());
     }
     kernel.backend().remove(pane.id.clone()).await?;
-    *is_forgotten = true;
+    *is_removed = true;
     kernel.grants().remove(&pane.lock().record.grant.grant.id);
     kernel.agents().forget(&pane.id);
     kernel.agents().outbox().forget(kernel, &pane.id);

@@ -21,7 +21,7 @@ pub(super) struct PaneRename;
 pub(super) struct Params {
     /// The pane.
     pane_id: PaneId,
-    /// What to call it from now on, whatever its program says.
+    /// Its title from now on; titles that the program sets are ignored.
     title: String,
 }
 

@@ -20,7 +20,7 @@ pub(super) struct Params {
     pane_id: PaneId,
     /// Its new size.
     size: Size,
-    /// Whether to take the size from whoever holds it.
+    /// Whether to take the size from the client that holds it.
     #[serde(default)]
     force: bool,
 }
@@ -45,7 +45,7 @@ impl Action for PaneResize {
     type Answer = PaneResizeOutput;
 
     fn access(params: &Params) -> AccessRequest {
-        // A question that no longer fits on the screen could be answered unseen.
+        // Counts as input: an agent could hide its own question by resizing its pane.
         AccessRequest::pane(&params.pane_id).typing()
     }
 
@@ -61,13 +61,13 @@ impl Action for PaneResize {
                 format!("the pane `{}` is a pane of tmux, which decides how large it is", pane.id);
             return Err(Refusal::new(Code::Conflict, sentence));
         }
-        let presence = context.caller.client.as_deref();
-        if let Some(presence) = presence {
-            presence.note_size_hold(&pane.id);
+        let client = context.caller.client.as_deref();
+        if let Some(client) = client {
+            client.note_size_hold(&pane.id);
         }
-        let holder = presence.map(|presence| presence.name().to_owned());
-        let resizing = SizeRequest { size, holder, force: params.force };
-        match pane.ask(|reply| PaneCommand::Resize(resizing, reply)).await? {
+        let holder = client.map(|client| client.name().to_owned());
+        let request = SizeRequest { size, holder, force: params.force };
+        match pane.ask(|reply| PaneCommand::Resize(request, reply)).await? {
             Some(Ok(())) => {}
             Some(Err(ResizeError { why: RefusalReason::Held, holder })) => {
                 return Err(size_held(&pane, holder));
@@ -85,9 +85,10 @@ impl Action for PaneResize {
     }
 }
 
-/// Its keeper knows who holds the size, and its tape what it is, before the table does.
+/// The keeper knows the holder of the size, and the tape the size, before the table does.
 fn size_held(pane: &Pane, holder: Option<String>) -> Refusal {
-    let (id, output) = (&pane.id, pane.output());
+    let id = &pane.id;
+    let output = pane.output();
     let size = output.map_or_else(|| pane.lock().size, |output| output.size());
     let holder = holder.unwrap_or_else(|| "somebody else".to_owned());
     let sentence = format!(

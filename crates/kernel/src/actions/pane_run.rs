@@ -26,7 +26,7 @@ pub(super) struct Params {
     argv: Option<Vec<String>>,
     /// A command for `sh -c`, in place of `argv`.
     command: Option<String>,
-    /// The pane's name; one is made up when left out.
+    /// The pane's name; generated when left out.
     id: Option<PaneId>,
     /// Where to run it, absolute; the user's home when left out.
     cwd: Option<String>,
@@ -35,7 +35,7 @@ pub(super) struct Params {
     env: BTreeMap<String, String>,
     /// How large its terminal is; 80 columns and 24 rows when left out.
     size: Option<Size>,
-    /// End it after so many seconds.
+    /// End it after this many seconds.
     timeout_seconds: Option<NonZeroU32>,
     /// How many lines of output to answer at most, the last ones: up to 10000, 500 when left out.
     #[schemars(range(max = 10_000))]
@@ -47,17 +47,17 @@ pub(super) struct Params {
 pub(super) struct PaneRunOutput {
     /// The pane, which stays readable until it is removed: `pane:read` has all of its output.
     pane_id: PaneId,
-    /// The code it returned, if it ended by itself.
+    /// Its exit code, if it exited by itself.
     exit_code: Option<u8>,
     /// The signal that ended it, if one did.
     #[serde(skip_serializing_if = "Option::is_none")]
     exit_signal: Option<String>,
-    /// Whether its time ran out.
+    /// Whether it timed out.
     timed_out: bool,
     /// How long it ran, in milliseconds.
     duration_ms: u64,
-    /// The number of the first line in `output`. Where that is `truncated`, those before it are read by
-    /// `pane:read` with `offset` 0 and on, up to this.
+    /// The number of the first line in `output`. Where that is `truncated`, `pane:read` with
+    /// `offset` reads the lines before it.
     first: u64,
     /// The last lines it printed.
     output: PaneReadOutput,

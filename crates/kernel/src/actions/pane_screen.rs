@@ -20,10 +20,10 @@ pub(super) struct PaneScreen;
 pub(super) struct Params {
     /// The pane.
     pane_id: PaneId,
-    /// How to show it beyond its rows of text.
+    /// What to return besides its rows of text.
     #[serde(default)]
     format: ScreenFormat,
-    /// Show up to so many rows that scrolled off its top, too.
+    /// Also return up to this many rows that scrolled off its top.
     #[serde(default)]
     #[schemars(range(max = 1000))]
     history: usize,
@@ -52,24 +52,24 @@ impl Action for PaneScreen {
         }
         let pane = context.kernel.panes().get(&pane_id)?;
         if (format, history) == (ScreenFormat::Text, 0) {
-            let shown = pane.clone();
+            let cached = pane.clone();
             return context
                 .kernel
-                .look(&pane, move |screen| shown.screen_cache.get_or_render(screen))
+                .look(&pane, move |screen| cached.screen_cache.get_or_render(screen))
                 .await?;
         }
-        let look = move |screen: &Screen| RenderedScreen::of(screen, format);
-        let mut shown = context.kernel.look(&pane, look).await?;
+        let render = move |screen: &Screen| RenderedScreen::of(screen, format);
+        let mut rendered = context.kernel.look(&pane, render).await?;
         if 0 < history {
-            shown.history = Some(rows_above(&pane, history).await?);
+            rendered.history = Some(rows_above(&pane, history).await?);
         }
-        CachedJson::new(&shown)
+        CachedJson::new(&rendered)
     }
 }
 
 async fn rows_above(pane: &Pane, rows: usize) -> Result<Vec<String>, Refusal> {
     let output = pane.readable()?;
-    let known = pane.screen_hints(output.as_ref());
-    let found = tokio::task::spawn_blocking(move || scrollback(output.as_ref(), &known, rows));
-    found.await.map_err(Refusal::internal)?.map_err(unreadable)
+    let hints = pane.screen_hints(output.as_ref());
+    let scrolled = tokio::task::spawn_blocking(move || scrollback(output.as_ref(), &hints, rows));
+    scrolled.await.map_err(Refusal::internal)?.map_err(unreadable)
 }

@@ -20,7 +20,8 @@ use crate::registry::{Action, ActionContext, ActionKind};
 const HITS: usize = 100;
 const MOST_HITS: usize = 1000;
 const LONGEST: u64 = 10_000;
-/// How long a search may take where it is asked for. To wake another thread costs as much as many searches do.
+/// How long a search may run on the caller's task. Waking another thread costs as much as many
+/// searches do.
 const INLINE_LIMIT: Duration = Duration::from_millis(1);
 
 pub(super) struct PaneSearch;
@@ -28,9 +29,9 @@ pub(super) struct PaneSearch;
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(super) struct Params {
-    /// A regular expression, tried on each line as a person would read it.
+    /// A regular expression, matched against each line of text without escape sequences.
     pattern: String,
-    /// Whether its case does not matter.
+    /// Whether to ignore case.
     #[serde(default)]
     ignore_case: bool,
     /// Only in these panes; in all when left out, ended ones too.
@@ -48,11 +49,11 @@ pub(super) struct Params {
 pub(super) struct PaneSearchOutput {
     /// The hits, newest first.
     hits: Vec<PaneSearchHit>,
-    /// How many panes were searched: all of them, unless time ran out.
+    /// How many panes were searched: all of them, unless the search timed out.
     panes: usize,
-    /// Whether there were more hits than the limit lets through.
+    /// Whether there were more hits than the limit allows.
     truncated: bool,
-    /// Whether time ran out before everything was searched.
+    /// Whether it timed out before everything was searched.
     timed_out: bool,
 }
 
@@ -67,7 +68,7 @@ struct PaneSearchHit {
     offset: Offset,
     /// When the last of the line was printed, to a tenth of a second.
     time: Time,
-    /// What the line says.
+    /// The line's text.
     text: String,
     /// Whether it is longer than the 2000 characters that are shown.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
@@ -89,31 +90,31 @@ impl Action for PaneSearch {
 
     async fn run(context: ActionContext, params: Params) -> Result<PaneSearchOutput, Refusal> {
         let patterns = context.kernel.patterns();
-        let asked = PatternParam::one("pattern", &params.pattern, params.ignore_case);
-        let pattern = patterns.get(asked).await?;
+        let param = PatternParam::one("pattern", &params.pattern, params.ignore_case);
+        let pattern = patterns.get(param).await?;
         let outputs = outputs(&context, params.panes.as_deref())?;
         let limit = params.limit.unwrap_or(HITS);
         if !(1..=MOST_HITS).contains(&limit) {
             return Err(Refusal::invalid(format!("`limit` is from 1 to {MOST_HITS}")));
         }
-        let patience = wait_limit(params.timeout_ms, 2000, LONGEST)?;
+        let timeout = wait_limit(params.timeout_ms, 2000, LONGEST)?;
         let now = Instant::now();
-        let mut hunt = MultiPaneSearch::new(pattern, outputs, limit, now + patience);
-        let is_soon_done = hunt.pattern.is_light();
-        if !is_soon_done || !hunt.go_on(Some(now + INLINE_LIMIT)).map_err(unreadable)? {
-            // Away from the other tasks: this may take a while.
-            let rest = tokio::task::spawn_blocking(move || hunt.go_on(None).map(|_| hunt));
-            hunt = rest.await.map_err(Refusal::internal)?.map_err(unreadable)?;
+        let mut search = MultiPaneSearch::new(pattern, outputs, limit, now + timeout);
+        let is_light = search.pattern.is_light();
+        if !is_light || !search.go_on(Some(now + INLINE_LIMIT)).map_err(unreadable)? {
+            // On a blocking thread: this may take a while.
+            let rest = tokio::task::spawn_blocking(move || search.go_on(None).map(|_| search));
+            search = rest.await.map_err(Refusal::internal)?.map_err(unreadable)?;
         }
-        Ok(hunt.into_output())
+        Ok(search.into_output())
     }
 }
 
 type PaneOutputs = Vec<(Arc<Pane>, Arc<dyn Output>)>;
 
-fn outputs(context: &ActionContext, asked: Option<&[PaneId]>) -> Result<PaneOutputs, Refusal> {
+fn outputs(context: &ActionContext, named: Option<&[PaneId]>) -> Result<PaneOutputs, Refusal> {
     let ActionContext { kernel, caller, .. } = context;
-    let Some(asked) = asked else {
+    let Some(named) = named else {
         let reached = kernel.panes().list().into_iter();
         let reached = reached.filter(|pane| kernel.reaches(&pane.id, caller));
         let readable = reached.filter_map(|pane| pane.output().map(|output| (pane, output)));
@@ -125,7 +126,7 @@ fn outputs(context: &ActionContext, asked: Option<&[PaneId]>) -> Result<PaneOutp
         Ok((pane, output))
     };
     // A pane that is named twice is searched once.
-    let names = asked.iter().enumerate().filter(|(at, id)| !asked[..*at].contains(id));
+    let names = named.iter().enumerate().filter(|(at, id)| !named[..*at].contains(id));
     names.map(|(_, id)| one(id)).collect()
 }
 
@@ -135,10 +136,10 @@ struct MultiPaneSearch {
     outputs: PaneOutputs,
     limit: usize,
     until: Instant,
-    /// How many panes are done with, and how many of them were searched to their end.
+    /// How many panes are finished, and how many of them were searched completely.
     done: usize,
     searched: usize,
-    /// How far the search of the next one has come.
+    /// The progress in the next pane.
     progress: Option<SearchProgress>,
     buffer: Vec<u8>,
     hits: Vec<PaneSearchHit>,
@@ -148,7 +149,6 @@ struct MultiPaneSearch {
 
 impl MultiPaneSearch {
     fn new(pattern: Arc<LinePattern>, outputs: PaneOutputs, limit: usize, until: Instant) -> Self {
-        let (progress, buffer, hits) = (None, Vec::new(), Vec::new());
         Self {
             pattern,
             outputs,
@@ -156,15 +156,15 @@ impl MultiPaneSearch {
             until,
             done: 0,
             searched: 0,
-            progress,
-            buffer,
-            hits,
+            progress: None,
+            buffer: Vec::new(),
+            hits: Vec::new(),
             truncated: false,
             timed_out: false,
         }
     }
 
-    /// Goes on until it is over, or until a pause is due. Answers whether it is over.
+    /// Continues until it is done, or until a pause is due. Returns whether it is done.
     fn go_on(&mut self, pause: Option<Instant>) -> io::Result<bool> {
         while let Some((pane, output)) = self.outputs.get(self.done) {
             let search = OutputSearch {
@@ -175,38 +175,42 @@ impl MultiPaneSearch {
                 // One more than is shown, to know whether there are more.
                 count: self.limit + 1,
             };
-            let mut trail = match self.progress.take() {
-                Some(trail) => trail,
+            let mut progress = match self.progress.take() {
+                Some(progress) => progress,
                 None => search.begin(pane.text_end(output.as_ref())?),
             };
             let mut pauses = false;
-            search.go_on(&mut trail, &mut self.buffer, || {
+            search.go_on(&mut progress, &mut self.buffer, || {
                 let now = Instant::now();
                 self.timed_out |= self.until < now;
                 pauses = pause.is_some_and(|pause| pause < now);
                 !self.timed_out && !pauses
             })?;
             if pauses && !self.timed_out {
-                self.progress = Some(trail);
+                self.progress = Some(progress);
                 return Ok(false);
             }
-            self.searched += usize::from(trail.is_over());
-            self.truncated |= self.limit < trail.hits.len();
-            let shown = trail.hits.into_iter().take(self.limit);
+            self.searched += usize::from(progress.is_over());
+            self.truncated |= self.limit < progress.hits.len();
+            let shown = progress.hits.into_iter().take(self.limit);
             self.hits.extend(shown.map(|hit| PaneSearchHit::of(&pane.id, hit)));
             self.done += 1;
         }
         Ok(true)
     }
 
-    /// What was found, the newest first.
+    /// The hits, the newest first.
     fn into_output(mut self) -> PaneSearchOutput {
-        // Those of one pane are in order, and stay so where its clock does not tell them apart.
+        // Stable: hits of one pane are in order, and stay so where their times are equal.
         self.hits.sort_by_key(|hit| Reverse(hit.time));
         let truncated = self.truncated || self.limit < self.hits.len();
         self.hits.truncate(self.limit);
-        let (hits, timed_out) = (self.hits, self.timed_out);
-        PaneSearchOutput { hits, panes: self.searched, truncated, timed_out }
+        PaneSearchOutput {
+            hits: self.hits,
+            panes: self.searched,
+            truncated,
+            timed_out: self.timed_out,
+        }
     }
 }
 

@@ -18,7 +18,7 @@ pub(super) struct Params {
     pane_id: PaneId,
     /// Which entry.
     key: String,
-    /// What it becomes.
+    /// Its new value.
     value: Value,
 }
 

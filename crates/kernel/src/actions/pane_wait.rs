@@ -25,7 +25,7 @@ use crate::panes::{Pane, unreadable};
 use crate::registry::{Action, ActionContext, ActionKind};
 
 const TAIL_LINES: usize = 10;
-/// How long an explanation may search for what matches in older output.
+/// How long an explanation may search older output for a match.
 const EXPLAIN_TIMEOUT: Duration = Duration::from_millis(100);
 
 pub(super) struct PaneWait;
@@ -35,31 +35,32 @@ pub(super) struct PaneWait;
 pub(super) struct Params {
     /// The pane.
     pane_id: PaneId,
-    /// Until a new line matches this regular expression, also one that is not ended yet. It is tried on whole lines, as
-    /// they read when it is looked: up to 262144 characters. A line that was begun before `since` counts once it says
-    /// something else than it did there, or has done so meanwhile; that it is written anew, or ends, is nothing new.
+    /// Until a new line matches this regular expression, also one that is not ended yet. It is
+    /// matched against whole lines, as they read at that moment: up to 262144 characters. A line
+    /// that began before `since` counts once its text differs from the text there, or has differed
+    /// meanwhile; a line that is only rewritten, or ends, is not new.
     pattern: Option<String>,
-    /// Patterns that end the wait early: signs that what is waited for will not come. Up to 32, of 4000 characters in
-    /// all.
+    /// Patterns that end the wait early: signs that the awaited line will not come. Up to 32, of
+    /// 4000 characters in all.
     #[serde(default)]
     stop: Vec<String>,
-    /// Whether the case of the patterns does not matter.
+    /// Whether the patterns ignore case.
     #[serde(default)]
     ignore_case: bool,
     /// Until the program ends.
     #[serde(default)]
     exit: bool,
-    /// Until nothing was printed for so many milliseconds, up to a day, from the call on. A program that has ended is
-    /// quiet.
+    /// Until nothing was printed for this many milliseconds, up to a day, from the call on. A
+    /// program that has exited is quiet.
     #[schemars(range(min = 1, max = 86_400_000))]
     quiet_ms: Option<u64>,
-    /// Until the screen is another than the one of this revision.
+    /// Until the screen's revision differs from this one.
     screen_change_since: Option<u64>,
-    /// Until its agent does this, or one of these.
+    /// Until its agent is in this state, or in one of these.
     agent_state: Option<AgentStateFilter>,
     /// Count output from here on, `next` of an earlier answer; from now on when left out.
     since: Option<Offset>,
-    /// Give up after so many milliseconds (30000 when left out, up to a day).
+    /// Time-out in milliseconds (30000 when left out, up to a day).
     #[schemars(range(max = 86_400_000))]
     timeout_ms: Option<u64>,
 }
@@ -78,26 +79,28 @@ pub(super) enum PaneWaitCondition {
     Quiet,
     /// The screen changed.
     ScreenChange,
-    /// Its agent does what was asked for.
+    /// Its agent is in a requested state.
     AgentState,
 }
 
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct PaneWaitOutput {
-    /// What ended the wait; nothing when time ran out.
+    /// What ended the wait; nothing when it timed out.
     met: Option<PaneWaitCondition>,
-    /// Whether time ran out.
+    /// Whether it timed out.
     timed_out: bool,
-    /// The line that matched, when one did: the first, even if more came with it. `next` is after it.
+    /// The line that matched, when one did: the first, even if more came with it. `next` is after
+    /// it.
     evidence: Vec<OutputLine>,
-    /// The last lines there are.
+    /// The last lines of the output.
     tail: Vec<OutputLine>,
-    /// Where the next call goes on, as its `since`: after the line that matched, or after all that was looked at.
+    /// The `since` of the next call: after the line that matched, or after all output that was
+    /// read.
     next: Offset,
     /// The pane as it is now.
     pane: PaneInfo,
-    /// Why it was not met, as far as can be told.
+    /// Why it was not met, as far as known.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     why: Vec<String>,
 }
@@ -139,39 +142,39 @@ impl Params {
         check_millis("quietMs", self.quiet_ms, DAY_MS)
     }
 
-    /// The patterns to look out for.
+    /// The patterns to watch for.
     async fn line_patterns(&self, kernel: &Kernel) -> Result<WatchPatterns, Refusal> {
         let mut wanted = WatchPatterns::default();
         if let Some(text) = &self.pattern {
-            let asked = PatternParam::one("pattern", text, self.ignore_case);
-            wanted.pattern = Some(kernel.patterns().get(asked).await?);
+            let param = PatternParam::one("pattern", text, self.ignore_case);
+            wanted.pattern = Some(kernel.patterns().get(param).await?);
         }
         if !self.stop.is_empty() {
-            let asked = PatternParam::any("stop", &self.stop, self.ignore_case);
-            wanted.stop = Some(kernel.patterns().get(asked).await?);
+            let param = PatternParam::any("stop", &self.stop, self.ignore_case);
+            wanted.stop = Some(kernel.patterns().get(param).await?);
         }
         Ok(wanted)
     }
 }
 
-/// A wait under way.
+/// A wait in progress.
 struct PaneWaiter {
     kernel: Kernel,
     pane: Arc<Pane>,
     output: Arc<dyn Output>,
     changes: watch::Receiver<u64>,
     patterns: WatchPatterns,
-    /// Who looks at lines, if anybody wants them to be looked at.
+    /// The line watch, if there are patterns.
     line_watch: Option<LineWatch>,
     exit: bool,
     quiet: Option<Duration>,
     screen: Option<u64>,
     states: Option<AgentStateFilter>,
-    /// News of its agent.
+    /// The status of its agent.
     agent_status: Option<watch::Receiver<AgentStatus>>,
     since: Option<Offset>,
     from: u64,
-    /// Where the output ended when it was last looked at.
+    /// Where the output ended at the last check.
     end: u64,
     printed_at: Instant,
     until: Instant,
@@ -184,13 +187,13 @@ impl PaneWaiter {
             kernel.agents().profiles();
             agent(&pane)?;
         }
-        let judged = kernel.agents().find(&pane.id).map(|agent| agent.seen());
-        let stirred = pane.watch();
+        let agent_status = kernel.agents().find(&pane.id).map(|agent| agent.seen());
+        let changes = pane.watch();
         let output = pane.readable()?;
         check_since(params.since, &pane.id, output.as_ref())?;
         let end = output.end();
         let now = Instant::now();
-        let patience = wait_limit(params.timeout_ms, 30_000, DAY_MS)?;
+        let timeout = wait_limit(params.timeout_ms, 30_000, DAY_MS)?;
         Ok(Self {
             patterns: WatchPatterns::default(),
             line_watch: None,
@@ -198,44 +201,45 @@ impl PaneWaiter {
             quiet: params.quiet_ms.map(Duration::from_millis),
             screen: params.screen_change_since,
             states: params.agent_state.clone(),
-            agent_status: judged.filter(|_| params.agent_state.is_some()),
+            agent_status: agent_status.filter(|_| params.agent_state.is_some()),
             since: params.since,
             from: params.since.map_or(end, |since| since.0.min(end)),
             end,
             printed_at: now,
-            until: now + patience,
+            until: now + timeout,
             evidence: Vec::new(),
             kernel,
             pane,
             output,
-            changes: stirred,
+            changes,
         })
     }
 
-    /// Looks out for patterns, from the call on, however long it takes to make them.
+    /// Starts to watch for patterns, from the call on, however long it takes to compile them.
     async fn watch_lines(&mut self, params: &Params) -> Result<(), Refusal> {
         self.patterns = params.line_patterns(&self.kernel).await?;
         if !self.patterns.is_empty() {
-            let (output, tail) = (self.output.clone(), self.pane.last_line.get());
-            // Of a character that is not whole yet, nothing was looked at.
+            let output = self.output.clone();
+            let tail = self.pane.last_line.get();
+            // The watch begins before an incomplete character.
             let end = self.pane.text_end(output.as_ref()).map_err(unreadable)?;
             let from = self.from.min(end);
-            let lookout = LineWatch::new(output, tail, self.patterns.clone(), from);
-            self.line_watch = Some(lookout.map_err(unreadable)?);
+            let watch = LineWatch::new(output, tail, self.patterns.clone(), from);
+            self.line_watch = Some(watch.map_err(unreadable)?);
         }
         Ok(())
     }
 
-    /// Waits; nothing is polled: every look is after news or at a deadline.
+    /// Waits without polling: checks after each change and at deadlines.
     async fn run(&mut self) -> Result<Option<PaneWaitCondition>, Refusal> {
         loop {
-            // Before the look, so that nothing between look and wait is missed.
+            // Before the check, so that no change between check and wait is missed.
             self.changes.mark_unchanged();
-            let over = !self.pane.lock().status().is_live();
+            let has_exited = !self.pane.lock().status().is_live();
             if let Some(met) = self.check_conditions().await? {
                 return Ok(Some(met));
             }
-            if over {
+            if has_exited {
                 return Ok(self.condition_at_exit());
             }
             let now = Instant::now();
@@ -257,7 +261,7 @@ impl PaneWaiter {
         }
     }
 
-    /// What a program's end is, to whom waits for nothing else.
+    /// The condition that is met when the program exits, if no other was.
     fn condition_at_exit(&self) -> Option<PaneWaitCondition> {
         let quiet = self.quiet.map(|_| PaneWaitCondition::Quiet);
         if self.exit { Some(PaneWaitCondition::Exit) } else { quiet }
@@ -266,11 +270,12 @@ impl PaneWaiter {
     async fn check_conditions(&mut self) -> Result<Option<PaneWaitCondition>, Refusal> {
         let end = self.output.end();
         if end != self.end {
-            (self.end, self.printed_at) = (end, Instant::now());
+            self.end = end;
+            self.printed_at = Instant::now();
         }
-        let does = self.agent_state();
-        if let (Some(states), Some(does)) = (&self.states, does)
-            && states.contains(does)
+        let state = self.agent_state();
+        if let (Some(states), Some(state)) = (&self.states, state)
+            && states.contains(state)
         {
             return Ok(Some(PaneWaitCondition::AgentState));
         }
@@ -282,30 +287,31 @@ impl PaneWaiter {
         Ok((revision != since).then_some(PaneWaitCondition::ScreenChange))
     }
 
-    /// What its agent does; that it has ended is known from the pane first.
+    /// The state of its agent. The pane knows of an exit first.
     fn agent_state(&self) -> Option<AgentState> {
         let state = self.pane.lock();
-        let judged = state.agent.as_ref()?.state;
-        Some(if state.status().is_live() { judged } else { AgentState::Exited })
+        let agent_state = state.agent.as_ref()?.state;
+        Some(if state.status().is_live() { agent_state } else { AgentState::Exited })
     }
 
-    /// Looks at lines until there are no more, or no more time. A lot of them, or hard ones, away from the other tasks.
+    /// Checks lines until there are no more, or the wait times out. Many lines, or expensive
+    /// patterns, are checked on a blocking thread.
     async fn check_lines(&mut self) -> Result<Option<PaneWaitCondition>, Refusal> {
-        while let Some(mut lookout) = self.line_watch.take() {
+        while let Some(mut watch) = self.line_watch.take() {
             let is_over = self.pane.is_over(self.output.as_ref());
-            let look = if lookout.is_cheap() {
-                lookout.look(is_over)
+            let result = if watch.is_cheap() {
+                watch.look(is_over)
             } else {
-                let look = move || (lookout.look(is_over), lookout);
-                let (look, back) = self.kernel.patterns().run_blocking(look).await?;
-                lookout = back;
-                look
+                let check = move || (watch.look(is_over), watch);
+                let (result, returned) = self.kernel.patterns().run_blocking(check).await?;
+                watch = returned;
+                result
             };
-            self.line_watch = Some(lookout);
-            match look.map_err(unreadable)? {
-                WatchResult::Matched(sighting) => {
-                    self.evidence.push(sighting.line);
-                    return Ok(Some(match sighting.matched {
+            self.line_watch = Some(watch);
+            match result.map_err(unreadable)? {
+                WatchResult::Matched(found) => {
+                    self.evidence.push(found.line);
+                    return Ok(Some(match found.matched {
                         MatchedPattern::Pattern => PaneWaitCondition::Pattern,
                         MatchedPattern::Stop => PaneWaitCondition::Stop,
                     }));
@@ -317,7 +323,7 @@ impl PaneWaiter {
         Ok(None)
     }
 
-    /// Everything before this was looked at, or is the line that matched.
+    /// Everything before this was checked, or is the line that matched.
     fn next(&self) -> u64 {
         self.line_watch.as_ref().map_or(self.end, LineWatch::at)
     }
@@ -333,7 +339,7 @@ impl PaneWaiter {
         Ok(PaneWaitOutput { met, timed_out, evidence: self.evidence, tail, next, pane, why })
     }
 
-    /// Why what was waited for did not come.
+    /// Why the wait timed out, or the program exited before.
     async fn explain(&self) -> Result<Vec<String>, Refusal> {
         let mut why = Vec::new();
         let status = self.pane.lock().status();
@@ -349,19 +355,20 @@ impl PaneWaiter {
             bytes => format!("{bytes} bytes were printed{since}, and no new line matched"),
         });
         if let Some(quiet) = self.quiet {
-            let (last, quiet) = (self.printed_at.elapsed().as_millis(), quiet.as_millis());
+            let last = self.printed_at.elapsed().as_millis();
+            let quiet = quiet.as_millis();
             why.push(format!(
                 "the last of it came {last} ms ago, and {quiet} ms of silence were asked for"
             ));
         }
-        if let (Some(_), Some(does)) = (&self.states, self.agent_state()) {
-            why.push(format!("its agent is {does}"));
+        if let (Some(_), Some(state)) = (&self.states, self.agent_state()) {
+            why.push(format!("its agent is {state}"));
         }
         self.explain_patterns(&mut why).await?;
         Ok(why)
     }
 
-    /// Where the pattern is, if not in what is new.
+    /// Where the pattern matches, if not in new output.
     async fn explain_patterns(&self, why: &mut Vec<String>) -> Result<(), Refusal> {
         let Some(pattern) = &self.patterns.pattern else { return Ok(()) };
         let view = self.kernel.look(&self.pane, paned_term::Screen::view).await?;
@@ -381,35 +388,37 @@ impl PaneWaiter {
         Ok(())
     }
 
-    /// The newest line of all that matches, of those that can be found in a moment.
+    /// The newest matching line before this wait, if the search finds it within
+    /// [`EXPLAIN_TIMEOUT`].
     async fn find_older_match(&self) -> Result<Option<search::LineHit>, Refusal> {
         let Some(pattern) = self.patterns.pattern.clone() else { return Ok(None) };
-        let (pane, output) = (self.pane.clone(), self.output.clone());
+        let pane = self.pane.clone();
+        let output = self.output.clone();
         let search = move || {
             let until = std::time::Instant::now() + EXPLAIN_TIMEOUT;
-            let (output, pattern, known) = (output.as_ref(), pattern.as_ref(), &pane.search_index);
+            let output = output.as_ref();
             let search = OutputSearch {
                 output,
-                pattern,
-                index: known,
+                pattern: pattern.as_ref(),
+                index: &pane.search_index,
                 sizes: SearchSizes::DEFAULT,
                 count: 1,
             };
-            let mut trail = search.begin(pane.text_end(output)?);
+            let mut progress = search.begin(pane.text_end(output)?);
             let goes_on = || std::time::Instant::now() < until;
-            search.go_on(&mut trail, &mut Vec::new(), goes_on).map(|()| trail.hits.pop())
+            search.go_on(&mut progress, &mut Vec::new(), goes_on).map(|()| progress.hits.pop())
         };
         let hit = self.kernel.patterns().run_blocking(search).await?.map_err(unreadable)?;
         Ok(hit.filter(|hit| hit.offset < self.from))
     }
 }
 
-/// Waits for news of an agent; for ever where there is none, or no more.
-async fn agent_changed(judged: &mut Option<watch::Receiver<AgentStatus>>) {
-    match judged {
-        Some(seen) => {
-            if seen.changed().await.is_err() {
-                *judged = None;
+/// Waits for a change of an agent's status; for ever without an agent, or after its task has ended.
+async fn agent_changed(status: &mut Option<watch::Receiver<AgentStatus>>) {
+    match status {
+        Some(receiver) => {
+            if receiver.changed().await.is_err() {
+                *status = None;
             }
         }
         None => std::future::pending().await,

@@ -28,10 +28,10 @@ pub(super) struct Params {
     pane_id: PaneId,
     /// What to type, exactly.
     text: Option<String>,
-    /// What to type as base64, for bytes that are no text.
+    /// What to type as base64, for bytes that are not text.
     base64: Option<String>,
-    /// Whether to press Enter afterwards, by itself, as the modes of the screen want it. Nobody else's typing comes
-    /// between.
+    /// Whether to press Enter afterwards, as a separate write, encoded for the terminal's modes. No
+    /// other input comes in between.
     #[serde(default)]
     enter: bool,
 }
@@ -40,7 +40,7 @@ pub(super) struct Params {
 pub(super) struct PaneWriteOutput {
     /// How many bytes were typed, with the Enter.
     bytes: usize,
-    /// What the program may not get of that, and why.
+    /// What part of that the program may not receive, and why.
     #[serde(skip_serializing_if = "Option::is_none")]
     warning: Option<&'static str>,
 }
@@ -65,7 +65,7 @@ impl Action for PaneWrite {
         let pane = context.kernel.panes().get(&params.pane_id)?;
         let mut parts = vec![bytes(params.text, params.base64)?];
         if params.enter {
-            // Apart: it needs much room, and most of what is typed comes without.
+            // Boxed to keep the future small: most writes come without Enter.
             parts.push(Box::pin(enter(&context.kernel, &pane)).await?);
         }
         let count = parts.iter().map(Vec::len).sum();
@@ -93,9 +93,10 @@ pub(super) async fn enter(kernel: &Kernel, pane: &Arc<Pane>) -> Result<Vec<u8>, 
     encoder(pane)(&key, &kernel.modes(pane).await?)
 }
 
-/// How keys are written for a pane: tmux alone knows what a program in one of its own has asked of its keyboard.
+/// How keys are encoded for a pane: only tmux knows which keyboard modes a program in one of its
+/// own panes has set.
 ///
-/// A key that they do not write is refused: what the program has asked for does not fit.
+/// A key without an encoding is refused: the program's modes do not allow it.
 pub(super) fn encoder(pane: &Pane) -> impl Fn(&Key, &ScreenModes) -> Result<Vec<u8>, Refusal> {
     let encode = if pane.is_adopted() { Key::encode_in_tmux } else { Key::encode };
     move |key, modes| {
@@ -103,13 +104,14 @@ pub(super) fn encoder(pane: &Pane) -> impl Fn(&Key, &ScreenModes) -> Result<Vec<
     }
 }
 
-/// Types bytes, all of them or none, each part by itself.
+/// Types bytes, all of them or none, each part as a separate write.
 pub(super) async fn write(
     kernel: &Kernel,
     pane: &Pane,
     parts: Vec<Vec<u8>>,
 ) -> Result<InputReport, Refusal> {
-    let (limit, count) = (kernel.limits().input_bytes, parts.first().map_or(0, Vec::len));
+    let limit = kernel.limits().input_bytes;
+    let count = parts.first().map_or(0, Vec::len);
     if limit < count {
         let sentence = format!("{count} bytes at once are too many; the limit is {limit}");
         return Err(Refusal::new(Code::Limit, sentence));
@@ -119,16 +121,17 @@ pub(super) async fn write(
         return Err(pane_gone(&pane.id, status));
     }
     kernel.panes().typing_activity.typed(&pane.id, Instant::now());
-    let heard = kernel.agents().find(&pane.id).map(|agent| {
+    let followed_input = kernel.agents().find(&pane.id).map(|agent| {
         let end = pane.output().map_or(0, |output| output.end());
         let typed = agents::TypedInput { bytes: parts.concat(), at: kernel.now(), end };
-        // The program may answer before the write is confirmed, and its answer must be judged after the input.
+        // The program may respond before the write is confirmed, and the task must see the input
+        // before that output.
         agent.typing(&typed);
         (agent, typed)
     });
     match pane.type_in(parts).await? {
         Some(Ok(typed)) => {
-            if let Some((agent, typed)) = heard {
+            if let Some((agent, typed)) = followed_input {
                 agent.typed(typed);
             }
             Ok(typed)

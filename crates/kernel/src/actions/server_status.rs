@@ -34,7 +34,7 @@ pub(super) struct ServerStatusOutput {
     uptime_ms: u64,
     /// Panes by status, of those that the caller reaches.
     panes: BTreeMap<&'static str, usize>,
-    /// Agents by what they do, of those that the caller reaches.
+    /// Agents by state, of those that the caller reaches.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     agents: BTreeMap<&'static str, usize>,
     /// Mistakes in the user's profiles of agents, as `file:line: sentence`.
@@ -45,7 +45,7 @@ pub(super) struct ServerStatusOutput {
     /// What was wrong with the journal when the server started, if that is so.
     #[serde(skip_serializing_if = "Option::is_none")]
     journal_recovered: Option<String>,
-    /// Why nothing can be kept at present, if that is so.
+    /// Why nothing can be stored at present, if that is so.
     #[serde(skip_serializing_if = "Option::is_none")]
     trouble: Option<String>,
 }
@@ -65,7 +65,8 @@ impl Action for ServerStatus {
     async fn run(context: ActionContext, _: NoParams) -> Result<ServerStatusOutput, Refusal> {
         let ActionContext { kernel, caller, .. } = &context;
         let address = &kernel.setup().address;
-        let (mut panes, mut agents) = (BTreeMap::new(), BTreeMap::new());
+        let mut panes = BTreeMap::new();
+        let mut agents = BTreeMap::new();
         let all = kernel.panes().list();
         for pane in all.iter().filter(|pane| kernel.reaches(&pane.id, caller)) {
             let state = pane.lock();

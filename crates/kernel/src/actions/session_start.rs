@@ -28,7 +28,7 @@ pub(super) struct Params {
     /// Variables on top of the server's environment.
     #[serde(default)]
     env: BTreeMap<String, String>,
-    /// How large its window is until somebody is attached; 200 columns and 50 rows when left out.
+    /// How large its window is until a client attaches; 200 columns and 50 rows when left out.
     size: Option<Size>,
 }
 

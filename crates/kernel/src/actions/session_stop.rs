@@ -18,10 +18,10 @@ pub(super) struct Params {
     /// The session.
     #[serde(default = "usual")]
     name: String,
-    /// Whether the programs of its panes go on unseen.
+    /// Whether the programs of its panes keep running unseen.
     #[serde(default)]
     keep_panes: bool,
-    /// Whether it is meant although it ends the pane that this comes from.
+    /// Confirms that the caller may end the pane it runs in.
     #[serde(default, rename = "self")]
     itself: bool,
 }
@@ -30,7 +30,7 @@ pub(super) struct Params {
 pub(super) struct SessionStopOutput {
     /// The panes that were ended with it.
     closed: Vec<PaneId>,
-    /// The panes that go on unseen.
+    /// The panes that keep running unseen.
     kept: Vec<PaneId>,
 }
 
@@ -62,7 +62,7 @@ impl Action for SessionStop {
         let mut stopped = SessionStopOutput { closed: Vec::new(), kept: Vec::new() };
         for id in shown {
             let Ok(pane) = kernel.panes().get(&id) else { continue };
-            let on_closed = pane.lock().record.view.as_ref().map(|wish| wish.on_closed);
+            let on_closed = pane.lock().record.view.as_ref().map(|view| view.on_closed);
             if params.keep_panes || on_closed != Some(OnViewClosed::Close) {
                 stopped.kept.push(id);
                 continue;

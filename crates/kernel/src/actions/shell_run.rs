@@ -49,7 +49,7 @@ impl Action for ShellRun {
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         let mut child =
             command.spawn().map_err(|error| Refusal::system("cannot start a shell", &error))?;
-        // Only so that it does not stay behind as a zombie; nobody asked how it ends.
+        // Reaps the process so that it does not stay a zombie; its exit status is not used.
         tokio::spawn(async move { child.wait().await });
         Ok(EmptyOutput {})
     }

@@ -17,14 +17,14 @@ pub(super) struct SubagentClosed;
 pub(super) struct Params {
     /// The sub-agent's session.
     id: String,
-    /// Whether it is meant although it is the pane that this comes from.
+    /// Confirms that the caller may end the pane it runs in.
     #[serde(default, rename = "self")]
     itself: bool,
 }
 
 #[derive(Serialize, JsonSchema)]
 pub(super) struct SubagentClosedOutput {
-    /// The panes that showed it, which are forgotten.
+    /// The panes that showed it, which are removed.
     closed: Vec<PaneId>,
 }
 

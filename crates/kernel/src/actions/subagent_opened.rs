@@ -19,7 +19,7 @@ use crate::tmux_view::ViewRequest;
 
 /// How long a program that shows a sub-agent may take until it shows anything.
 const READY_TIMEOUT: Duration = Duration::from_secs(10);
-/// The longest id; it goes into a command line and a pane's name.
+/// The maximum length of an id; it goes into a command line and the pane's meta.
 const LONGEST: usize = 200;
 /// What such panes are tagged with.
 pub(super) const TAG: &str = "subagent";
@@ -31,21 +31,24 @@ pub(super) struct SubagentOpened;
 pub(super) struct Params {
     /// The sub-agent's session.
     id: String,
-    /// The session that it was opened from; one without is no sub-agent, and nothing is done.
+    /// The session that it was opened from; without it, this is not a sub-agent, and nothing is
+    /// done.
     #[serde(alias = "parentID")]
     parent_id: Option<String>,
     /// What it is about.
     title: Option<String>,
-    /// Where the agent's server is, as `{url}` in the command; `http://localhost:4096` when left out.
+    /// Where the agent's server is, as `{url}` in the command; `http://localhost:4096` when left
+    /// out.
     url: Option<String>,
-    /// The command that shows it; as it is set up when left out. `{id}`, `{url}` and `{parent}` are filled in.
+    /// The command that shows it; the configured one when left out. `{id}`, `{url}` and `{parent}`
+    /// are filled in.
     #[schemars(length(min = 1))]
     argv: Option<Vec<String>>,
     /// Where to start that, absolute.
     cwd: Option<String>,
-    /// The session of ours to show it in; `main` when nothing is said.
+    /// The session of paned's own tmux server to show it in; `main` when left out.
     session: Option<String>,
-    /// A tmux pane of somebody's to show it beside: `$TMUX_PANE`, as in `%3`.
+    /// An existing tmux pane to show it beside: `$TMUX_PANE`, as in `%3`.
     beside: Option<String>,
     /// The tmux server of that pane: `$TMUX`, or the path of its socket.
     tmux: Option<String>,
@@ -57,10 +60,10 @@ pub(super) struct SubagentOpenedOutput {
     /// The pane that shows it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pane_id: Option<PaneId>,
-    /// Whether it can be seen.
+    /// Whether it is visible.
     #[serde(skip_serializing_if = "Option::is_none")]
     state: Option<ViewState>,
-    /// Whether its program has shown anything yet.
+    /// Whether its program has printed anything yet.
     ready: bool,
     /// Why there is no pane.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -90,13 +93,15 @@ impl Action for SubagentOpened {
         if let Some(pane) = find(&context, &params.id) {
             return Ok(SubagentOpenedOutput::of(&pane, has_printed(&pane)));
         }
-        let spot = LocationParams {
+        let location = LocationParams {
             session: params.session.clone(),
             beside: params.beside.clone(),
             tmux: params.tmux.clone(),
         };
-        let spot = spot.resolve()?;
-        if let Err(refusal) = kernel.tmux_views().ask_at(kernel, &spot, ViewRequest::Ready).await {
+        let location = location.resolve()?;
+        if let Err(refusal) =
+            kernel.tmux_views().ask_at(kernel, &location, ViewRequest::Ready).await
+        {
             return Ok(SubagentOpenedOutput::without_pane(&refusal.sentence));
         }
         let pane = pane_new::create(&context, request(kernel, params)).await?;
@@ -107,7 +112,7 @@ impl Action for SubagentOpened {
 
 impl SubagentOpenedOutput {
     fn of(pane: &Pane, ready: bool) -> Self {
-        let state = pane.lock().record.view.as_ref().map(|wish| wish.state);
+        let state = pane.lock().record.view.as_ref().map(|view| view.state);
         Self { pane_id: Some(pane.id.clone()), state, ready, reason: None }
     }
 
@@ -142,7 +147,7 @@ pub(super) fn find(
 
 fn request(kernel: &Kernel, params: Params) -> pane_new::Params {
     let setup = kernel.setup().tmux_view.as_ref();
-    let usual = || setup.map(|stage| stage.subagent_command.clone()).unwrap_or_default();
+    let usual = || setup.map(|view| view.subagent_command.clone()).unwrap_or_default();
     let url = params.url.as_deref().unwrap_or("http://localhost:4096");
     let parent = params.parent_id.as_deref().unwrap_or_default();
     let fill = |word: String| {
@@ -174,11 +179,11 @@ fn has_printed(pane: &Pane) -> bool {
     pane.output().is_some_and(|output| 0 < output.end())
 }
 
-/// Waits until a program has printed anything, or has ended.
+/// Waits until a program has printed anything, or has exited.
 async fn wait_first_output(pane: &Pane) {
-    let mut stirred = pane.watch();
+    let mut changes = pane.watch();
     loop {
-        if has_printed(pane) || !pane.lock().status().is_live() || stirred.changed().await.is_err()
+        if has_printed(pane) || !pane.lock().status().is_live() || changes.changed().await.is_err()
         {
             return;
         }

@@ -1,4 +1,4 @@
-//! `tmux:discover`
+//! `tmux:list`
 
 use std::path::PathBuf;
 
@@ -18,7 +18,7 @@ pub(super) struct TmuxList;
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Params {
-    /// One more server to look at: `$TMUX`, or the path of its socket.
+    /// One more server to list: `$TMUX`, or the path of its socket.
     tmux: Option<String>,
 }
 
@@ -35,7 +35,7 @@ pub(super) struct TmuxListServer {
     /// Its version.
     #[serde(skip_serializing_if = "Option::is_none")]
     version: Option<String>,
-    /// Why nothing can be said of it.
+    /// Why it cannot be read.
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<String>,
     /// Its sessions.
@@ -49,7 +49,7 @@ struct TmuxListSession {
     id: String,
     /// Its name.
     name: String,
-    /// How many people look at it.
+    /// How many clients are attached.
     attached: usize,
     /// Its windows.
     windows: Vec<TmuxListWindow>,
@@ -60,11 +60,11 @@ struct TmuxListSession {
 struct TmuxListWindow {
     /// Its tmux id, as in `@2`.
     id: String,
-    /// Its place in the session.
+    /// Its index in the session.
     index: u32,
     /// Its name.
     name: String,
-    /// Whether it is the one to be seen.
+    /// Whether it is the current window.
     active: bool,
     /// How large it is.
     size: Size,
@@ -77,15 +77,15 @@ struct TmuxListWindow {
 struct TmuxListPane {
     /// Its tmux id, as in `%3`: what `pane:adopt` takes.
     id: String,
-    /// Its place in the window.
+    /// Its index in the window.
     index: u32,
     /// How large it is.
     size: Size,
     /// Its title.
     title: String,
-    /// The program in front.
+    /// The foreground program.
     command: String,
-    /// Where that is.
+    /// Its working directory.
     cwd: String,
     /// The process that it was started with.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -94,7 +94,7 @@ struct TmuxListPane {
     active: bool,
     /// Whether its program has ended.
     dead: bool,
-    /// The pane of ours that it shows, or is adopted as.
+    /// The pane of paned that it shows, or is adopted as.
     #[serde(skip_serializing_if = "Option::is_none")]
     paned: Option<PaneId>,
 }
@@ -117,12 +117,12 @@ impl Action for TmuxList {
     ) -> Result<Vec<TmuxListServer>, Refusal> {
         let kernel = &context.kernel;
         let named = tmux.as_deref().map(socket).transpose()?;
-        let places = adopted_tmux(kernel)?.survey(sockets(kernel, named)).await;
-        Ok(places.into_iter().map(|place| server(kernel, place)).collect())
+        let surveys = adopted_tmux(kernel)?.survey(sockets(kernel, named)).await;
+        Ok(surveys.into_iter().map(|survey| server(kernel, survey)).collect())
     }
 }
 
-/// Where to look, each place once.
+/// The sockets to query, each once.
 fn sockets(kernel: &Kernel, named: Option<PathBuf>) -> Vec<PathBuf> {
     let tmpdir = kernel.setup().env.iter().find(|(name, _)| name == "TMUX_TMPDIR");
     let usual = discover::sockets(tmpdir.map(|(_, folder)| folder.as_str()));
@@ -137,21 +137,31 @@ fn sockets(kernel: &Kernel, named: Option<PathBuf>) -> Vec<PathBuf> {
 }
 
 fn own(kernel: &Kernel) -> Option<PathBuf> {
-    kernel.setup().tmux_view.as_ref().map(|stage| stage.server.socket().to_owned())
+    kernel.setup().tmux_view.as_ref().map(|view| view.server.socket().to_owned())
 }
 
-fn server(kernel: &Kernel, SocketSurvey { socket, result: found }: SocketSurvey) -> TmuxListServer {
+fn server(kernel: &Kernel, SocketSurvey { socket, result }: SocketSurvey) -> TmuxListServer {
     let own = own(kernel).is_some_and(|own| own.canonicalize().is_ok_and(|own| own == socket));
     let socket = socket.to_string_lossy().into_owned();
-    match found {
-        Err(error) => {
-            let (pid, version, sessions) = (None, None, Vec::new());
-            TmuxListServer { socket, own, pid, version, error: Some(error.to_string()), sessions }
-        }
+    match result {
+        Err(error) => TmuxListServer {
+            socket,
+            own,
+            pid: None,
+            version: None,
+            error: Some(error.to_string()),
+            sessions: Vec::new(),
+        },
         Ok(survey) => {
             let sessions = survey.sessions.iter().map(|it| session(kernel, &survey, it)).collect();
-            let (pid, version) = (Some(survey.pid), Some(survey.version));
-            TmuxListServer { socket, own, pid, version, error: None, sessions }
+            TmuxListServer {
+                socket,
+                own,
+                pid: Some(survey.pid),
+                version: Some(survey.version),
+                error: None,
+                sessions,
+            }
         }
     }
 }

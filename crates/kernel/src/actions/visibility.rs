@@ -13,20 +13,20 @@ use crate::panes::Pane;
 use crate::registry::ActionContext;
 use crate::tmux_view::{OnViewClosed, ShowRequest, ViewLocation, ViewRequest, ViewSpec};
 
-/// Whether a pane is to be seen.
+/// Whether a pane is shown in tmux.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(super) enum Visibility {
-    /// If somebody says where.
+    /// Only if a location is given.
     #[default]
     Never,
-    /// If its command needs a terminal that somebody looks at, as editors do, and there is a tmux.
+    /// If its command needs a visible terminal, as editors do, and there is a tmux.
     Auto,
-    /// In any case.
+    /// Always.
     Always,
 }
 
-/// Where in tmux, as callers say it.
+/// The location in tmux, as callers give it.
 #[derive(Clone, Debug, Default)]
 pub(super) struct LocationParams {
     pub(super) session: Option<String>,
@@ -39,7 +39,7 @@ impl LocationParams {
         self.session.is_some() || self.beside.is_some() || self.tmux.is_some()
     }
 
-    /// The spot that this means.
+    /// The location that the parameters mean.
     pub(super) fn resolve(self) -> Result<ViewLocation, Refusal> {
         match (self.session, self.beside, self.tmux) {
             (session, None, None) => {
@@ -60,12 +60,13 @@ impl LocationParams {
     }
 }
 
-/// The name of a session that nobody named.
+/// The default name of a session.
 pub(super) fn usual() -> String {
     "main".to_owned()
 }
 
-/// `$TMUX` is the socket, the server's process and a session; a socket alone will do.
+/// The socket of `$TMUX`, which is the socket, the server's process and a session; a socket alone
+/// is accepted, too.
 pub(super) fn socket(tmux: &str) -> Result<&str, Refusal> {
     let parts: Vec<&str> = tmux.rsplitn(3, ',').collect();
     let socket = if let [_, _, socket] = parts[..] { socket } else { tmux };
@@ -75,7 +76,7 @@ pub(super) fn socket(tmux: &str) -> Result<&str, Refusal> {
     Err(Refusal::invalid("`tmux` is the absolute path of a socket, or what `$TMUX` says"))
 }
 
-/// What was said about being seen.
+/// The parameters about visibility.
 #[derive(Clone, Debug, Default)]
 pub(super) struct VisibilityParams {
     pub(super) visible: Visibility,
@@ -84,36 +85,37 @@ pub(super) struct VisibilityParams {
     pub(super) on_view_closed: Option<OnViewClosed>,
 }
 
-/// The wish that follows from it, after looking whether there is a tmux.
+/// The view that the parameters ask for, after a check that tmux is available.
 pub(super) async fn view_spec(
     kernel: &Kernel,
-    said: VisibilityParams,
+    params: VisibilityParams,
     argv: Option<&[String]>,
 ) -> Result<Option<ViewSpec>, Refusal> {
-    let is_asked = said.visible == Visibility::Always
-        || said.substrate == BackendKind::Tmux
-        || said.location.is_given() && said.visible == Visibility::Never;
-    let is_nicer = || said.visible == Visibility::Auto && needs_visible_terminal(kernel, argv);
-    if !is_asked && !is_nicer() {
+    let is_required = params.visible == Visibility::Always
+        || params.substrate == BackendKind::Tmux
+        || params.location.is_given() && params.visible == Visibility::Never;
+    let is_preferred =
+        || params.visible == Visibility::Auto && needs_visible_terminal(kernel, argv);
+    if !is_required && !is_preferred() {
         return Ok(None);
     }
-    let wish = ViewSpec::new(said.location.resolve()?, said.on_view_closed.unwrap_or_default());
-    match kernel.tmux_views().ask_at(kernel, &wish.location, ViewRequest::Ready).await {
-        Ok(()) => Ok(Some(wish)),
-        Err(refusal) if is_asked => Err(refusal),
-        // It would have been nicer to be seen.
+    let spec = ViewSpec::new(params.location.resolve()?, params.on_view_closed.unwrap_or_default());
+    match kernel.tmux_views().ask_at(kernel, &spec.location, ViewRequest::Ready).await {
+        Ok(()) => Ok(Some(spec)),
+        Err(refusal) if is_required => Err(refusal),
+        // Visibility was a preference only.
         Err(_) => Ok(None),
     }
 }
 
-/// Whether a command needs a terminal that somebody looks at; a login shell does.
+/// Whether a command needs a visible terminal; a login shell does.
 fn needs_visible_terminal(kernel: &Kernel, argv: Option<&[String]>) -> bool {
     let Some(argv) = argv else { return true };
-    let rules = kernel.setup().tmux_view.as_ref().map(|stage| stage.rules.as_slice());
+    let rules = kernel.setup().tmux_view.as_ref().map(|view| view.rules.as_slice());
     matches!(judge(argv, rules.unwrap_or_default()), InteractiveVerdict::Interactive { .. })
 }
 
-/// Shows a pane that was just started. One that cannot be shown is not left behind.
+/// Shows a pane that was just started. If that fails, the pane is closed.
 pub(super) async fn show(
     context: &ActionContext,
     pane: &Arc<Pane>,
@@ -121,10 +123,10 @@ pub(super) async fn show(
     size: Size,
 ) -> Result<(), Refusal> {
     let kernel = &context.kernel;
-    let Some(wish) = pane.lock().record.view.clone() else { return Ok(()) };
-    let showing = ShowRequest {
+    let Some(spec) = pane.lock().record.view.clone() else { return Ok(()) };
+    let request = ShowRequest {
         pane: pane.id.clone(),
-        location: wish.location.clone(),
+        location: spec.location.clone(),
         size,
         must_be_new: is_first,
         replace_ok: true,
@@ -133,11 +135,11 @@ pub(super) async fn show(
     };
     let placed = kernel
         .tmux_views()
-        .ask_at(kernel, &wish.location, |answer| ViewRequest::Show(showing, answer))
+        .ask_at(kernel, &spec.location, |answer| ViewRequest::Show(request, answer))
         .await;
     match placed {
         Ok(_) => Ok(()),
-        // It has ended already, which is no failure to show it.
+        // The program has exited already, which is not a failure to show it.
         Err(_) if has_ended(pane) => Ok(()),
         Err(refusal) => {
             close(kernel, pane).await?;
@@ -146,7 +148,7 @@ pub(super) async fn show(
     }
 }
 
-/// Whether its program is over, which is on the tape before it is in the table.
+/// Whether its program has exited. The tape has that before the table.
 fn has_ended(pane: &Pane) -> bool {
     let state = pane.lock();
     let is_on_tape = || state.output().is_some_and(|output| output.ending().is_some());
@@ -160,12 +162,12 @@ mod tests {
     #[track_caller]
     fn check(said: [Option<&str>; 3], expect: Result<ViewLocation, &str>) {
         let [session, beside, tmux] = said.map(|word| word.map(str::to_owned));
-        let spot =
+        let location =
             LocationParams { session, beside, tmux }.resolve().map_err(|refusal| refusal.sentence);
-        match (spot, expect) {
-            (Ok(spot), Ok(expect)) => assert_eq!(spot, expect),
+        match (location, expect) {
+            (Ok(location), Ok(expect)) => assert_eq!(location, expect),
             (Err(sentence), Err(part)) => assert!(sentence.contains(part), "{sentence}"),
-            (spot, expect) => panic!("{spot:?} for {expect:?}"),
+            (location, expect) => panic!("{location:?} for {expect:?}"),
         }
     }
 

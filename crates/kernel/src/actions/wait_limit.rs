@@ -7,19 +7,23 @@ use paned_model::Refusal;
 /// A day, in milliseconds.
 pub(super) const DAY_MS: u64 = 24 * 60 * 60 * 1000;
 
-/// As long as was asked for, or as long as usual, in milliseconds.
+/// The requested time, or the default; both in milliseconds.
 ///
 /// # Errors
-/// When nothing waits that long.
-pub(super) fn wait_limit(asked: Option<u64>, usual: u64, most: u64) -> Result<Duration, Refusal> {
-    check_millis("timeoutMs", asked, most)?;
-    Ok(Duration::from_millis(asked.unwrap_or(usual)))
+/// When the requested time exceeds the maximum.
+pub(super) fn wait_limit(
+    requested: Option<u64>,
+    default: u64,
+    max: u64,
+) -> Result<Duration, Refusal> {
+    check_millis("timeoutMs", requested, max)?;
+    Ok(Duration::from_millis(requested.unwrap_or(default)))
 }
 
-/// Refuses a time that nothing keeps to.
-pub(super) fn check_millis(name: &str, asked: Option<u64>, most: u64) -> Result<(), Refusal> {
-    if asked.is_some_and(|asked| most < asked) {
-        return Err(Refusal::invalid(format!("`{name}` goes up to {most}")));
+/// Refuses a time beyond the maximum.
+pub(super) fn check_millis(name: &str, requested: Option<u64>, max: u64) -> Result<(), Refusal> {
+    if requested.is_some_and(|requested| max < requested) {
+        return Err(Refusal::invalid(format!("`{name}` goes up to {max}")));
     }
     Ok(())
 }

@@ -1,7 +1,7 @@
-//! Events as readers are given them: one portion for all who stand at the same place and want the same.
+//! Batches of events: readers with the same position and the same filter share one.
 //!
-//! To share a hundred events with a hundred readers one by one costs as much as to write them to a hundred sockets.
-//! A portion is cut once, shown once at each door, and handed on as it is.
+//! Sharing a hundred events with a hundred readers one by one costs as much as writing them to a
+//! hundred sockets. A batch is built once, encoded once for each transport, and shared.
 
 use std::collections::VecDeque;
 use std::ops::Deref;
@@ -12,9 +12,11 @@ use paned_model::{EventFilter, EventId};
 
 use super::entry::{EventEncoding, JournalEntry};
 
-/// A portion ends with the event that brings it to as many bytes: bounds what is held and written at once.
+/// A batch ends with the event that brings it to this many bytes: bounds what is held and written
+/// at once.
 pub(super) const MAX_BYTES: usize = 64 << 10;
-/// How many steps are remembered: readers stand at few places, and one who stands alone needs none.
+/// How many steps are cached: readers are at few positions, and a reader alone at its position
+/// needs none.
 const MAX_STEPS: usize = 16;
 
 /// Some events, in order.
@@ -31,14 +33,19 @@ impl EventBatch {
         Self { entries, encoded: Default::default() }
     }
 
-    /// All of them as they are shown at a door, one after the other: made by the first who needs it.
-    pub fn encoded(&self, door: EventEncoding, show: impl Fn(&JournalEntry) -> &Bytes) -> &Bytes {
-        self.encoded[door as usize].get_or_init(|| match self.entries.as_slice() {
-            [one] => show(one).clone(),
+    /// All of them in a transport's encoding, concatenated: encoded by the first reader that needs
+    /// it.
+    pub fn encoded(
+        &self,
+        encoding: EventEncoding,
+        encode: impl Fn(&JournalEntry) -> &Bytes,
+    ) -> &Bytes {
+        self.encoded[encoding as usize].get_or_init(|| match self.entries.as_slice() {
+            [one] => encode(one).clone(),
             entries => {
-                let length = entries.iter().map(|entry| show(entry).len()).sum();
+                let length = entries.iter().map(|entry| encode(entry).len()).sum();
                 let mut all = Vec::with_capacity(length);
-                entries.iter().for_each(|entry| all.extend_from_slice(show(entry)));
+                entries.iter().for_each(|entry| all.extend_from_slice(encode(entry)));
                 all.into()
             }
         })
@@ -53,7 +60,7 @@ impl Deref for EventBatch {
     }
 }
 
-/// How it was shown makes no difference.
+/// Ignores the cached encodings.
 impl PartialEq for EventBatch {
     fn eq(&self, other: &Self) -> bool {
         self.entries == other.entries
@@ -62,25 +69,25 @@ impl PartialEq for EventBatch {
 
 impl Eq for EventBatch {}
 
-/// Where a reader stands and what it wants.
+/// A reader's position and what it wants next.
 #[derive(Clone, Copy)]
 pub(super) struct JournalCursor<'a> {
-    /// It has everything up to this one.
+    /// The reader has everything up to this event.
     pub(super) after: EventId,
-    /// The most events at once.
+    /// The maximum number of events at once.
     pub(super) max: usize,
     pub(super) include: &'a EventFilter,
 }
 
-/// What a reader moves on by.
+/// One step of a reader: the next batch and the new position.
 #[derive(Clone, Debug)]
 pub(super) struct ReadStep {
-    pub(super) portion: Arc<EventBatch>,
-    /// Everything up to here was looked at.
+    pub(super) batch: Arc<EventBatch>,
+    /// Everything up to here was scanned.
     pub(super) upto: EventId,
 }
 
-/// The last steps that were taken, for the next reader who stands there and wants the same. A value.
+/// Cache of the last steps, for the next reader with the same cursor. A value.
 #[derive(Default)]
 pub(super) struct ReadStepCache(VecDeque<CachedStep>);
 
@@ -88,33 +95,37 @@ struct CachedStep {
     after: EventId,
     max: usize,
     include: EventFilter,
-    /// The last event that there was.
+    /// The last event at that time.
     last: EventId,
     step: ReadStep,
 }
 
 impl CachedStep {
-    /// Whether it is what this reader would find by itself, when `last` is the last event that there is.
-    fn matches(&self, wish: &JournalCursor<'_>, last: EventId) -> bool {
-        let is_same = self.after == wish.after && self.max == wish.max;
-        // One that ends at the end of the events there were may be longer by now, and longer is better.
+    /// Whether this reader would find the same by itself, when `last` is the last event.
+    fn matches(&self, cursor: &JournalCursor<'_>, last: EventId) -> bool {
+        let is_same = self.after == cursor.after && self.max == cursor.max;
+        // A step that ended at the then last event could be longer by now, and longer is better.
         let is_whole = self.step.upto < self.last || self.last == last;
-        is_same && is_whole && self.include == *wish.include
+        is_same && is_whole && self.include == *cursor.include
     }
 }
 
 impl ReadStepCache {
-    /// What somebody found before where this reader stands, unless there is more now.
-    pub(super) fn find(&self, wish: &JournalCursor<'_>, last: EventId) -> Option<ReadStep> {
-        self.0.iter().rev().find(|taken| taken.matches(wish, last)).map(|taken| taken.step.clone())
+    /// A step that another reader took with the same cursor, unless there is more now.
+    pub(super) fn find(&self, cursor: &JournalCursor<'_>, last: EventId) -> Option<ReadStep> {
+        self.0
+            .iter()
+            .rev()
+            .find(|cached| cached.matches(cursor, last))
+            .map(|cached| cached.step.clone())
     }
 
-    /// Remembers what was found, in the place of the oldest.
-    pub(super) fn remember(&mut self, wish: &JournalCursor<'_>, last: EventId, step: &ReadStep) {
+    /// Caches a step in place of the oldest.
+    pub(super) fn remember(&mut self, cursor: &JournalCursor<'_>, last: EventId, step: &ReadStep) {
         if MAX_STEPS <= self.0.len() {
             self.0.pop_front();
         }
-        let JournalCursor { after, max, include } = *wish;
+        let JournalCursor { after, max, include } = *cursor;
         self.0.push_back(CachedStep {
             after,
             max,
@@ -131,7 +142,7 @@ mod tests {
 
     use super::*;
 
-    fn portion(ids: impl IntoIterator<Item = u64>) -> EventBatch {
+    fn batch(ids: impl IntoIterator<Item = u64>) -> EventBatch {
         let entry = |id| JournalEntry::new(EventId(id), Time(0), String::new(), String::new());
         EventBatch::new(ids.into_iter().map(|id| Arc::new(entry(id))).collect())
     }
@@ -143,20 +154,20 @@ mod tests {
     #[test]
     fn a_portion_is_shown_in_order_and_once() {
         for (ids, expect) in [(0..0, ""), (1..2, "<1>"), (1..4, "<1><2><3>")] {
-            let portion = portion(ids);
-            assert_eq!(portion.encoded(EventEncoding::WebSocket, show), expect);
+            let batch = batch(ids);
+            assert_eq!(batch.encoded(EventEncoding::WebSocket, show), expect);
             let again =
-                portion.encoded(EventEncoding::WebSocket, |_| unreachable!("it was shown already"));
+                batch.encoded(EventEncoding::WebSocket, |_| unreachable!("it was shown already"));
             assert_eq!(again, expect);
         }
     }
 
-    /// A step from 3 to `upto` was taken when 9 was the last event, at most 5 at once of `a:*`; whether it suits
-    /// whoever wants this when `last` is the last.
+    /// A step from 3 to `upto` was taken when 9 was the last event, at most 5 at once of `a:*`;
+    /// whether it matches this cursor when `last` is the last.
     #[track_caller]
-    fn check(upto: u64, wish: (u64, usize, &str), last: u64, suits: bool) {
+    fn check(upto: u64, cursor: (u64, usize, &str), last: u64, suits: bool) {
         let (step, mut steps) = (
-            ReadStep { portion: Arc::new(portion([4])), upto: EventId(upto) },
+            ReadStep { batch: Arc::new(batch([4])), upto: EventId(upto) },
             ReadStepCache::default(),
         );
         let include = "a:*".parse().unwrap();
@@ -165,9 +176,9 @@ mod tests {
             EventId(9),
             &step,
         );
-        let (after, max, include) = (EventId(wish.0), wish.1, wish.2.parse().unwrap());
+        let (after, max, include) = (EventId(cursor.0), cursor.1, cursor.2.parse().unwrap());
         let found = steps.find(&JournalCursor { after, max, include: &include }, EventId(last));
-        assert_eq!(found.is_some(), suits, "{wish:?} at {last}");
+        assert_eq!(found.is_some(), suits, "{cursor:?} at {last}");
     }
 
     #[test]
@@ -187,12 +198,12 @@ mod tests {
     #[test]
     fn only_the_last_steps_are_remembered() {
         let (mut steps, include) = (ReadStepCache::default(), EventFilter::all());
-        let wish = |after| JournalCursor { after: EventId(after), max: 1, include: &include };
+        let cursor = |after| JournalCursor { after: EventId(after), max: 1, include: &include };
         for after in 0..=MAX_STEPS as u64 {
-            let step = ReadStep { portion: Arc::default(), upto: EventId(after + 1) };
-            steps.remember(&wish(after), EventId(99), &step);
+            let step = ReadStep { batch: Arc::default(), upto: EventId(after + 1) };
+            steps.remember(&cursor(after), EventId(99), &step);
         }
-        let found = |after| steps.find(&wish(after), EventId(99)).map(|step| step.upto.0);
+        let found = |after| steps.find(&cursor(after), EventId(99)).map(|step| step.upto.0);
         assert_eq!((found(0), found(1)), (None, Some(2)));
         assert_eq!(found(MAX_STEPS as u64), Some(MAX_STEPS as u64 + 1));
     }

@@ -1,7 +1,8 @@
-//! Looks at the files before SQLite does: whether there is a database, and whether it can be whole.
+//! Checks the files before SQLite opens them: whether there is a database, and whether it can be
+//! complete.
 //!
-//! Cheap, because it is done at every start: it reads the header, and the log only when the file is short.
-//! Damage inside a page is found later, by SQLite or by the sum of a row.
+//! Cheap, because it runs at every start: it reads the header, and the write-ahead log only when
+//! the file is short. Damage inside a page is found later, by SQLite or by a row's checksum.
 
 use std::collections::HashSet;
 use std::ffi::OsString;
@@ -11,10 +12,10 @@ use std::path::{Path, PathBuf};
 
 use super::Error;
 
-/// The size of our pages.
+/// The page size of our databases.
 const PAGE: usize = 4096;
 const HEADER: usize = 100;
-/// A log starts with this, and has so much before the content of each page.
+/// The bytes of a log's header, and of the header before each page.
 const LOG_HEADER: usize = 32;
 const FRAME_HEADER: usize = 24;
 
@@ -23,11 +24,12 @@ const FRAME_HEADER: usize = 24;
 pub(super) enum JournalFileState {
     /// No database yet.
     Fresh,
-    /// One that looks whole from outside.
+    /// A database whose size fits its header.
     Present,
 }
 
-/// Looks at the files. A header that is not ours and pages that are nowhere are damage.
+/// Checks the files. A foreign header is damage, and so are pages that neither the file nor the log
+/// has.
 pub(super) fn inspect_files(path: &Path) -> Result<JournalFileState, Error> {
     let mut file = match File::open(path) {
         Ok(file) => file,
@@ -44,14 +46,15 @@ pub(super) fn inspect_files(path: &Path) -> Result<JournalFileState, Error> {
     file.read_exact(&mut header).map_err(|_| Error::Damaged("the header is cut short"))?;
     let pages = page_count(&header)?;
     let present = u32::try_from(len / PAGE as u64).unwrap_or(u32::MAX);
-    // A kill in the middle of a checkpoint leaves a short file whose other pages are still in the log.
+    // A kill in the middle of a checkpoint leaves a short file whose other pages are still in the
+    // log.
     if present < pages && !wal_has(path, present + 1..=pages)? {
         return Err(Error::Damaged("the file is cut short"));
     }
     Ok(JournalFileState::Present)
 }
 
-/// How many pages the header promises, if it is one of ours.
+/// The page count in the header, if the header is one of ours.
 fn page_count(header: &[u8; HEADER]) -> Result<u32, Error> {
     let version = header[18];
     let ours = header.starts_with(b"SQLite format 3\0")
@@ -83,7 +86,7 @@ fn wal_has(path: &Path, mut pages: impl Iterator<Item = u32>) -> Result<bool, Er
     Ok(pages.all(|page| held.contains(&page)))
 }
 
-/// Four bytes, the greatest first.
+/// A big-endian number of four bytes.
 fn number(bytes: &[u8]) -> u32 {
     bytes.iter().fold(0, |sum, byte| sum << 8 | u32::from(*byte))
 }

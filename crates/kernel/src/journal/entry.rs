@@ -6,11 +6,11 @@ use bytes::Bytes;
 use paned_model::{EventId, Time};
 use serde_json::{Map, Value};
 
-/// One event as it is stored and served. The payload is JSON text already, so that a thousand readers cost
-/// one serialisation.
+/// One event as it is stored and served. The payload is JSON text already, so that a thousand
+/// readers cost one serialisation.
 #[derive(Clone, Debug)]
 pub struct JournalEntry {
-    /// Rises by one, never reused.
+    /// Increases by one, never reused.
     pub id: EventId,
     /// When it was recorded.
     pub time: Time,
@@ -21,12 +21,12 @@ pub struct JournalEntry {
     encoded: [OnceLock<Bytes>; EventEncoding::COUNT],
 }
 
-/// Where events are shown.
+/// The transport that an event is encoded for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EventEncoding {
-    /// In a server-sent event stream.
+    /// A server-sent event stream.
     Sse,
-    /// In a WebSocket.
+    /// A WebSocket.
     WebSocket,
 }
 
@@ -41,7 +41,7 @@ impl JournalEntry {
         Self { id, time, name, payload, encoded: Default::default() }
     }
 
-    /// About how many bytes it has in memory and on the wire.
+    /// Its approximate size in bytes, in memory and on the wire.
     pub(super) fn weight(&self) -> usize {
         /// What an entry costs besides its text.
         const OVERHEAD: usize = 96;
@@ -61,14 +61,14 @@ impl JournalEntry {
         is_changed.then(|| Self::new(self.id, self.time, self.name.clone(), text))
     }
 
-    /// As it is shown at a door: made by the first who needs it, and kept for all the others while the event is
-    /// in memory.
-    pub fn encoded(&self, door: EventEncoding, show: impl FnOnce(&Self) -> Bytes) -> &Bytes {
-        self.encoded[door as usize].get_or_init(|| show(self))
+    /// Its encoding for a transport: made by the first reader that needs it, and cached for the
+    /// others while the event is in memory.
+    pub fn encoded(&self, encoding: EventEncoding, encode: impl FnOnce(&Self) -> Bytes) -> &Bytes {
+        self.encoded[encoding as usize].get_or_init(|| encode(self))
     }
 }
 
-/// How it was shown makes no difference.
+/// Ignores the cached encodings.
 impl PartialEq for JournalEntry {
     fn eq(&self, other: &Self) -> bool {
         let parts = |entry: &Self| (entry.id, entry.time);

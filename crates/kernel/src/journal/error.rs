@@ -9,7 +9,7 @@ use rusqlite::ffi::{
 use rusqlite::{Error as Sql, ErrorCode};
 
 const NO_SPACE: &str = "no space left on device";
-/// What SQLite calls a disk without room, besides its own word for it, when it opens a database.
+/// Codes that SQLite returns on a full disk, besides `SQLITE_FULL`, when it opens a database.
 const FULL: [i32; 5] = [
     SQLITE_CANTOPEN,
     SQLITE_IOERR_SHMOPEN,
@@ -33,7 +33,7 @@ pub enum Error {
     /// The database is no longer where it was opened.
     #[error("the journal's database was removed or replaced while it was in use")]
     Removed,
-    /// The store refuses to write at present; it is tried again.
+    /// The store refuses to write at present; the write is retried.
     #[error("the journal cannot be written: {0}")]
     Unwritten(String),
     /// A bug ended the writer thread; only a restart of the server helps.
@@ -45,7 +45,7 @@ pub enum Error {
 }
 
 impl Error {
-    /// What the system said, in its own words: the reason why something cannot be written.
+    /// The system's message: the reason why something cannot be written.
     pub(super) fn reason(&self) -> String {
         match self {
             Self::Database(Sql::SqliteFailure(error, _))
@@ -60,7 +60,7 @@ impl Error {
         }
     }
 
-    /// Whether there was no room: not damage, and it ends by itself.
+    /// Whether the disk is full: not damage, and it can pass by itself.
     pub(super) fn is_disk_full(&self) -> bool {
         match self {
             Self::File(error) => is_out_of_room(error),
@@ -71,9 +71,9 @@ impl Error {
         }
     }
 
-    /// Whether the files are bad, so that trying again is no use. A full or failing disk is not damage:
-    /// a good file must not be replaced because of it. A schema or a value that does not fit our
-    /// statements is: the statements are right.
+    /// Whether the files are damaged, so that a retry is useless. A full or failing disk is not
+    /// damage: a good file must not be replaced because of it. A schema or a value that does not
+    /// fit our statements is damage: the statements are right.
     pub(super) fn is_damage(&self) -> bool {
         match self {
             Self::Damaged(_) | Self::Removed => true,
@@ -102,7 +102,7 @@ fn is_out_of_room(error: &io::Error) -> bool {
 fn is_damage(error: SqliteError) -> bool {
     match error.code {
         ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase => true,
-        // A broken length asks for absurd memory.
+        // A damaged length requests an absurd amount of memory.
         ErrorCode::OutOfMemory | ErrorCode::TooBig => true,
         _ => error.extended_code == SQLITE_ERROR,
     }

@@ -1,4 +1,4 @@
-//! Which events the living readers asked for, so that nobody makes what nobody wants.
+//! Which events the current readers subscribe to, so that unwanted events are not produced.
 
 use std::sync::Mutex;
 
@@ -6,31 +6,31 @@ use paned_model::EventFilter;
 
 use super::lock;
 
-/// The distinct include lists and how many readers have each: few, however many the readers.
+/// The distinct filters and how many readers have each: few, however many the readers.
 #[derive(Default)]
 pub(super) struct Interest(Mutex<Vec<(EventFilter, usize)>>);
 
 impl Interest {
-    /// A reader came.
+    /// Adds a reader.
     pub(super) fn add(&self, include: &EventFilter) {
-        let mut lists = lock(&self.0);
-        match lists.iter_mut().find(|(list, _)| list == include) {
+        let mut filters = lock(&self.0);
+        match filters.iter_mut().find(|(filter, _)| filter == include) {
             Some((_, readers)) => *readers += 1,
-            None => lists.push((include.clone(), 1)),
+            None => filters.push((include.clone(), 1)),
         }
     }
 
-    /// A reader went.
+    /// Removes a reader.
     pub(super) fn remove(&self, include: &EventFilter) {
-        let mut lists = lock(&self.0);
-        if let Some((_, readers)) = lists.iter_mut().find(|(list, _)| list == include) {
+        let mut filters = lock(&self.0);
+        if let Some((_, readers)) = filters.iter_mut().find(|(filter, _)| filter == include) {
             *readers -= 1;
         }
-        lists.retain(|(_, readers)| *readers > 0);
+        filters.retain(|(_, readers)| *readers > 0);
     }
 
-    /// Whether any reader asked for this name.
+    /// Whether any reader subscribes to this name.
     pub(super) fn wants(&self, name: &str) -> bool {
-        lock(&self.0).iter().any(|(list, _)| list.matches(name))
+        lock(&self.0).iter().any(|(filter, _)| filter.matches(name))
     }
 }

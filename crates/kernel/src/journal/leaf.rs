@@ -1,20 +1,20 @@
-//! Rows of a page of a table, read without SQLite: for pages that no tree leads to any more.
+//! Parses rows of a table's leaf page without SQLite: for pages that no tree reaches any more.
 //!
-//! Believes nothing: every length is checked, and a row counts only if it matches the sum it carries.
+//! Trusts nothing: every length is checked, and a row counts only if it matches its checksum.
 
 use super::rows;
 use super::wal::PAGE;
 use super::{JournalEntry, JournalRecord};
 
-/// A page of a table that holds rows.
+/// The type of a table's leaf page.
 const LEAF: u8 = 0x0d;
-/// The longest row that is in its page alone.
+/// The longest row without overflow pages.
 const MAX_LOCAL: usize = PAGE - 35;
-/// How much of a longer one is there at least.
+/// The minimum part of a longer row that is in its leaf page.
 const MIN_LOCAL: usize = (PAGE - 12) * 32 / 255 - 23;
-/// How much of it is in each page of the rest.
+/// The part that is in each overflow page.
 const OVERFLOW: usize = PAGE - 4;
-/// The longest row that is put together.
+/// The longest row that is reassembled.
 const MAX_ROW: u64 = 64 << 20;
 
 /// A row of one of our tables.
@@ -30,7 +30,7 @@ enum SqliteValue {
     Text(String),
 }
 
-/// The rows in a page. `page_at` finds the pages that long rows go on in.
+/// The rows in a page. `page_at` finds the overflow pages of long rows.
 pub(super) fn rows(page: &[u8], page_at: &dyn Fn(u32) -> Option<Vec<u8>>) -> Vec<RecoveredRow> {
     let is_leaf = page.len() == PAGE && page[0] == LEAF;
     let count = if is_leaf { usize::from(page[3]) << 8 | usize::from(page[4]) } else { 0 };
@@ -55,7 +55,7 @@ fn row(page: &[u8], at: usize, page_at: &dyn Fn(u32) -> Option<Vec<u8>>) -> Opti
             SqliteValue::Text(name),
             SqliteValue::Text(text),
             SqliteValue::Number(sum),
-        ) => rows::verified_entry(id, time, (name, text), sum).map(RecoveredRow::Event),
+        ) => rows::verified_entry(id, time, name, text, sum).map(RecoveredRow::Event),
         (
             SqliteValue::Null,
             SqliteValue::Text(kind),
@@ -69,7 +69,7 @@ fn row(page: &[u8], at: usize, page_at: &dyn Fn(u32) -> Option<Vec<u8>>) -> Opti
     }
 }
 
-/// The bytes of a row, from its page and from those it goes on in.
+/// The bytes of a row, from its page and its overflow pages.
 fn payload(
     cell: &[u8],
     length: usize,
@@ -91,7 +91,7 @@ fn payload(
     Some(bytes)
 }
 
-/// The values of a row: first what each of them is, then all of them.
+/// The values of a row: the header has the type of each, then come the values.
 fn values(payload: &[u8]) -> Option<Vec<SqliteValue>> {
     let mut header = payload;
     let length = usize::try_from(varint(&mut header)?).ok()?;
@@ -122,13 +122,13 @@ fn value(kind: u64, body: &mut &[u8]) -> Option<SqliteValue> {
     }
 }
 
-/// A number of any length, the greatest byte first, with a sign.
+/// A signed big-endian number of any length.
 fn integer(bytes: &[u8]) -> SqliteValue {
     let start = if bytes[0] & 0x80 == 0 { 0 } else { -1 };
     SqliteValue::Number(bytes.iter().fold(start, |number, byte| number << 8 | i64::from(*byte)))
 }
 
-/// A number of one to nine bytes.
+/// A varint of one to nine bytes.
 fn varint(bytes: &mut &[u8]) -> Option<u64> {
     let mut number = 0;
     for at in 0..9 {

@@ -1,16 +1,20 @@
-//! The journal: the durable, ordered log of events, and the small records that change together with them.
+//! The journal: the durable, ordered log of events, and the small records that change together with
+//! them.
 //!
-//! [`Journal::record`] numbers events and queues them; one writer thread commits all that is queued as
-//! one transaction and only then publishes it, so an id that anyone has seen is in the file. Readers
-//! pull from an id: out of memory when they are near the end, out of the store when they are far behind.
+//! [`Journal::record`] numbers events and queues them; one writer thread commits the whole queue as
+//! one transaction and only then publishes it, so every published id is in the file. Readers pull
+//! from an id: from memory when they are near the end, from the store when they are far behind.
 //!
 //! A killed process loses nothing that was published. A power cut may lose the last moments (SQLite
-//! runs with `synchronous=NORMAL`), but their ids are not given again: a mark beside the database sees to
-//! it. While the disk refuses writes, what was recorded waits in memory, up to a bound, and is tried again.
-//! [`Journal::committed`] answers with the error meanwhile, [`Journal::write_error`] says why, so that the kernel can
-//! refuse new work, and [`Journal::withdraw`] takes back what is not committed, so that it can undo what was under way.
+//! runs with `synchronous=NORMAL`), but their ids are not reused: the high-water mark beside the
+//! database ensures that. While the disk refuses writes, recorded events wait in memory, up to a
+//! bound, and are retried. Meanwhile [`Journal::committed`] returns the error,
+//! [`Journal::write_error`] says why, so that the kernel can refuse new work, and
+//! [`Journal::withdraw`] withdraws what is not committed, so that the kernel can undo changes in
+//! progress.
 //!
-//! It never waits for a reader, never touches SQLite on a task, and never knows what an event means.
+//! It never waits for a reader, never calls SQLite on an async task, and does not know what events
+//! mean.
 
 mod batch;
 mod check;
@@ -59,57 +63,58 @@ pub struct EventDraft {
     pub payload: String,
 }
 
-/// What happens to a small durable record, in the same transaction as the events that tell of it.
+/// A change to a small durable record, in the same transaction as the events about it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RecordChange {
-    /// Write it, over an older one of the same kind and key.
+    /// Insert it, or replace the one of the same kind and key.
     Put {
-        /// Which table of the kernel it belongs to.
+        /// The kernel's table that it belongs to.
         kind: &'static str,
-        /// Which of its kind.
+        /// Its key in that table.
         key: String,
         /// JSON text.
         value: String,
     },
-    /// Overwrite what events repeat of a pane's output: the pane is forgotten. Readers that are near the end may still
-    /// be given it from memory: they follow what happens, and it has just happened.
+    /// Redact what events repeat of a removed pane's output. Readers near the end may still get it
+    /// from memory: they follow live, and it has just happened.
     Redact {
         /// The pane.
         pane: String,
     },
-    /// Forget it, if it is there.
+    /// Delete it, if it exists.
     Delete {
-        /// Which table of the kernel it belongs to.
+        /// The kernel's table that it belongs to.
         kind: &'static str,
-        /// Which of its kind.
+        /// Its key in that table.
         key: String,
     },
 }
 
-/// A small durable record as it was found.
+/// A small durable record as it was read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct JournalRecord {
-    /// Which table of the kernel it belongs to.
+    /// The kernel's table that it belongs to.
     pub kind: String,
-    /// Which of its kind.
+    /// Its key in that table.
     pub key: String,
     /// JSON text.
     pub value: String,
 }
 
-/// How a journal is kept.
+/// Options of a journal.
 #[derive(Clone, Copy, Debug)]
 pub struct JournalOptions {
-    /// How much of it.
+    /// How much to keep.
     pub retention: JournalRetention,
-    /// Whether there must be one already, because something else in its folder says that a server ran there. If there
-    /// is none, it was lost, and ids go on far beyond those that may have been given.
+    /// Whether the journal must exist already, because other files in its folder show that a server
+    /// ran there. If there is none, it was lost, and ids continue far beyond those that may have
+    /// been assigned.
     pub must_exist: bool,
     /// The clock.
     pub now: fn() -> Time,
 }
 
-/// How much is kept: the newest events within both limits, about.
+/// How much is kept: approximately the newest events within both limits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct JournalRetention {
     /// How many events.
@@ -130,13 +135,14 @@ pub struct OpenedJournal {
     pub records: Vec<JournalRecord>,
     /// The oldest event that is kept.
     pub first: Option<EventId>,
-    /// The id that new events go on after.
+    /// The id that new events continue after.
     pub last: EventId,
     /// Set when the files were damaged.
     pub recovery: Option<JournalRecovery>,
 }
 
-/// What was saved from damaged files. Ids between `last` and [`OpenedJournal::last`] are lost or were never given.
+/// What was recovered from damaged files. Ids between `last` and [`OpenedJournal::last`] are lost
+/// or were never assigned.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct JournalRecovery {
     /// What was wrong.
@@ -149,7 +155,7 @@ pub struct JournalRecovery {
     pub damaged_files: Vec<PathBuf>,
 }
 
-/// A cheap handle to the journal. Dropping the last one writes what is queued and ends the writer.
+/// A cheap handle to the journal. Dropping the last one commits the queue and stops the writer.
 #[derive(Clone)]
 pub struct Journal {
     inner: Arc<JournalInner>,
@@ -161,15 +167,16 @@ struct JournalInner {
 }
 
 impl Journal {
-    /// Opens the journal at this path, or makes one. Blocks: call it before there are tasks, or from a blocking one.
+    /// Opens the journal at this path, or creates it. Blocks: call it before there are tasks, or
+    /// from a blocking task.
     pub fn open(path: &Path, options: JournalOptions) -> Result<(Self, OpenedJournal), Error> {
         let (store, opened) = SqliteStore::open(path, options.must_exist)?;
         let last = opened.last;
-        let JournalOptions { retention: keep, now, .. } = options;
+        let JournalOptions { retention, now, .. } = options;
         let shared = Arc::new(JournalShared::new(JournalSetup {
             store: Box::new(store),
             last,
-            retention: keep,
+            retention,
             now,
         }));
         let writer = writer::spawn(Arc::clone(&shared))?;
@@ -210,20 +217,21 @@ impl Journal {
         Self { inner: Arc::new(JournalInner { shared, writer: Mutex::new(writer) }) }
     }
 
-    /// Numbers the events and queues them and the changes as one transaction. Never waits, so it may be
-    /// called from anywhere.
+    /// Numbers the events and queues them and the changes as one transaction. Never waits, so it
+    /// may be called from anywhere.
     pub fn record(&self, drafts: Vec<EventDraft>, changes: Vec<RecordChange>) -> CommitTicket {
         self.inner.shared.record(drafts, changes)
     }
 
-    /// Waits until that `record` is in the journal. While the disk refuses, answers
-    /// [`Error::Unwritten`] at once: the events stay queued and are tried again.
+    /// Waits until that `record` is in the journal. While the disk refuses writes, returns
+    /// [`Error::Unwritten`] at once: the events stay queued and are retried.
     pub async fn committed(&self, ticket: CommitTicket) -> Result<(), Error> {
         self.inner.shared.committed(ticket).await
     }
 
-    /// Takes back what these calls recorded, all of it or nothing: its changes are never made, and each of its events
-    /// becomes `journal:withdrawn`, so that no id is given again. Answers false when part of it is committed.
+    /// Withdraws what these calls recorded, all of it or nothing: its changes are never made, and
+    /// each of its events becomes `journal:withdrawn`, so that no id is reused. Returns false when
+    /// part of it is committed.
     pub async fn withdraw(&self, tickets: &[CommitTicket]) -> bool {
         self.inner.shared.withdraw(tickets).await
     }
@@ -240,7 +248,7 @@ impl Journal {
         self.inner.shared.progress().write_error()
     }
 
-    /// Whether any living reader asked for events of this name.
+    /// Whether any current reader subscribes to events of this name.
     #[must_use]
     pub fn wants(&self, name: &str) -> bool {
         self.inner.shared.interest.wants(name)
@@ -252,7 +260,7 @@ impl Journal {
         JournalReader::new(Arc::clone(&self.inner.shared), after, include)
     }
 
-    /// Writes what is queued, leaves a clean file and ends the writer. Later records are refused.
+    /// Commits the queue, leaves a clean file and stops the writer. Later records are refused.
     pub async fn close(&self) -> Result<(), Error> {
         self.inner.shared.end();
         self.inner.shared.closed().await
@@ -270,7 +278,8 @@ impl Drop for JournalInner {
     }
 }
 
-/// Every value behind our locks is whole between any two statements, so a panic elsewhere does not spoil it.
+/// Every value behind our locks is consistent between any two statements, so a panic elsewhere does
+/// not corrupt it.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,4 +1,4 @@
-//! What was recorded and is not committed yet. A value: it neither waits nor wakes.
+//! The queue of recorded events that are not committed yet. A value: it neither waits nor wakes.
 
 use std::collections::HashSet;
 use std::mem;
@@ -9,11 +9,11 @@ use paned_model::{EventId, Time};
 use super::store::CommitGroup;
 use super::{EventDraft, JournalEntry, RecordChange};
 
-/// For how many events there is room at most before they come.
+/// The maximum capacity reserved for the next group.
 const MAX_PREALLOCATED: usize = 1024;
 /// Bytes of events held in memory while the store refuses them; later ones are counted and dropped.
 const MAX_STALLED_BYTES: usize = 64 << 20;
-/// The event that stands in the place of one that was withdrawn, so that ids stay dense and none is given again.
+/// The event that replaces a withdrawn one, so that ids stay dense and none is reused.
 const WITHDRAWN: &str = "journal:withdrawn";
 /// The event that says how many events were dropped while the journal could not be written.
 const DROPPED: &str = "journal:dropped";
@@ -21,18 +21,18 @@ const DROPPED: &str = "journal:dropped";
 /// A receipt for one `record`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CommitTicket {
-    /// The last id that was assigned, or the one before when there were no events. Tell it to no one before it
-    /// is committed.
+    /// The last id that was assigned, or the one before when there were no events. Must not be
+    /// published before it is committed.
     pub last: EventId,
     /// How many events it is for.
     count: u64,
     pub(super) sequence: u64,
 }
 
-/// Where a `record` is that is not known to be committed.
+/// Where an uncommitted `record` is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Position {
-    /// In the group that the writer has in hand: the attempt decides.
+    /// In the group that the writer is committing: that attempt decides.
     InAttempt,
     /// In the queue.
     Waiting,
@@ -43,14 +43,14 @@ pub(super) struct JournalQueue {
     last: EventId,
     sequence: u64,
     waiting: CommitGroup,
-    /// The last turn of the group that the writer has in hand.
+    /// The sequence number of the group that the writer is committing.
     in_flight: Option<u64>,
-    /// Set while the store refuses.
+    /// Set while the store refuses writes.
     stalled: Option<StalledWrites>,
     ended: bool,
 }
 
-/// What is held and dropped while the store refuses.
+/// What is held and dropped while the store refuses writes.
 #[derive(Default)]
 struct StalledWrites {
     bytes: usize,
@@ -64,7 +64,7 @@ impl JournalQueue {
         Self { last, sequence: 0, waiting, in_flight: None, stalled: None, ended: false }
     }
 
-    /// Numbers these events and adds them. Once ended, hands out a ticket that is never honoured.
+    /// Numbers these events and adds them. Once ended, returns a ticket that is never committed.
     pub(super) fn push(
         &mut self,
         drafts: Vec<EventDraft>,
@@ -75,8 +75,8 @@ impl JournalQueue {
         let before = self.last;
         if !self.ended {
             self.waiting.sequence = self.sequence;
-            let turn = self.sequence;
-            self.waiting.changes.extend(changes.into_iter().map(|change| (turn, change)));
+            let sequence = self.sequence;
+            self.waiting.changes.extend(changes.into_iter().map(|change| (sequence, change)));
             for draft in drafts {
                 self.add(draft, time);
             }
@@ -96,21 +96,23 @@ impl JournalQueue {
         self.waiting.entries.push(Arc::new(JournalEntry::new(self.last, time, name, payload)));
     }
 
-    /// Everything that waits, as one group.
+    /// Everything in the queue, as one group.
     pub(super) fn take(&mut self) -> CommitGroup {
-        // The next group is likely to be as large, and to grow costs more than all the rest of a push.
+        // The next group is likely to be as large, and growing costs more than all the rest of a
+        // push.
         let entries = Vec::with_capacity(self.waiting.entries.len().min(MAX_PREALLOCATED));
         mem::replace(&mut self.waiting, CommitGroup { entries, ..CommitGroup::default() })
     }
 
-    /// The same, for an attempt to commit it: [`Self::finish`] or [`Self::put_back`] ends that.
+    /// The same, for an attempt to commit it: [`Self::finish`] or [`Self::put_back`] ends the
+    /// attempt.
     pub(super) fn attempt(&mut self) -> CommitGroup {
         let group = self.take();
         self.in_flight = Some(group.sequence);
         group
     }
 
-    /// The attempt went well. What was dropped before it is recorded now.
+    /// The attempt succeeded. Records how many events were dropped before it.
     pub(super) fn finish(&mut self, time: Time) {
         self.in_flight = None;
         let dropped = self.stalled.take().map_or(0, |stall| stall.dropped);
@@ -120,8 +122,8 @@ impl JournalQueue {
         }
     }
 
-    /// The attempt failed: the group waits again, before everything that came meanwhile. Of changes to the same
-    /// record only the last is held.
+    /// The attempt failed: the group goes back to the front of the queue. Of changes to the same
+    /// record only the last is kept.
     pub(super) fn put_back(&mut self, mut group: CommitGroup) {
         self.in_flight = None;
         let later = self.take();
@@ -136,28 +138,30 @@ impl JournalQueue {
         self.waiting = group;
     }
 
-    /// Where a `record` is that is not committed.
+    /// Where an uncommitted `record` is.
     pub(super) fn position(&self, ticket: CommitTicket) -> Position {
         match self.in_flight {
-            Some(turn) if ticket.sequence <= turn => Position::InAttempt,
+            Some(sequence) if ticket.sequence <= sequence => Position::InAttempt,
             Some(_) | None => Position::Waiting,
         }
     }
 
-    /// Takes back what waits: its changes are dropped, and each of its events becomes one that says so. A change that was
-    /// made void by it does not come back: a caller that undoes a change to an older record writes that record again.
+    /// Withdraws a queued `record`: its changes are dropped, and each of its events becomes
+    /// [`WITHDRAWN`]. A change that it had superseded does not come back: a caller that undoes a
+    /// change to an older record writes that record again.
     pub(super) fn withdraw(&mut self, ticket: CommitTicket) {
-        self.waiting.changes.retain(|(turn, _)| *turn != ticket.sequence);
+        self.waiting.changes.retain(|(sequence, _)| *sequence != ticket.sequence);
         let first = ticket.last.0 - ticket.count;
         for entry in &mut self.waiting.entries {
             if first < entry.id.0 && entry.id <= ticket.last {
-                let (name, payload) = (WITHDRAWN.to_owned(), "{}".to_owned());
+                let name = WITHDRAWN.to_owned();
+                let payload = "{}".to_owned();
                 *entry = Arc::new(JournalEntry::new(entry.id, entry.time, name, payload));
             }
         }
     }
 
-    /// Whether nothing waits.
+    /// Whether the queue is empty.
     pub(super) fn is_empty(&self) -> bool {
         self.waiting.sequence == 0
     }
@@ -167,18 +171,18 @@ impl JournalQueue {
         self.last
     }
 
-    /// Takes nothing more in.
+    /// Accepts nothing more.
     pub(super) fn end(&mut self) {
         self.ended = true;
     }
 
-    /// Whether it takes nothing more in.
+    /// Whether it accepts nothing more.
     pub(super) fn is_ended(&self) -> bool {
         self.ended
     }
 }
 
-/// Drops changes that a later one to the same record makes void.
+/// Drops changes that a later one to the same record supersedes.
 fn keep_last(changes: &mut Vec<(u64, RecordChange)>) {
     let mut seen = HashSet::new();
     changes.reverse();

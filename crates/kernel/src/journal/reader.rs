@@ -1,4 +1,5 @@
-//! One reader of the journal: an id and a wish. It costs nothing while it does not ask, and holds up nobody.
+//! One reader of the journal: a position and a filter. It costs nothing while it is not polled, and
+//! never blocks the writer or other readers.
 
 use std::sync::Arc;
 
@@ -12,33 +13,35 @@ use super::store::EventRange;
 use super::tail::TailRead;
 use super::{Error, JournalEntry};
 
-/// The most events in one batch, whatever is asked for: bounds how long the tail is locked.
+/// The maximum number of events in one batch, whatever is requested: bounds how long the tail is
+/// locked.
 const MAX_BATCH: usize = 1024;
 
-/// What a reader is given.
+/// The result of one read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum JournalRead {
     /// The next events, in order.
     Entries(Arc<EventBatch>),
-    /// Events are missing here: no longer kept, lost, or never given. Reading goes on at `first`.
+    /// Events are missing here: no longer kept, lost, or never assigned. Reading continues at
+    /// `first`.
     Gap {
-        /// The next id that can be had, now or later.
+        /// The next id that can be read, now or later.
         first: EventId,
         /// The last committed event.
         last: EventId,
     },
-    /// The journal was closed, and everything that was still in memory was given.
+    /// The journal was closed, and everything that was still in memory was read.
     Closed,
 }
 
-/// Gives the events after an id, in order, each once.
+/// Reads the events after an id, in order, each once.
 pub struct JournalReader {
     shared: Arc<JournalShared>,
     progress: watch::Receiver<CommitProgress>,
     include: EventFilter,
-    /// Everything up to here was given or passed over.
+    /// Everything up to here was read or filtered out.
     position: EventId,
-    /// Asked to go on after an id that was never given.
+    /// Whether the requested start is an id that was never assigned.
     after_unassigned: bool,
 }
 
@@ -51,14 +54,15 @@ impl JournalReader {
         shared.interest.add(&include);
         let progress = shared.watch();
         let now = progress.borrow().last;
-        // An id that is assigned but not committed yet is no future: its owner may have been told of it.
+        // An id that is assigned but not committed yet is a valid start: its caller may know it
+        // already.
         let after_unassigned = after.is_some_and(|after| after > shared.assigned());
         let position = after.filter(|_| !after_unassigned).unwrap_or(now);
         Self { shared, progress, include, position, after_unassigned }
     }
 
-    /// The next events that are wanted, at most `max` (and at least one). Waits while there are none.
-    /// Dropping the future loses nothing.
+    /// The next events that pass the filter, at most `max` (and at least one). Waits while there
+    /// are none. Cancel-safe: dropping the future loses nothing.
     pub async fn next(&mut self, max: usize) -> JournalRead {
         let max = max.clamp(1, MAX_BATCH);
         loop {
@@ -70,21 +74,21 @@ impl JournalReader {
                 if self.wait().await.is_none() {
                     return JournalRead::Closed;
                 }
-            } else if let Some(batch) = self.pull(last, max).await {
-                return batch;
+            } else if let Some(read) = self.pull(last, max).await {
+                return read;
             }
-            // A flood that this reader does not want must not keep its thread from the others.
+            // A flood of filtered events must not starve the other tasks of this thread.
             task::coop::consume_budget().await;
         }
     }
 
-    /// Everything up to here was given or passed over: where another reader would go on.
+    /// Everything up to here was read or filtered out: where another reader would continue.
     #[must_use]
     pub fn seen(&self) -> EventId {
         self.position
     }
 
-    /// Waits for a commit; nothing at the end.
+    /// Waits for a commit; nothing once the journal is closed.
     async fn wait(&mut self) -> Option<()> {
         if self.progress.borrow().is_ended() {
             return None;
@@ -92,10 +96,10 @@ impl JournalReader {
         self.progress.changed().await.ok()
     }
 
-    /// Moves on by up to `max` events. Answers nothing when none of them is wanted.
+    /// Advances by up to `max` events. Returns nothing when none of them passes the filter.
     async fn pull(&mut self, last: EventId, max: usize) -> Option<JournalRead> {
-        let wish = JournalCursor { after: self.position, max, include: &self.include };
-        let floor = match self.shared.read_tail(&wish) {
+        let cursor = JournalCursor { after: self.position, max, include: &self.include };
+        let floor = match self.shared.read_tail(&cursor) {
             TailRead::InMemory(step) => return self.advance(step),
             TailRead::InStore(floor) => floor,
         };
@@ -122,29 +126,29 @@ impl JournalReader {
         self.advance(step)
     }
 
-    /// From the entries up to the first hole, the wanted ones.
+    /// The entries up to the first gap that pass the filter.
     fn step(&self, mut entries: Vec<Arc<JournalEntry>>) -> ReadStep {
         let dense =
             entries.iter().zip(self.position.0 + 1..).take_while(|(entry, id)| entry.id.0 == *id);
         entries.truncate(dense.count());
         let upto = entries.last().map_or(self.position, |entry| entry.id);
         entries.retain(|entry| self.include.matches(&entry.name));
-        ReadStep { portion: Arc::new(EventBatch::new(entries)), upto }
+        ReadStep { batch: Arc::new(EventBatch::new(entries)), upto }
     }
 
-    /// Moves on by a step. Answers nothing when nothing in it is wanted.
-    fn advance(&mut self, ReadStep { portion, upto }: ReadStep) -> Option<JournalRead> {
+    /// Advances by a step. Returns nothing when its batch is empty.
+    fn advance(&mut self, ReadStep { batch, upto }: ReadStep) -> Option<JournalRead> {
         self.position = upto;
-        (!portion.is_empty()).then_some(JournalRead::Entries(portion))
+        (!batch.is_empty()).then_some(JournalRead::Entries(batch))
     }
 
-    async fn fetch(&self, span: EventRange) -> Result<Vec<Arc<JournalEntry>>, Error> {
+    async fn fetch(&self, range: EventRange) -> Result<Vec<Arc<JournalEntry>>, Error> {
         let shared = Arc::clone(&self.shared);
         if shared.store.is_instant() {
-            return shared.store.read(span);
+            return shared.store.read(range);
         }
-        let read = task::spawn_blocking(move || shared.store.read(span)).await;
-        // The runtime is ending.
+        let read = task::spawn_blocking(move || shared.store.read(range)).await;
+        // The runtime is shutting down.
         read.unwrap_or(Err(Error::Closed))
     }
 }

@@ -1,13 +1,15 @@
-//! The statements: events, records and the state row as SQLite holds them. Knows no files and no threads.
+//! The SQL statements: events, records and the state row as SQLite stores them. Knows no files and
+//! no threads.
 //!
-//! Every row carries a sum of its content, because SQLite notices a broken page but not a changed letter.
+//! Every row has a checksum of its content, because SQLite notices a broken page but not a changed
+//! letter.
 
 use std::sync::Arc;
 
 use paned_model::{EventId, Time};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
-use super::batch::MAX_BYTES as MAX_PORTION;
+use super::batch::MAX_BYTES as MAX_BATCH_BYTES;
 use super::store::EventRange;
 use super::wal::PAGE;
 use super::{Error, JournalEntry, JournalRecord, RecordChange};
@@ -36,16 +38,16 @@ const SCHEMA: &str = "
     INSERT INTO state VALUES (1, 0, 0);
     PRAGMA user_version = 1;";
 
-/// The one row that outlives all events, so that trimming them does not reset the ids.
+/// The single row that outlives all events, so that trimming them does not reset the ids.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct JournalStateRow {
-    /// The last id that was given.
+    /// The last id that was assigned.
     pub(super) last: EventId,
-    /// How many events are held.
+    /// How many events are stored.
     pub(super) count: u64,
 }
 
-/// Makes the tables.
+/// Creates the tables.
 pub(super) fn create(db: &Connection) -> Result<(), Error> {
     Ok(db.execute_batch(&format!("BEGIN; {SCHEMA} COMMIT;"))?)
 }
@@ -67,7 +69,7 @@ pub(super) fn set_state(
     Ok(())
 }
 
-/// Writes events; the same ones again do no harm.
+/// Writes events; idempotent.
 pub(super) fn put_entries<'a>(
     db: &Connection,
     entries: impl IntoIterator<Item = &'a JournalEntry>,
@@ -101,19 +103,19 @@ pub(super) fn apply(db: &Connection, change: &RecordChange) -> Result<(), Error>
     }
 }
 
-/// Events that repeat what a pane printed. The index makes them quick to find.
+/// An index of the events that repeat what a pane printed.
 const INDEX: &str = "CREATE INDEX IF NOT EXISTS contents ON events (id)
     WHERE name IN ('pane:notice', 'pane:title', 'agent:state')";
 
-/// The fields that do.
+/// The fields that repeat it.
 const REDACTED_FIELDS: [&str; 3] = ["text", "title", "dialog"];
 
-/// Makes what databases of earlier versions lack.
+/// Adds what databases of earlier versions lack.
 pub(super) fn upgrade(db: &Connection) -> Result<(), Error> {
     Ok(db.execute_batch(INDEX)?)
 }
 
-/// Overwrites what events repeat of a pane's output.
+/// Removes what events repeat of a pane's output.
 fn redact(db: &Connection, pane: &str) -> Result<(), Error> {
     let mut find = db.prepare_cached(
         "SELECT id, time, name, payload, sum FROM events
@@ -139,7 +141,7 @@ pub(super) fn put_record(db: &Connection, record: [&str; 3]) -> Result<(), Error
     Ok(())
 }
 
-/// Forgets the oldest so many events.
+/// Deletes the oldest events, `oldest` of them.
 pub(super) fn delete_oldest(db: &Connection, oldest: u64) -> Result<(), Error> {
     let mut delete = db.prepare_cached(
         "DELETE FROM events WHERE id IN (SELECT id FROM events ORDER BY id LIMIT ?1)",
@@ -148,19 +150,20 @@ pub(super) fn delete_oldest(db: &Connection, oldest: u64) -> Result<(), Error> {
     Ok(())
 }
 
-/// Reads the span's events into a list, as many as a portion has; on an error it holds those before it.
+/// Reads the range's events into a list, at most one batch; on an error the list holds those before
+/// it.
 pub(super) fn entries(
     db: &Connection,
-    span: EventRange,
+    range: EventRange,
     into: &mut Vec<Arc<JournalEntry>>,
 ) -> Result<(), Error> {
     let mut find = db.prepare_cached(
         "SELECT id, time, name, payload, sum FROM events
          WHERE id > ?1 AND id <= ?2 ORDER BY id LIMIT ?3",
     )?;
-    let mut rows = find.query([span.after.0, span.upto.0, span.max as u64].map(signed))?;
+    let mut rows = find.query([range.after.0, range.upto.0, range.max as u64].map(signed))?;
     let mut bytes = 0;
-    while bytes < MAX_PORTION
+    while bytes < MAX_BATCH_BYTES
         && let Some(row) = rows.next()?
     {
         let entry = entry(row)?;
@@ -220,7 +223,8 @@ pub(super) fn first_and_last(db: &Connection) -> Result<Option<(EventId, EventId
 }
 
 fn entry(row: &Row<'_>) -> Result<JournalEntry, Error> {
-    let (id, time) = (EventId(unsigned(row.get(0)?)?), Time(unsigned(row.get(1)?)?));
+    let id = EventId(unsigned(row.get(0)?)?);
+    let time = Time(unsigned(row.get(1)?)?);
     let entry = JournalEntry::new(id, time, row.get(2)?, row.get(3)?);
     verify(row, entry_checksum(&entry))?;
     Ok(entry)
@@ -235,24 +239,25 @@ fn record(row: &Row<'_>) -> Result<JournalRecord, Error> {
     Ok(record)
 }
 
-/// An event that was read without SQLite, if it matches its sum.
+/// An event that was parsed without SQLite, if it matches its checksum.
 pub(super) fn verified_entry(
     id: u64,
     time: i64,
-    (name, payload): (String, String),
+    name: String,
+    payload: String,
     sum: i64,
 ) -> Option<JournalEntry> {
     let entry = JournalEntry::new(EventId(id), Time(u64::try_from(time).ok()?), name, payload);
     (entry_checksum(&entry) == sum).then_some(entry)
 }
 
-/// The same of a record.
-pub(super) fn verified_record(record: JournalRecord, found: i64) -> Option<JournalRecord> {
+/// The same for a record.
+pub(super) fn verified_record(record: JournalRecord, sum: i64) -> Option<JournalRecord> {
     let parts = [&record.kind, &record.key, &record.value].map(|part| part.as_bytes());
-    (checksum(&parts) == found).then_some(record)
+    (checksum(&parts) == sum).then_some(record)
 }
 
-/// Writes an event unless there is one of its id. Answers whether it did.
+/// Writes an event unless its id exists. Returns whether it did.
 pub(super) fn add_entry(db: &Connection, entry: &JournalEntry) -> Result<bool, Error> {
     let mut find = db.prepare_cached("SELECT 1 FROM events WHERE id = ?1")?;
     if find.exists([signed(entry.id.0)])? {
@@ -262,7 +267,7 @@ pub(super) fn add_entry(db: &Connection, entry: &JournalEntry) -> Result<bool, E
     Ok(true)
 }
 
-/// Writes a record unless there is one of its kind and key.
+/// Writes a record unless its kind and key exist.
 pub(super) fn add_record(db: &Connection, record: &JournalRecord) -> Result<(), Error> {
     let mut find = db.prepare_cached("SELECT 1 FROM records WHERE kind = ?1 AND key = ?2")?;
     if !find.exists([&record.kind, &record.key])? {
@@ -271,21 +276,22 @@ pub(super) fn add_record(db: &Connection, record: &JournalRecord) -> Result<(), 
     Ok(())
 }
 
-/// What the tables hold: the last event and how many there are.
+/// The last event and the number of events in the tables.
 pub(super) fn count_events(db: &Connection) -> Result<JournalStateRow, Error> {
     let mut find = db.prepare_cached("SELECT coalesce(max(id), 0), count(*) FROM events")?;
     let (last, count) = find.query_row([], |row| Ok((row.get(0)?, row.get(1)?)))?;
     Ok(JournalStateRow { last: EventId(unsigned(last)?), count: unsigned(count)? })
 }
 
-/// The bytes of the pages that hold something.
+/// The bytes of the pages in use.
 pub(super) fn used_bytes(db: &Connection) -> Result<u64, Error> {
     let number = |pragma: &str| db.query_row(pragma, [], |row| row.get::<_, i64>(0));
     let pages = number("PRAGMA page_count")? - number("PRAGMA freelist_count")?;
     Ok(unsigned(pages)? * PAGE as u64)
 }
 
-/// Forgets grants that an event says were revoked: an older version of their page may have brought them back.
+/// Deletes grants that were revoked by an event: an older version of their page may have restored
+/// them.
 pub(super) fn delete_revoked_grants(db: &Connection) -> Result<(), Error> {
     db.execute(
         "DELETE FROM records WHERE kind = 'grant' AND key IN (
@@ -304,11 +310,12 @@ fn verify(row: &Row<'_>, sum: i64) -> Result<(), Error> {
 }
 
 fn entry_checksum(JournalEntry { id, time, name, payload, .. }: &JournalEntry) -> i64 {
-    let (id, time) = (id.0.to_be_bytes(), signed(time.0).to_be_bytes());
+    let id = id.0.to_be_bytes();
+    let time = signed(time.0).to_be_bytes();
     checksum(&[&id, &time, name.as_bytes(), payload.as_bytes()])
 }
 
-/// FNV-1a over the parts and their lengths: finds accidents, not forgers.
+/// FNV-1a over the parts and their lengths: detects accidents, not attacks.
 fn checksum(parts: &[&[u8]]) -> i64 {
     let mut sum = 0xcbf2_9ce4_8422_2325_u64;
     let mut add = |byte: &u8| sum = (sum ^ u64::from(*byte)).wrapping_mul(0x100_0000_01b3);
@@ -319,8 +326,8 @@ fn checksum(parts: &[&[u8]]) -> i64 {
     sum.cast_signed()
 }
 
-/// SQLite's numbers are signed. What does not fit is the time of a broken clock, and must not stop
-/// the writing.
+/// SQLite's numbers are signed. Only the time of a broken clock does not fit, and it must not stop
+/// the writer.
 fn signed(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }

@@ -1,9 +1,11 @@
-//! Saves what can be read of a damaged database into a fresh one, and moves the damaged files aside.
+//! Copies what can be read of a damaged database into a fresh one, and moves the damaged files
+//! aside.
 //!
-//! First the pages of the write-ahead log are laid over those of the file, and SQLite reads what its trees reach. Then
-//! every page is read without SQLite, for events that no tree leads to: after a lost file or a damaged log there may be
-//! no tree at all. It keeps every event and record that matches its sum; what is missing between them is a hole that
-//! readers are told of. It never changes the damaged files and never overwrites earlier ones.
+//! First it merges the pages of the write-ahead log into those of the file, and SQLite reads what
+//! its trees reach. Then it parses every page without SQLite, for events that no tree reaches:
+//! after a lost file or a damaged log there may be no tree at all. It keeps every event and record
+//! that matches its checksum; what is missing between them is a gap that readers report. It never
+//! changes the damaged files and never overwrites earlier ones.
 
 use std::collections::HashMap;
 use std::fs::{self, File};
@@ -22,12 +24,12 @@ use super::rows::{self, JournalStateRow};
 use super::wal::{PAGE, WalFile};
 use super::{Error, JournalRecovery};
 
-/// How far to jump where the clock is behind the ids that are left: more than anyone lost.
+/// How far to jump where the clock is behind the remaining ids: more than can have been lost.
 const ID_JUMP: u64 = 1 << 20;
 /// How many pages a log may have beyond the end of the file.
 const MAX_PAGES_BEYOND: u32 = 1 << 20;
 
-/// Puts a fresh database in the place of the damaged one.
+/// Replaces the damaged database by a fresh one.
 pub(super) fn rebuild(
     path: &Path,
     live: Option<&Connection>,
@@ -45,7 +47,7 @@ pub(super) fn rebuild(
     Ok(JournalRecovery { cause: cause.to_string(), kept: saved.count, last, damaged_files: aside })
 }
 
-/// Goes on with a rebuild that was cut short: without a database, the fresh one is complete.
+/// Finishes a rebuild that was interrupted: if the database is missing, the fresh one is complete.
 pub(super) fn resume(path: &Path) -> io::Result<()> {
     let fresh = with_suffix(path, ".new");
     if fresh.exists() && !path.exists() {
@@ -54,8 +56,8 @@ pub(super) fn resume(path: &Path) -> io::Result<()> {
     remove(&fresh)
 }
 
-/// Copies what can be read: through a connection that is still open to files that are gone, or from the files.
-/// Answers the last event that was, and how many.
+/// Copies what can be read: through a connection that is still open to deleted files, or from the
+/// files. Returns the last event and the number of events.
 fn copy(
     from: &Path,
     live: Option<&Connection>,
@@ -65,25 +67,26 @@ fn copy(
     let mut fresh = Connection::open(to)?;
     fresh.execute_batch("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;")?;
     rows::create(&fresh)?;
-    let writing = fresh.transaction()?;
+    let transaction = fresh.transaction()?;
     match live {
-        Some(live) => copy_rows(live, &writing)?,
-        None => copy_files(from, &writing)?,
+        Some(live) => copy_rows(live, &transaction)?,
+        None => copy_files(from, &transaction)?,
     }
-    rows::delete_revoked_grants(&writing)?;
-    let saved = rows::count_events(&writing)?;
+    rows::delete_revoked_grants(&transaction)?;
+    let saved = rows::count_events(&transaction)?;
     let reserved =
         mark.map_or_else(|| id_from_clock(saved.last, super::wall_clock()), |mark| mark.reserved);
-    rows::set_state(&writing, JournalStateRow { last: saved.last.max(reserved), ..saved })?;
-    writing.commit()?;
+    rows::set_state(&transaction, JournalStateRow { last: saved.last.max(reserved), ..saved })?;
+    transaction.commit()?;
     fresh.close().map_err(|(_, error)| error)?;
     Ok(saved)
 }
 
-/// The id to go on after when nothing tells which were given: microseconds since 1970. That is more than any id before it:
-/// ids begin at 1 or at an earlier such time, and fewer than a million events are recorded in a second. So a second loss
-/// gives no id again either, however soon it comes. It stays below 2^53, up to which JSON numbers are exact, until 2255.
-/// Only a clock that was set back is behind the ids that are left.
+/// The id to continue after when it is unknown which were assigned: microseconds since 1970. That
+/// is more than any id before it: ids begin at 1 or at an earlier such time, and fewer than a
+/// million events are recorded in a second. So a second loss reuses no id either, however soon it
+/// comes. It stays below 2^53, up to which JSON numbers are exact, until 2255. Only a clock that
+/// was set back is behind the remaining ids.
 fn id_from_clock(last: EventId, now: Time) -> EventId {
     let clock = EventId(now.0.saturating_mul(1000));
     if last < clock { clock } else { EventId(last.0 + ID_JUMP) }
@@ -104,8 +107,8 @@ fn copy_files(from: &Path, fresh: &Connection) -> Result<(), Error> {
     copy_orphan_rows(&log, &pages, fresh)
 }
 
-/// Copies the rows that no tree leads to. Records only where no tree leads to any: an old page may hold one that was
-/// deleted since.
+/// Copies the rows that no tree reaches. Records only if no tree reaches any: an old page may hold
+/// one that was deleted since.
 fn copy_orphan_rows(log: &WalFile<'_>, pages: &Pages<'_>, fresh: &Connection) -> Result<(), Error> {
     let has_records = rows::record_after(fresh, i64::MIN)?.is_some();
     let page_at = |number: u32| pages.get(number);
@@ -129,7 +132,7 @@ fn copy_orphan_rows(log: &WalFile<'_>, pages: &Pages<'_>, fresh: &Connection) ->
     log.newest_first().try_for_each(|frame| keep(frame.content, false))
 }
 
-/// The pages of a database: its file, and what the log has that is newer.
+/// The pages of a database: its file, and the newer ones of the log.
 struct Pages<'a> {
     file: Option<File>,
     newer: HashMap<u32, &'a [u8]>,
@@ -142,10 +145,10 @@ impl Pages<'_> {
         u32::try_from(length / PAGE as u64).unwrap_or(u32::MAX)
     }
 
-    /// The greatest number of a page, unless a damaged frame says something absurd.
+    /// The greatest page number, without absurd ones of damaged frames.
     fn count(&self) -> u32 {
-        let most = self.in_file().saturating_add(MAX_PAGES_BEYOND);
-        let newer = self.newer.keys().copied().filter(|number| *number <= most);
+        let limit = self.in_file().saturating_add(MAX_PAGES_BEYOND);
+        let newer = self.newer.keys().copied().filter(|number| *number <= limit);
         newer.max().unwrap_or(0).max(self.in_file())
     }
 
@@ -159,8 +162,8 @@ impl Pages<'_> {
         Some(content)
     }
 
-    /// Writes all of them into one file. Answers whether SQLite may make anything of it: without the first page it
-    /// cannot.
+    /// Writes all of them into one file. Returns whether SQLite may be able to read it: without the
+    /// first page it cannot.
     fn write(&self, path: &Path) -> Result<bool, Error> {
         remove(path)?;
         if self.get(1).is_none() {
@@ -179,7 +182,7 @@ impl Pages<'_> {
 fn open_damaged(path: &Path) -> Result<Connection, Error> {
     let db = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
     db.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
-    // Without this SQLite refuses all of a file that is shorter than its header says.
+    // Without this SQLite rejects a file that is shorter than its header says.
     db.set_db_config(DbConfig::SQLITE_DBCONFIG_WRITABLE_SCHEMA, true)?;
     Ok(db)
 }
@@ -192,7 +195,7 @@ fn copy_rows(damaged: &Connection, fresh: &Connection) -> Result<(), Error> {
     )
 }
 
-/// Walks a table in the order of its row numbers and steps over what cannot be read.
+/// Scans a table in the order of its row numbers and skips what cannot be read.
 fn scan_table<T>(
     next: impl Fn(i64) -> Result<Option<(i64, T)>, Error>,
     mut keep: impl FnMut(T) -> Result<(), Error>,
@@ -216,8 +219,8 @@ fn scan_table<T>(
     }
 }
 
-/// The least row number after this one from which reading works: doubles the stride until it does, then
-/// halves it, so that a damaged page costs a few dozen seeks.
+/// The least row number after this one from which reading works: doubles the stride until it does,
+/// then bisects, so that a damaged page costs a few dozen seeks.
 pub(super) fn skip_damage(at: i64, is_readable: impl Fn(i64) -> bool) -> Option<i64> {
     let mut good = (0..63).map(|bit| at.saturating_add(1 << bit)).find(|row| is_readable(*row))?;
     let mut bad = at + (good - at) / 2;
@@ -237,7 +240,8 @@ fn move_aside(path: &Path) -> Result<Vec<PathBuf>, Error> {
     let is_free = |name: &PathBuf| !name.exists() && !with_suffix(name, "-wal").exists();
     let aside = names.into_iter().find(is_free).unwrap_or_default();
     remove(&with_suffix(path, "-shm"))?;
-    // The log first: a log beside a database that it does not belong to would spoil the fresh one.
+    // The log first: a log beside a database that it does not belong to would corrupt the fresh
+    // one.
     let moves =
         [(with_suffix(path, "-wal"), with_suffix(&aside, "-wal")), (path.to_owned(), aside)];
     let mut moved = Vec::new();

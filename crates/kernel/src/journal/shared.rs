@@ -1,5 +1,5 @@
-//! What the handle, the writer and the readers share: the queue on one side of a commit, the tail on
-//! the other. No method waits, except those of the writer's thread and the async ones.
+//! State shared by the handle, the writer and the readers: the queue before a commit, the tail
+//! after it. No method waits, except those of the writer's thread and the async ones.
 
 use std::sync::{Arc, Condvar, Mutex, PoisonError, RwLock};
 use std::time::Duration;
@@ -14,7 +14,7 @@ use super::store::{CommitGroup, Store};
 use super::tail::{JournalTail, TailRead};
 use super::{Error, EventDraft, JournalRetention, RecordChange, lock};
 
-/// What a journal is made of.
+/// The parts of a journal.
 pub(super) struct JournalSetup {
     pub(super) store: Box<dyn Store>,
     pub(super) last: EventId,
@@ -22,7 +22,7 @@ pub(super) struct JournalSetup {
     pub(super) now: fn() -> Time,
 }
 
-/// How far the commits are: a level, which cannot be missed.
+/// The progress of commits: a level, which cannot be missed.
 #[derive(Clone, Debug)]
 pub(super) struct CommitProgress {
     /// The last committed event.
@@ -34,25 +34,25 @@ pub(super) struct CommitProgress {
 #[derive(Clone, Debug)]
 enum WriterHealth {
     Healthy,
-    /// The last attempt failed; there will be another.
+    /// The last attempt failed; it is retried.
     Failing(Arc<str>),
-    /// There will be no more commits. Holds why the end was not clean.
+    /// There will be no more commits. Holds the error if the shutdown was not clean.
     Ended(Option<Arc<str>>),
 }
 
 /// See the module.
 pub(super) struct JournalShared {
     queue: Mutex<JournalQueue>,
-    /// Wakes the writer: there is something in the queue, or the end.
+    /// Wakes the writer: the queue is not empty, or it has ended.
     wake: Condvar,
     progress: watch::Sender<CommitProgress>,
-    /// The last committed events. Readers do not hold up one another.
+    /// The last committed events. Readers do not block one another.
     tail: RwLock<JournalTail>,
-    /// The last steps of readers. Locked before the tail.
+    /// The cached steps of readers. Locked before the tail.
     steps: Mutex<ReadStepCache>,
-    /// What the living readers asked for.
+    /// The filters of the current readers.
     pub(super) interest: Interest,
-    /// Where committed events are.
+    /// The store of committed events.
     pub(super) store: Box<dyn Store>,
     retention: JournalRetention,
     now: fn() -> Time,
@@ -75,7 +75,7 @@ impl JournalShared {
         }
     }
 
-    /// Queues for the writer; commits at once when the store is instant.
+    /// Queues events for the writer; commits at once when the store is instant.
     pub(super) fn record(
         &self,
         drafts: Vec<EventDraft>,
@@ -105,32 +105,32 @@ impl JournalShared {
             progress.sequence = group.sequence;
             progress.health = WriterHealth::Healthy;
         });
-        // After everybody was woken: to give the memory back takes as long as to write a few events.
+        // After the readers were woken: freeing the memory takes as long as writing a few events.
         drop(dropped);
         self.store.trim(self.retention).unwrap_or_else(
-            |error| tracing::warn!(%error, "old events stay in the journal for now"),
+            |error| tracing::warn!(%error, "cannot trim old events of the journal; retrying later"),
         );
         Ok(())
     }
 
-    /// The next events that a reader wants, cut once for all who stand there.
-    pub(super) fn read_tail(&self, wish: &JournalCursor<'_>) -> TailRead {
+    /// The next events of a reader, built once for all readers with the same cursor.
+    pub(super) fn read_tail(&self, cursor: &JournalCursor<'_>) -> TailRead {
         let mut steps = lock(&self.steps);
         let tail = self.tail.read().unwrap_or_else(PoisonError::into_inner);
         let last = tail.last();
-        if let Some(step) = steps.find(wish, last) {
+        if let Some(step) = steps.find(cursor, last) {
             return TailRead::InMemory(step);
         }
-        let look = tail.read_after(wish);
-        if let TailRead::InMemory(step) = &look {
-            steps.remember(wish, last, step);
+        let read = tail.read_after(cursor);
+        if let TailRead::InMemory(step) = &read {
+            steps.remember(cursor, last, step);
         }
-        look
+        read
     }
 
-    /// Remembers what a reader found in the store, for the next who stands there.
-    pub(super) fn remember(&self, wish: &JournalCursor<'_>, last: EventId, step: &ReadStep) {
-        lock(&self.steps).remember(wish, last, step);
+    /// Caches what a reader found in the store, for the next reader with the same cursor.
+    pub(super) fn remember(&self, cursor: &JournalCursor<'_>, last: EventId, step: &ReadStep) {
+        lock(&self.steps).remember(cursor, last, step);
     }
 
     /// Commits to a store that cannot fail.
@@ -148,19 +148,19 @@ impl JournalShared {
         self.progress.send_modify(|progress| progress.health = WriterHealth::Failing(cause));
     }
 
-    /// The attempt to commit what was taken went well.
+    /// The attempt to commit the taken group succeeded.
     pub(super) fn finish(&self) {
         lock(&self.queue).finish((self.now)());
     }
 
-    /// It failed, and nothing of it is in the store: it waits in the queue again.
+    /// The attempt failed, and nothing of it is in the store: the group goes back to the queue.
     pub(super) fn requeue(&self, group: CommitGroup, error: &Error) {
         lock(&self.queue).put_back(group);
         self.fail(error);
     }
 
-    /// Takes back what these calls recorded, all of it or nothing. Answers whether it did: what is committed stays.
-    /// Waits for an attempt that is under way.
+    /// Withdraws what these calls recorded, all of it or nothing. Returns whether it did: what is
+    /// committed stays. Waits for an attempt that is in progress.
     pub(super) async fn withdraw(&self, tickets: &[CommitTicket]) -> bool {
         let mut progress = self.watch();
         loop {
@@ -175,21 +175,22 @@ impl JournalShared {
 
     fn try_withdraw(&self, tickets: &[CommitTicket], progress: &CommitProgress) -> Option<bool> {
         let mut queue = lock(&self.queue);
-        // Looked at again under the lock: a commit ends before its attempt does.
+        // Checked again under the lock: a commit ends before its attempt does.
         let is_committed = |ticket: &CommitTicket| self.progress.borrow().covers(*ticket);
         if tickets.iter().any(is_committed) {
             return Some(false);
         }
         let is_in_attempt = |ticket: &CommitTicket| queue.position(*ticket) == Position::InAttempt;
         if tickets.iter().any(is_in_attempt) {
-            // The last attempt has failed: there will be none that could write it.
+            // The last attempt has failed: no other could write it.
             return progress.is_ended().then_some(true);
         }
         tickets.iter().for_each(|ticket| queue.withdraw(*ticket));
         Some(true)
     }
 
-    /// Everything that waits, as soon as something does; nothing at the end.
+    /// Waits until the queue is not empty and takes all of it; nothing once it is empty and has
+    /// ended.
     pub(super) fn take(&self) -> Option<CommitGroup> {
         let queue = lock(&self.queue);
         let idle = |queue: &mut JournalQueue| queue.is_empty() && !queue.is_ended();
@@ -197,14 +198,14 @@ impl JournalShared {
         (!queue.is_empty()).then(|| queue.attempt())
     }
 
-    /// Waits a while, or until the end. Answers whether the end has come.
+    /// Waits for `pause`, or until the journal ends. Returns whether it has ended.
     pub(super) fn pause(&self, pause: Duration) -> bool {
         let queue = lock(&self.queue);
         let waited = self.wake.wait_timeout_while(queue, pause, |queue| !queue.is_ended());
         waited.unwrap_or_else(PoisonError::into_inner).0.is_ended()
     }
 
-    /// Takes in nothing more, and lets the writer finish.
+    /// Accepts nothing more, and lets the writer finish.
     pub(super) fn end(&self) {
         lock(&self.queue).end();
         self.wake.notify_all();
@@ -219,7 +220,7 @@ impl JournalShared {
         self.progress.send_modify(|progress| progress.health = WriterHealth::Ended(cause));
     }
 
-    /// How far the commits are.
+    /// The progress of commits.
     pub(super) fn progress(&self) -> CommitProgress {
         self.progress.borrow().clone()
     }
@@ -234,7 +235,7 @@ impl JournalShared {
         lock(&self.queue).last()
     }
 
-    /// Waits until that call is committed, or until it is known that it is not.
+    /// Waits until that call is committed, or until an attempt has failed.
     pub(super) async fn committed(&self, ticket: CommitTicket) -> Result<(), Error> {
         let mut progress = self.watch();
         let settled = |progress: &CommitProgress| progress.covers(ticket) || !progress.is_healthy();

@@ -1,9 +1,9 @@
 //! The embedded store: one SQLite file in WAL mode, one connection that writes and one that reads.
 //!
-//! A file that turns out to be damaged, at the start or at a write, is rebuilt from what can be read of
-//! it. Damage met by a read is stepped over and left alone: rebuilding is the writer's. On a full disk the file is
-//! read without the shared memory that SQLite would have to make room for; the first write that finds room opens it
-//! properly.
+//! A file that turns out to be damaged, at the start or at a write, is rebuilt from what can be
+//! read of it. A read skips damage and leaves it alone: only the writer rebuilds. On a full disk
+//! the file is read without the shared-memory file that SQLite would have to allocate; the first
+//! write that finds space opens it properly.
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, ErrorKind};
@@ -23,7 +23,8 @@ use super::salvage;
 use super::store::{CommitGroup, EventRange, Store};
 use super::{Error, JournalEntry, JournalRecovery, JournalRetention, OpenedJournal, lock};
 
-/// What is deleted is overwritten: a text that was forgotten must not stay in a free page. The cache is small because the tail serves nearly all reads; the log is cut back after a flood.
+/// `secure_delete`: the text of a removed pane must not stay in a free page. The cache is small
+/// because the tail serves nearly all reads; the log is truncated after a flood.
 const SETTINGS: &str = "
     PRAGMA journal_mode = WAL;
     PRAGMA synchronous = NORMAL;
@@ -32,9 +33,9 @@ const SETTINGS: &str = "
     PRAGMA temp_store = MEMORY;
     PRAGMA secure_delete = ON;
     PRAGMA trusted_schema = OFF;";
-/// For a person who looks into the file with another tool.
+/// For users who open the file with another tool.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
-/// After how many bytes it is looked again how large the file is.
+/// After how many written bytes the size of the file is measured again.
 const MEASURED_EVERY: usize = 256 << 10;
 /// How many events beyond `keep` are worth a trimming transaction.
 const TRIM_SLACK: u64 = 1024;
@@ -45,15 +46,15 @@ const NOT_REBUILT: Error = Error::Damaged("it could not be rebuilt yet");
 pub(super) struct SqliteStore {
     path: PathBuf,
     writer: Mutex<WriterState>,
-    /// Locked after `writing`, where both are.
+    /// Locked after `writer`, where both are.
     reader: Mutex<ReaderState>,
 }
 
 enum WriterState {
     Open(SqliteWriter),
-    /// There was no room to open it for writing: the next write tries it again.
+    /// The disk was too full to open it for writing: the next write retries.
     Unopened,
-    /// Damaged, and the rebuilding failed: the next write tries it again.
+    /// Damaged, and the rebuild failed: the next write retries.
     Broken,
     Closed,
 }
@@ -71,11 +72,11 @@ struct SqliteWriter {
     high_water: HighWaterFile,
     /// The file that was opened.
     file: FileId,
-    /// Bytes written since it was last looked how large the file is.
+    /// Bytes written since the size of the file was last measured.
     unmeasured: usize,
 }
 
-/// Tells a file from another that has come to its path.
+/// Distinguishes a file from another that replaced it at its path.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct FileId {
     device: u64,
@@ -90,9 +91,9 @@ impl FileId {
 }
 
 impl SqliteStore {
-    /// Opens the file or makes it; rebuilds it when it is damaged.
-    pub(super) fn open(path: &Path, is_used: bool) -> Result<(Self, OpenedJournal), Error> {
-        match Self::open_writable(path, is_used) {
+    /// Opens or creates the file; rebuilds it when it is damaged.
+    pub(super) fn open(path: &Path, must_exist: bool) -> Result<(Self, OpenedJournal), Error> {
+        match Self::open_writable(path, must_exist) {
             Err(error) if error.is_disk_full() => {
                 tracing::error!(%error, "the journal is opened for reading only");
                 Self::open_unwritable(path).map_err(|_| error)
@@ -101,21 +102,21 @@ impl SqliteStore {
         }
     }
 
-    fn open_writable(path: &Path, is_used: bool) -> Result<(Self, OpenedJournal), Error> {
-        let (writer, recovery) = SqliteWriter::open_or_rebuild(path, is_used)?;
+    fn open_writable(path: &Path, must_exist: bool) -> Result<(Self, OpenedJournal), Error> {
+        let (writer, recovery) = SqliteWriter::open_or_rebuild(path, must_exist)?;
         let opened = describe(&writer.db, writer.state.last, recovery)?;
-        let reading = Mutex::new(ReaderState::Open(connect(path)?));
-        let writing = Mutex::new(WriterState::Open(writer));
-        Ok((Self { path: path.to_owned(), writer: writing, reader: reading }, opened))
+        let reader = Mutex::new(ReaderState::Open(connect(path)?));
+        let writer = Mutex::new(WriterState::Open(writer));
+        Ok((Self { path: path.to_owned(), writer, reader }, opened))
     }
 
-    /// Opens what is there on a disk without room.
+    /// Opens what exists on a full disk, for reading.
     fn open_unwritable(path: &Path) -> Result<(Self, OpenedJournal), Error> {
         let mark = HighWaterMark::load(path);
-        let reading = (check::inspect_files(path)? == JournalFileState::Present)
+        let db = (check::inspect_files(path)? == JournalFileState::Present)
             .then(|| open_for_reading(path))
             .transpose()?;
-        let opened = match &reading {
+        let opened = match &db {
             Some(db) => {
                 let last = last_assigned(examine(db, mark.as_ref())?.last, mark.as_ref());
                 describe(db, last, None)?
@@ -125,15 +126,15 @@ impl SqliteStore {
                 OpenedJournal { records: Vec::new(), first: None, last, recovery: None }
             }
         };
-        let writing = Mutex::new(WriterState::Unopened);
-        let reading = Mutex::new(reading.map_or(ReaderState::Absent, ReaderState::Open));
-        Ok((Self { path: path.to_owned(), writer: writing, reader: reading }, opened))
+        let writer = Mutex::new(WriterState::Unopened);
+        let reader = Mutex::new(db.map_or(ReaderState::Absent, ReaderState::Open));
+        Ok((Self { path: path.to_owned(), writer, reader }, opened))
     }
 
-    /// Opens for writing what there was no room to open at the start.
+    /// Opens for writing what could not be opened at the start because the disk was full.
     fn open_late(&self, writing: &mut WriterState) -> Result<(), Error> {
         let mut reading = lock(&self.reader);
-        // It has the file to itself.
+        // The reader holds an exclusive lock on the file: close it first.
         *reading = ReaderState::Absent;
         let opened = SqliteWriter::open_or_rebuild(&self.path, false)
             .and_then(|(writer, _)| Ok((writer, connect(&self.path)?)));
@@ -151,7 +152,7 @@ impl SqliteStore {
         }
     }
 
-    /// Lets the writer do something; when that meets damage, once more after a rebuild.
+    /// Runs a write; when it meets damage, once more after a rebuild.
     fn write(&self, act: impl Fn(&mut SqliteWriter) -> Result<(), Error>) -> Result<(), Error> {
         let mut writing = lock(&self.writer);
         if matches!(*writing, WriterState::Unopened) {
@@ -165,17 +166,18 @@ impl SqliteStore {
         writing.with_writer(&act)
     }
 
-    /// Replaces the damaged file. Readers wait meanwhile, on threads that may.
+    /// Replaces the damaged file. Readers wait meanwhile, on blocking threads.
     fn rebuild(&self, writing: &mut WriterState, cause: Error) -> Result<(), Error> {
         let mut reading = lock(&self.reader);
         *reading = ReaderState::Absent;
-        // Closed before the files are moved from under it, unless they are gone and only it can still read them.
+        // Close the connection before its files are moved, unless they were deleted and only it can
+        // still read them.
         let before = std::mem::replace(writing, WriterState::Broken);
         let (live, mark) = match before {
             WriterState::Open(writer) if matches!(cause, Error::Removed) => {
                 (Some(writer.db), Some(HighWaterMark::at(writer.state.last)))
             }
-            // All ids are known here, so none needs to be passed over.
+            // All ids are known here, so none needs to be skipped.
             _ => (
                 None,
                 HighWaterMark::load(&self.path).map(|mark| HighWaterMark::at(mark.committed)),
@@ -200,7 +202,7 @@ impl Store for SqliteStore {
         })
     }
 
-    fn read(&self, mut span: EventRange) -> Result<Vec<Arc<JournalEntry>>, Error> {
+    fn read(&self, mut range: EventRange) -> Result<Vec<Arc<JournalEntry>>, Error> {
         let reading = lock(&self.reader);
         let db = match &*reading {
             ReaderState::Open(db) => db,
@@ -208,17 +210,17 @@ impl Store for SqliteStore {
             ReaderState::Closed => return Err(Error::Closed),
         };
         let mut entries = Vec::new();
-        while let Err(error) = rows::entries(db, span, &mut entries) {
+        while let Err(error) = rows::entries(db, range, &mut entries) {
             if !error.is_damage() {
                 return Err(error);
             }
-            let after = entries.last().map_or(span.after, |entry| entry.id);
+            let after = entries.last().map_or(range.after, |entry| entry.id);
             tracing::error!(%error, %after, "events of the journal cannot be read");
             if !entries.is_empty() {
                 break;
             }
             let Some(next) = skip_damage(db, after) else { break };
-            span.after = next;
+            range.after = next;
         }
         Ok(entries)
     }
@@ -253,11 +255,11 @@ impl WriterState {
 impl SqliteWriter {
     fn open_or_rebuild(
         path: &Path,
-        is_used: bool,
+        must_exist: bool,
     ) -> Result<(Self, Option<JournalRecovery>), Error> {
         salvage::resume(path)?;
-        // Records are read here, too: what cannot be read at the start is found at the start.
-        let opened = Self::open(path, is_used).and_then(|writer| {
+        // Reads the records, too: damage in them is then found at the start.
+        let opened = Self::open(path, must_exist).and_then(|writer| {
             rows::records(&writer.db)?;
             Ok(writer)
         });
@@ -271,11 +273,12 @@ impl SqliteWriter {
         }
     }
 
-    fn open(path: &Path, is_used: bool) -> Result<Self, Error> {
+    fn open(path: &Path, must_exist: bool) -> Result<Self, Error> {
         let is_fresh = check::inspect_files(path)? == JournalFileState::Fresh;
         let mark = match HighWaterMark::load(path) {
-            // The mark is made first: a database without one has lost it, and with it the ids that it does not know of.
-            None if is_fresh && !is_used && !check::has_wal(path) => {
+            // The mark is created first: a database without one has lost it, and with it the ids
+            // that only the mark knew.
+            None if is_fresh && !must_exist && !check::has_wal(path) => {
                 HighWaterFile::create(path, HighWaterMark::at(EventId(0)))?;
                 HighWaterMark::load(path)
             }
@@ -296,7 +299,7 @@ impl SqliteWriter {
         Self::start(path, db, state, mark)
     }
 
-    /// Goes on after the last id, or after all that were reserved when commits may have been lost.
+    /// Continues after the last id, or after all reserved ones when commits may have been lost.
     fn start(
         path: &Path,
         db: Connection,
@@ -307,9 +310,9 @@ impl SqliteWriter {
         if state != found {
             rows::set_state(&db, state)?;
         }
-        let high = HighWaterFile::create(path, HighWaterMark::at(state.last))?;
+        let high_water = HighWaterFile::create(path, HighWaterMark::at(state.last))?;
         let file = FileId::of(path)?;
-        Ok(Self { db, state, high_water: high, file, unmeasured: usize::MAX })
+        Ok(Self { db, state, high_water, file, unmeasured: usize::MAX })
     }
 
     fn rebuild(
@@ -325,7 +328,7 @@ impl SqliteWriter {
         Ok((Self::start(path, db, state, None)?, recovery))
     }
 
-    /// Fails when the file is no longer at its path: what is written to it would be gone after a restart.
+    /// Fails when the file is no longer at its path: writes to it would be lost at a restart.
     fn check_file(&self, path: &Path) -> Result<(), Error> {
         match FileId::of(path) {
             Ok(found) if found == self.file => Ok(()),
@@ -351,7 +354,7 @@ impl SqliteWriter {
         self.state = state;
         let written = group.entries.iter().map(|entry| entry.weight()).sum();
         self.unmeasured = self.unmeasured.saturating_add(written);
-        // The events are committed. Without the note a lost log would go unnoticed, and no more than that.
+        // The events are committed. If this fails, only a lost log could go unnoticed.
         self.high_water.commit(last).unwrap_or_else(
             |error| tracing::warn!(%error, "the journal's high-water mark cannot be written"),
         );
@@ -376,8 +379,8 @@ impl SqliteWriter {
         Ok(())
     }
 
-    /// How many of the oldest events have to go for the rest to have so many bytes: as many as that part of all pages
-    /// holds on average, and a little more, so that it is not done for every commit.
+    /// How many of the oldest events to delete so that the rest fits into `bytes`: estimated from
+    /// the average size of an event, and an eighth more, so that not every commit trims.
     fn excess_by_size(&mut self, bytes: u64) -> Result<u64, Error> {
         if self.unmeasured < MEASURED_EVERY {
             return Ok(0);
@@ -395,7 +398,7 @@ impl SqliteWriter {
             .min(self.state.count))
     }
 
-    /// One file without a log, and a mark that says so.
+    /// Leaves one file without a log, and a mark without reserved ids.
     fn close(mut self) -> Result<(), Error> {
         self.db.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, false)?;
         self.db.execute_batch("PRAGMA wal_checkpoint(TRUNCATE)")?;
@@ -404,7 +407,7 @@ impl SqliteWriter {
     }
 }
 
-/// What was found, for the kernel.
+/// The description of an opened journal, for the kernel.
 fn describe(
     db: &Connection,
     last: EventId,
@@ -415,13 +418,13 @@ fn describe(
     Ok(OpenedJournal { records, first, last, recovery })
 }
 
-/// The last id that may have been given: all that were reserved, when commits may have been lost.
+/// The last id that may have been assigned: the last reserved one, when commits may have been lost.
 fn last_assigned(found: EventId, mark: Option<&HighWaterMark>) -> EventId {
     let lost = mark.filter(|mark| !mark.is_of_this_boot()).map(|mark| mark.reserved);
     found.max(lost.unwrap_or_default())
 }
 
-/// Compares what the database says of itself with the mark and with the events at both ends.
+/// Compares the state row with the mark and with the oldest and newest events.
 fn examine(db: &Connection, mark: Option<&HighWaterMark>) -> Result<JournalStateRow, Error> {
     let state = rows::state(db)?;
     if mark.is_some_and(|mark| state.last < mark.committed) {
@@ -446,7 +449,8 @@ fn skip_damage(db: &Connection, after: EventId) -> Option<EventId> {
     u64::try_from(row).ok().map(EventId)
 }
 
-/// Opens what is there for reading, with the index of the log on the heap instead of in a file of its own.
+/// Opens an existing file for reading, with the log's index on the heap instead of in a
+/// shared-memory file.
 fn open_for_reading(path: &Path) -> Result<Connection, Error> {
     let db = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
     db.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
@@ -455,10 +459,11 @@ fn open_for_reading(path: &Path) -> Result<Connection, Error> {
     Ok(db)
 }
 
-/// Makes the file for its user alone, whatever the umask says; SQLite gives the files beside it the same mode.
+/// Creates the file with mode 0600, whatever the umask; SQLite gives the files beside it the same
+/// mode.
 fn make_private(path: &Path) -> std::io::Result<()> {
-    let made = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path);
-    match made {
+    let created = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path);
+    match created {
         Err(error) if error.kind() == ErrorKind::AlreadyExists => {
             let found = fs::metadata(path)?.permissions();
             if found.mode() & 0o077 == 0 {
@@ -466,14 +471,15 @@ fn make_private(path: &Path) -> std::io::Result<()> {
             }
             fs::set_permissions(path, fs::Permissions::from_mode(0o600))
         }
-        made => made.map(drop),
+        created => created.map(drop),
     }
 }
 
 fn connect(path: &Path) -> Result<Connection, Error> {
     make_private(path)?;
     let db = Connection::open(path)?;
-    // A damaged file must stay as it is until it has been moved aside; `close` does this itself.
+    // No checkpoint on close: a damaged file must stay as it is until it is moved aside. `close`
+    // runs one itself.
     db.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
     db.busy_timeout(BUSY_TIMEOUT)?;
     db.execute_batch(SETTINGS)?;

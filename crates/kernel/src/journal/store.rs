@@ -1,6 +1,6 @@
-//! What a journal is kept in. The embedded form is SQLite; a fleet's stream can be another.
+//! The storage of a journal. The embedded one is SQLite; others are possible.
 //!
-//! A store neither numbers events nor wakes readers: it holds what it is given, whole or not at all.
+//! A store neither numbers events nor wakes readers: it writes each group atomically.
 
 use std::collections::VecDeque;
 use std::io;
@@ -14,15 +14,15 @@ use super::{Error, JournalEntry, JournalRetention, RecordChange, lock};
 /// What one transaction writes.
 #[derive(Default)]
 pub(super) struct CommitGroup {
-    /// Ids rise by one and go on after the group before.
+    /// Ids increase by one and continue after the group before.
     pub(super) entries: Vec<Arc<JournalEntry>>,
-    /// In the order in which they were asked for, each with the call that asked.
+    /// In the order of the calls, each with the sequence number of its call.
     pub(super) changes: Vec<(u64, RecordChange)>,
-    /// The last call that is part of it; 0 when there is none.
+    /// The sequence number of its last call; 0 when there is none.
     pub(super) sequence: u64,
 }
 
-/// Which events to read: those after one id, up to and with another, at most so many.
+/// Which events to read: those after one id, up to and including another, at most `max`.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct EventRange {
     pub(super) after: EventId,
@@ -30,25 +30,27 @@ pub(super) struct EventRange {
     pub(super) max: usize,
 }
 
-/// Holds events and records. Calls block unless the store is instant.
+/// Stores events and records. Calls block unless the store is instant.
 pub(super) trait Store: Send + Sync {
-    /// Whether its calls return at once, so that a task may make them.
+    /// Whether its calls never block, so that an async task may make them.
     fn is_instant(&self) -> bool;
 
-    /// Writes a group whole or not at all. The same group again does no harm.
+    /// Writes a group atomically. Idempotent.
     fn append(&self, group: &CommitGroup) -> Result<(), Error>;
 
-    /// The oldest events of the span. What cannot be read is left out, as if it had never been there.
-    fn read(&self, span: EventRange) -> Result<Vec<Arc<JournalEntry>>, Error>;
+    /// The oldest events of the range. What cannot be read is left out, as if it had never existed.
+    fn read(&self, range: EventRange) -> Result<Vec<Arc<JournalEntry>>, Error>;
 
-    /// Forgets the oldest events beyond what is kept; may put it off until it is worth a transaction.
+    /// Deletes the oldest events beyond the retention; may delay that until it is worth a
+    /// transaction.
     fn trim(&self, keep: JournalRetention) -> Result<(), Error>;
 
-    /// Leaves everything tidy. Later calls fail with [`Error::Closed`].
+    /// Closes the store cleanly. Later calls fail with [`Error::Closed`].
     fn close(&self) -> Result<(), Error>;
 }
 
-/// Events in memory, for tests. Records are read at a start only, and this has none: they are not held.
+/// Events in memory, for tests. Records are read only at a start, which this store never has: they
+/// are not stored.
 #[derive(Default)]
 pub(super) struct MemoryStore(Mutex<VecDeque<Arc<JournalEntry>>>);
 
@@ -62,11 +64,11 @@ impl Store for MemoryStore {
         Ok(())
     }
 
-    fn read(&self, span: EventRange) -> Result<Vec<Arc<JournalEntry>>, Error> {
+    fn read(&self, range: EventRange) -> Result<Vec<Arc<JournalEntry>>, Error> {
         let held = lock(&self.0);
-        let from = held.partition_point(|entry| entry.id <= span.after);
-        let wanted = held.range(from..).take_while(|entry| entry.id <= span.upto);
-        Ok(wanted.take(span.max).cloned().collect())
+        let from = held.partition_point(|entry| entry.id <= range.after);
+        let wanted = held.range(from..).take_while(|entry| entry.id <= range.upto);
+        Ok(wanted.take(range.max).cloned().collect())
     }
 
     fn trim(&self, keep: JournalRetention) -> Result<(), Error> {
@@ -81,7 +83,7 @@ impl Store for MemoryStore {
     }
 }
 
-/// A disk in memory that can be made full, for tests of what happens then. Clones are the same disk.
+/// A disk in memory that can be made full, for tests. Clones are the same disk.
 #[derive(Clone, Default)]
 pub struct FakeDisk {
     inner: Arc<FakeDiskState>,
@@ -95,7 +97,7 @@ struct FakeDiskState {
 }
 
 impl FakeDisk {
-    /// Refuses every write from now on, or no longer does.
+    /// Makes the disk refuse every write, or accept them again.
     pub fn set_full(&self, is_full: bool) {
         self.inner.is_full.store(is_full, Ordering::SeqCst);
     }
@@ -120,8 +122,8 @@ impl Store for FakeDisk {
         self.inner.events.append(group)
     }
 
-    fn read(&self, span: EventRange) -> Result<Vec<Arc<JournalEntry>>, Error> {
-        self.inner.events.read(span)
+    fn read(&self, range: EventRange) -> Result<Vec<Arc<JournalEntry>>, Error> {
+        self.inner.events.read(range)
     }
 
     fn trim(&self, keep: JournalRetention) -> Result<(), Error> {

@@ -8,12 +8,13 @@ use std::sync::Arc;
 use paned_model::EventId;
 
 use super::JournalEntry;
-use super::batch::{EventBatch, JournalCursor, MAX_BYTES as MAX_PORTION, ReadStep};
+use super::batch::{EventBatch, JournalCursor, MAX_BYTES as MAX_BATCH_BYTES, ReadStep};
 
-/// Several times what is under way when everybody emits at once: who is not that far behind is spared the store.
+/// Several times the events in flight under full load: readers that are not further behind never
+/// query the store.
 const MAX_ENTRIES: usize = 16 << 10;
 const MAX_BYTES: usize = 4 << 20;
-/// The most events looked at in one go: bounds how long the tail is locked.
+/// The maximum number of events scanned at once: bounds how long the tail is locked.
 const MAX_SCAN: usize = 1024;
 
 /// Every committed event after `floor`, dense.
@@ -25,7 +26,7 @@ pub(super) struct JournalTail {
 
 /// What the tail knows about the events after an id.
 pub(super) enum TailRead {
-    /// These are next of those that are wanted.
+    /// The next events that pass the filter.
     InMemory(ReadStep),
     /// Ask the store, up to this id.
     InStore(EventId),
@@ -37,7 +38,8 @@ impl JournalTail {
         Self { floor, entries: VecDeque::new(), bytes: 0 }
     }
 
-    /// Adds committed events. Answers the oldest beyond the bounds, to be dropped when nothing is locked.
+    /// Adds committed events. Returns the oldest beyond the bounds, to be dropped outside of the
+    /// lock.
     #[must_use]
     pub(super) fn extend(&mut self, entries: &[Arc<JournalEntry>]) -> Vec<Arc<JournalEntry>> {
         self.bytes += entries.iter().map(|entry| entry.weight()).sum::<usize>();
@@ -59,25 +61,27 @@ impl JournalTail {
         EventId(self.floor.0 + self.entries.len() as u64)
     }
 
-    /// The next events that are wanted. Only those are shared: to share one and drop it again costs every reader as
-    /// much as to be given it.
-    pub(super) fn read_after(&self, wish: &JournalCursor<'_>) -> TailRead {
-        let Some(skip) = wish.after.0.checked_sub(self.floor.0) else {
+    /// The next events that pass the filter. Only those are cloned: cloning and dropping an
+    /// unwanted one costs every reader as much as a wanted one.
+    pub(super) fn read_after(&self, cursor: &JournalCursor<'_>) -> TailRead {
+        let Some(skip) = cursor.after.0.checked_sub(self.floor.0) else {
             return TailRead::InStore(self.floor);
         };
         let skip = usize::try_from(skip).unwrap_or(usize::MAX).min(self.entries.len());
-        let (mut wanted, mut bytes, mut upto) = (Vec::new(), 0, wish.after);
+        let mut wanted = Vec::new();
+        let mut bytes = 0;
+        let mut upto = cursor.after;
         for entry in self.entries.range(skip..).take(MAX_SCAN) {
             upto = entry.id;
-            if wish.include.matches(&entry.name) {
+            if cursor.include.matches(&entry.name) {
                 wanted.push(Arc::clone(entry));
                 bytes += entry.weight();
             }
-            if wanted.len() == wish.max || MAX_PORTION <= bytes {
+            if wanted.len() == cursor.max || MAX_BATCH_BYTES <= bytes {
                 break;
             }
         }
-        TailRead::InMemory(ReadStep { portion: Arc::new(EventBatch::new(wanted)), upto })
+        TailRead::InMemory(ReadStep { batch: Arc::new(EventBatch::new(wanted)), upto })
     }
 }
 
@@ -119,8 +123,8 @@ mod tests {
             })
         };
         assert!(matches!(step(6), TailRead::InStore(EventId(7))));
-        let TailRead::InMemory(ReadStep { portion, upto }) = step(7) else { panic!("it is held") };
-        assert_eq!((portion.len(), upto), (0, EventId(7)));
+        let TailRead::InMemory(ReadStep { batch, upto }) = step(7) else { panic!("it is held") };
+        assert_eq!((batch.len(), upto), (0, EventId(7)));
     }
 
     /// Events are `a` to `e` and wanted by name; after `seen`, at most `max` of them.
@@ -131,11 +135,12 @@ mod tests {
             let entry = JournalEntry::new(EventId(id), Time(0), name.to_owned(), String::new());
             drop(tail.extend(&[Arc::new(entry)]));
         }
-        let wish = JournalCursor { after: EventId(seen), max, include: &include.parse().unwrap() };
-        let TailRead::InMemory(ReadStep { portion, upto }) = tail.read_after(&wish) else {
+        let cursor =
+            JournalCursor { after: EventId(seen), max, include: &include.parse().unwrap() };
+        let TailRead::InMemory(ReadStep { batch, upto }) = tail.read_after(&cursor) else {
             panic!("all of them are held");
         };
-        let ids: Vec<_> = portion.iter().map(|entry| entry.id.0).collect();
+        let ids: Vec<_> = batch.iter().map(|entry| entry.id.0).collect();
         assert_eq!((ids.as_slice(), upto.0), expect);
     }
 
@@ -154,15 +159,15 @@ mod tests {
     fn a_portion_has_an_end_however_long_its_events_are() {
         let mut tail = JournalTail::new(EventId(0));
         for id in 1..=9 {
-            let payload = "x".repeat(MAX_PORTION / 2);
+            let payload = "x".repeat(MAX_BATCH_BYTES / 2);
             let entry = JournalEntry::new(EventId(id), Time(0), String::new(), payload);
             drop(tail.extend(&[Arc::new(entry)]));
         }
-        let wish = JournalCursor { after: EventId(3), max: 99, include: &EventFilter::all() };
-        let TailRead::InMemory(ReadStep { portion, upto }) = tail.read_after(&wish) else {
+        let cursor = JournalCursor { after: EventId(3), max: 99, include: &EventFilter::all() };
+        let TailRead::InMemory(ReadStep { batch, upto }) = tail.read_after(&cursor) else {
             panic!("it is held")
         };
-        assert_eq!((portion.len(), upto), (2, EventId(5)));
+        assert_eq!((batch.len(), upto), (2, EventId(5)));
         assert_eq!(tail.last(), EventId(9));
     }
 }

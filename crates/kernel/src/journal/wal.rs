@@ -1,15 +1,16 @@
-//! SQLite's write-ahead log, frame by frame. SQLite itself stops at the first frame that is damaged; this reads on.
+//! Parses SQLite's write-ahead log, frame by frame. SQLite itself stops at the first damaged frame;
+//! this continues.
 //!
-//! A frame is a page as a transaction left it. Its sum continues that of the frame before, so a frame can be verified
-//! from the sum that is stored there, whatever came earlier.
+//! A frame is a page as a transaction left it. Its checksum continues that of the frame before, so
+//! a frame can be verified from the checksum stored there, whatever came earlier.
 
 use std::collections::HashMap;
 
-/// The size of our pages.
+/// The page size of our databases.
 pub(super) const PAGE: usize = 4096;
 const HEADER: usize = 32;
 const FRAME_HEADER: usize = 24;
-/// The log's first number. Its last bit says in which byte order sums are made.
+/// The log's magic number. Its last bit is the byte order of the checksums.
 const MAGIC: u32 = 0x377f_0682;
 
 /// The log up to its last commit.
@@ -21,17 +22,18 @@ pub(super) struct WalFile<'a> {
 pub(super) struct WalFrame<'a> {
     pub(super) page: u32,
     pub(super) content: &'a [u8],
-    /// Whether its sum is right.
+    /// Whether its checksum is correct.
     is_valid: bool,
     is_commit: bool,
 }
 
 impl<'a> WalFile<'a> {
-    /// Reads a log. Frames that an earlier use of the file left behind, and those after the last commit, are left out.
+    /// Parses a log. Leaves out frames of an earlier use of the file, and those after the last
+    /// commit.
     pub(super) fn read(log: &'a [u8]) -> Self {
         let is_big_endian = log.get(..4).is_some_and(|magic| number(magic) == MAGIC | 1);
         let chunks = log.get(HEADER..).unwrap_or_default().chunks_exact(FRAME_HEADER + PAGE);
-        // The first frame belongs to the present use, also where the log's own header is damaged.
+        // The first frame belongs to the current use, also if the log's own header is damaged.
         let salts = chunks.clone().next().map_or(&[][..], |first| &first[8..16]);
         let mut before = log.get(24..32).map(checksums).unwrap_or_default();
         let mut frames = Vec::new();
@@ -56,19 +58,19 @@ impl<'a> WalFile<'a> {
         Self { frames }
     }
 
-    /// The pages as the last transaction left them, as far as that can be told.
+    /// The pages as the last transaction left them, as far as known.
     pub(super) fn pages(&self) -> HashMap<u32, &'a [u8]> {
-        let sound = self.frames.iter().filter(|frame| frame.is_valid && 0 < frame.page);
-        sound.map(|frame| (frame.page, frame.content)).collect()
+        let valid = self.frames.iter().filter(|frame| frame.is_valid && 0 < frame.page);
+        valid.map(|frame| (frame.page, frame.content)).collect()
     }
 
-    /// Every frame, the newest first, the damaged ones too.
+    /// Every frame, the newest first, including damaged ones.
     pub(super) fn newest_first(&self) -> impl Iterator<Item = &WalFrame<'a>> {
         self.frames.iter().rev()
     }
 }
 
-/// Four bytes, the greatest first.
+/// A big-endian number of four bytes.
 fn number(bytes: &[u8]) -> u32 {
     bytes.iter().take(4).fold(0, |sum, byte| sum << 8 | u32::from(*byte))
 }

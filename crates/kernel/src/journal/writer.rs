@@ -1,6 +1,6 @@
-//! The one thread that writes: takes all that is queued, commits it as one transaction, publishes it.
+//! The writer thread: takes the whole queue, commits it as one transaction, publishes it.
 //!
-//! It sleeps while there is nothing to do, and never gives up on a group before the end.
+//! It sleeps while the queue is empty, and retries a group until the journal ends.
 
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -12,7 +12,7 @@ use super::Error;
 use super::shared::JournalShared;
 
 const FIRST_PAUSE: Duration = Duration::from_millis(50);
-/// How soon room on the disk is noticed.
+/// The longest pause: how soon free space on the disk is noticed.
 const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 
 /// Starts the writer.
@@ -25,13 +25,13 @@ fn run(shared: &JournalShared) {
     let ended = catch_unwind(AssertUnwindSafe(|| drain(shared).and(shared.store.close())));
     let error = ended.unwrap_or(Err(Error::WriterPanicked)).err();
     if let Some(error) = &error {
-        tracing::error!(%error, "the journal did not end cleanly");
+        tracing::error!(%error, "the journal was not closed cleanly");
     }
     shared.set_ended(error);
 }
 
-/// Writes what is queued until the end. While the store refuses, everything waits in the queue, where it can be
-/// withdrawn; at the end one last attempt is all there is time for.
+/// Commits the queue until the journal ends. While the store refuses writes, everything stays in
+/// the queue, where it can be withdrawn; at the end there is time for one last attempt only.
 fn drain(shared: &JournalShared) -> Result<(), Error> {
     let mut pause = FIRST_PAUSE;
     while let Some(group) = shared.take() {
@@ -42,7 +42,7 @@ fn drain(shared: &JournalShared) -> Result<(), Error> {
         };
         if pause == FIRST_PAUSE {
             let events = group.entries.len();
-            tracing::error!(%error, events, "the journal cannot be written; trying again");
+            tracing::error!(%error, events, "the journal cannot be written; retrying");
         }
         shared.requeue(group, &error);
         if shared.pause(pause) {

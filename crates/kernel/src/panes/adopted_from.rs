@@ -1,4 +1,4 @@
-//! Where an adopted pane came from: somebody's tmux.
+//! Where an adopted pane came from: a tmux server that we did not start.
 
 use std::path::PathBuf;
 
@@ -8,27 +8,27 @@ use paned_backend::tmux::adopted::TmuxPaneIdentity;
 use paned_model::TmuxOrigin;
 use serde::{Deserialize, Serialize};
 
-/// A pane of somebody's tmux, as it is remembered.
+/// The tmux pane that was adopted, as it is stored in the pane's record.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct AdoptedOrigin {
     socket: PathBuf,
     pane: u32,
-    /// The tmux server's process: another one gives the same names to other panes.
+    /// The process id of the tmux server: a new server reuses the pane ids for other panes.
     server: u32,
-    /// The pane's process.
+    /// The process id of the pane's program.
     pid: u32,
 }
 
 impl AdoptedOrigin {
-    pub(crate) fn new(AdoptedLocation { socket, identity: known }: AdoptedLocation) -> Self {
-        Self { socket, pane: known.pane.0, server: known.server, pid: known.pid }
+    pub(crate) fn new(AdoptedLocation { socket, identity }: AdoptedLocation) -> Self {
+        Self { socket, pane: identity.pane.0, server: identity.server, pid: identity.pid }
     }
 
     pub(crate) fn location(&self) -> AdoptedLocation {
-        let known =
+        let identity =
             TmuxPaneIdentity { server: self.server, pane: TmuxPane(self.pane), pid: self.pid };
-        AdoptedLocation { socket: self.socket.clone(), identity: known }
+        AdoptedLocation { socket: self.socket.clone(), identity }
     }
 
     /// Whether it is this pane of this server.

@@ -1,5 +1,5 @@
-//! What searches found out about the parts of a pane's output. What was printed does not change, so that
-//! each thing is found out once.
+//! What searches have learned about the blocks of a pane's output. Printed output does not change,
+//! so each fact is computed once.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
@@ -7,64 +7,69 @@ use std::sync::{Mutex, PoisonError};
 use super::literals::RequiredLiteral;
 use super::trigram::TrigramFilter;
 
-/// How many parts are remembered; of more, the last.
+/// How many blocks are kept; beyond that the oldest is evicted.
 const MAX_BLOCKS: usize = 512;
 
-/// How the lines of a part are read.
+/// How to read the lines of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum BlockContent {
-    /// Cleaning would change nothing in any of them.
+    /// Cleaning changes none of them.
     Plain,
     /// They have to be cleaned.
     NeedsCleaning,
 }
 
-/// What is known of one part: of all lines that begin in it.
+/// What is known of one block, that is, of all lines that begin in it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct IndexedBlock {
-    /// Where in it the first of them begins.
+    /// Where the first of these lines begins within the block.
     pub(crate) first: usize,
     pub(crate) content: BlockContent,
-    /// What is in them. Made when a part is searched again: few are.
+    /// The trigrams of the lines. Built only when a block is searched again, because few are.
     pub(crate) trigrams: Option<TrigramFilter>,
 }
 
-/// Parts by their number. Nothing is kept for a pane that nobody searches.
+/// Blocks by their number. Empty for a pane that is never searched.
 #[derive(Debug, Default)]
 pub(crate) struct SearchIndex {
     blocks: Mutex<BTreeMap<u64, IndexedBlock>>,
 }
 
-/// What a search does with a part.
+/// What a search does with a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum BlockPlan {
     /// Nothing is known of it.
     Classify,
-    /// Its lines are of this kind; what is in them is not known yet.
+    /// The kind of its lines is known, their trigrams are not.
     Summarize(BlockContent),
-    /// Its lines are of this kind, and may match.
+    /// The kind of its lines is known, and they may match.
     Read(BlockContent),
     /// No line that begins in it matches. The first of them begins here.
     Skip(usize),
 }
 
 impl SearchIndex {
-    /// What to do with a part, for lines that must hold all of this.
-    pub(crate) fn plan(&self, number: u64, needs: &[RequiredLiteral]) -> BlockPlan {
-        let parts = self.blocks.lock().unwrap_or_else(PoisonError::into_inner);
-        let Some(IndexedBlock { first, content: kind, trigrams: gist }) = parts.get(&number) else {
+    /// What to do with a block, for lines that must contain all of these literals.
+    pub(crate) fn plan(&self, number: u64, literals: &[RequiredLiteral]) -> BlockPlan {
+        let blocks = self.blocks.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(IndexedBlock { first, content, trigrams }) = blocks.get(&number) else {
             return BlockPlan::Classify;
         };
-        let Some(gist) = gist else { return BlockPlan::Summarize(*kind) };
-        let met = |need: &RequiredLiteral| need.texts.iter().any(|text| gist.may_contain(text));
-        if needs.iter().all(met) { BlockPlan::Read(*kind) } else { BlockPlan::Skip(*first) }
+        let Some(trigrams) = trigrams else { return BlockPlan::Summarize(*content) };
+        let may_match =
+            |literal: &RequiredLiteral| literal.texts.iter().any(|text| trigrams.may_contain(text));
+        if literals.iter().all(may_match) {
+            BlockPlan::Read(*content)
+        } else {
+            BlockPlan::Skip(*first)
+        }
     }
 
-    pub(crate) fn insert(&self, number: u64, part: IndexedBlock) {
-        let mut parts = self.blocks.lock().unwrap_or_else(PoisonError::into_inner);
-        parts.insert(number, part);
-        if MAX_BLOCKS < parts.len() {
-            parts.pop_first();
+    pub(crate) fn insert(&self, number: u64, block: IndexedBlock) {
+        let mut blocks = self.blocks.lock().unwrap_or_else(PoisonError::into_inner);
+        blocks.insert(number, block);
+        if MAX_BLOCKS < blocks.len() {
+            blocks.pop_first();
         }
     }
 }
@@ -75,12 +80,12 @@ mod tests {
     use super::*;
 
     fn part(text: Option<&str>) -> IndexedBlock {
-        let gist = text.map(|text| {
+        let trigrams = text.map(|text| {
             let mut sum = TrigramFilterBuilder::new();
             sum.add(text.as_bytes());
             sum.build()
         });
-        IndexedBlock { first: 7, content: BlockContent::Plain, trigrams: gist }
+        IndexedBlock { first: 7, content: BlockContent::Plain, trigrams }
     }
 
     fn need(texts: &[&str]) -> RequiredLiteral {

@@ -1,8 +1,10 @@
-//! Which character sets the lines of an output begin in: whether letters are drawn as lines and corners there.
+//! The character sets that the lines of an output begin in: whether letters are drawn as lines and
+//! corners.
 //!
-//! What a program has chosen is looked for in the block that a line begins in and in the one before it. So it is the same
-//! whoever reads from where, and costs next to nothing where nothing is drawn. A choice that is older is not known: no
-//! program draws that much in one go, and what a broken file has chosen is over soon.
+//! A charset switch is looked for in the block that a line begins in and in the block before it. So
+//! the result does not depend on where a reader starts, and costs next to nothing where no program
+//! switches charsets. An older switch is ignored: no program draws that much in one go, and a
+//! charset that a binary file has selected by accident does not last.
 
 use std::borrow::Cow;
 use std::io;
@@ -10,21 +12,22 @@ use std::io;
 use paned_backend::Output;
 use paned_term::lines::{self, Charsets};
 
-/// How large such a block is: as those of a tape, so that it is kept as a whole or not at all.
+/// The size of such a block: that of a tape's blocks, so that a block is kept whole or not at all.
 pub(crate) const BLOCK: u64 = 4096;
 
-/// Where choices for a line begin that begins here.
+/// The offset from which charset switches count for a line that begins at `line`.
 pub(crate) fn context_start(line: u64, block: u64) -> u64 {
     (line / block * block).saturating_sub(block)
 }
 
-/// The sets of one line.
+/// The charsets that one line begins in.
 pub(crate) fn at(output: &dyn Output, line: u64, block: u64) -> io::Result<Charsets> {
     let bytes = read_before(output, line, line, block)?;
     Ok(Charsets::default().after(&bytes))
 }
 
-/// What is kept of the output from where choices for a line begin up to an offset at the line or soon after it.
+/// The output that is still kept from a line's context start up to `end`, an offset at the line's
+/// start or soon after it.
 fn read_before(output: &dyn Output, line: u64, end: u64, block: u64) -> io::Result<Vec<u8>> {
     let mut from = context_start(line, block).max(output.first()).min(end);
     loop {
@@ -38,15 +41,15 @@ fn read_before(output: &dyn Output, line: u64, end: u64, block: u64) -> io::Resu
     }
 }
 
-/// The sets of lines in some bytes, which begin where choices for the first of them do.
+/// The charsets of the lines in some bytes, which start at the context start of the first line.
 #[derive(Debug)]
 pub(crate) struct LineCharsets<'a> {
     bytes: Cow<'a, [u8]>,
     offset: u64,
     block: u64,
-    /// Whether nothing is drawn anywhere.
+    /// Whether nothing in the bytes can switch charsets.
     is_plain: bool,
-    /// A line, and what it begins in.
+    /// The last line that was asked for, and the charsets that it begins in.
     cached: Option<(u64, Charsets)>,
 }
 
@@ -56,36 +59,37 @@ impl<'a> LineCharsets<'a> {
         Self { bytes: bytes.into(), offset, block, is_plain, cached: None }
     }
 
-    /// Of lines among which nothing is drawn.
+    /// For lines without charset switches.
     pub(crate) fn plain() -> Self {
         Self { bytes: Cow::default(), offset: 0, block: BLOCK, is_plain: true, cached: None }
     }
 
-    /// Of lines that begin in a piece of an output, which is at this offset. What is before it is read.
+    /// For lines that begin in a piece of an output at this offset. Reads the context before it.
     pub(crate) fn of_piece(output: &dyn Output, piece: &[u8], offset: u64) -> io::Result<Self> {
-        // What is cut by the piece's beginning is found in what is before it.
-        let soon = piece.len().min(2);
-        let mut bytes = read_before(output, offset, offset + soon as u64, BLOCK)?;
+        // Includes two bytes of the piece, so that a sequence across its start is found.
+        let overlap = piece.len().min(2);
+        let mut bytes = read_before(output, offset, offset + overlap as u64, BLOCK)?;
         if !lines::may_switch_charset(&bytes) && !lines::may_switch_charset(piece) {
             return Ok(Self::plain());
         }
-        bytes.truncate(bytes.len().saturating_sub(soon));
+        bytes.truncate(bytes.len().saturating_sub(overlap));
         let offset = offset - bytes.len() as u64;
         bytes.extend_from_slice(piece);
         Ok(Self { bytes: bytes.into(), offset, block: BLOCK, is_plain: false, cached: None })
     }
 
-    /// Of the line that begins at an offset. Cheap when asked for one line after the other.
+    /// The charsets of the line that begins at an offset. Cheap for lines in ascending order.
     pub(crate) fn at(&mut self, line: u64) -> Charsets {
         if self.is_plain {
             return Charsets::default();
         }
-        let is_near = |known: &u64| *known <= line && known / self.block == line / self.block;
-        let near = self.cached.filter(|(known, _)| is_near(known));
-        let reach = || (context_start(line, self.block).max(self.offset), Charsets::default());
-        let (from, sets) = near.unwrap_or_else(reach);
-        let place = |offset: u64| usize::try_from(offset - self.offset).unwrap_or(usize::MAX);
-        let sets = sets.after(self.bytes.get(place(from)..place(line)).unwrap_or_default());
+        let is_near = |cached: &u64| *cached <= line && cached / self.block == line / self.block;
+        let near = self.cached.filter(|(cached, _)| is_near(cached));
+        let from_context =
+            || (context_start(line, self.block).max(self.offset), Charsets::default());
+        let (from, sets) = near.unwrap_or_else(from_context);
+        let index = |offset: u64| usize::try_from(offset - self.offset).unwrap_or(usize::MAX);
+        let sets = sets.after(self.bytes.get(index(from)..index(line)).unwrap_or_default());
         self.cached = Some((line, sets));
         sets
     }

@@ -1,4 +1,4 @@
-//! How a pane's end is written down: once, in the table, then in the journal.
+//! Records a pane's exit: once, in the table, then in the journal.
 
 use paned_backend::Output;
 use paned_model::{Exit, PaneStatus, Time};
@@ -13,19 +13,20 @@ use crate::agents;
 use crate::dispatch::draft;
 use crate::journal::EventDraft;
 
-/// How far back a line that is not blank is looked for: mostly the first is enough.
+/// How far back to look for a line that is not blank. The first step is mostly enough.
 const LOOK_BACK: [u64; 3] = [4 << 10, 64 << 10, 1 << 20];
-/// As much of it as matters to anybody.
+/// How many characters of that line are kept; the notice cuts it further.
 const LONGEST: usize = 1000;
 
-/// The end of a pane whose keeper died: how the program ended is not known.
+/// The exit of a pane whose keeper died: how the program ended is not known.
 pub(crate) fn lost_exit(at: Time) -> PaneExit {
     PaneExit { status: PaneStatus::Lost, exit: None, timed_out: false, at }
 }
 
-/// Writes the end down, unless it was before.
+/// Records the exit, unless one is recorded already.
 pub(crate) fn record_exit(kernel: &Kernel, pane: &Pane, mut end: PaneExit) {
-    // Found before the end is known: whoever waits for it may remove the pane at once.
+    // Looked up before the exit is published: a client that waits for it may remove the pane at
+    // once.
     let found = kernel.panes().get(&pane.id).ok();
     let mut state = pane.lock();
     if state.record.end.is_some() {
@@ -42,7 +43,7 @@ pub(crate) fn record_exit(kernel: &Kernel, pane: &Pane, mut end: PaneExit) {
     let parent = state.record.parent().cloned();
     drop(state);
     if let (Some(parent), Some(text)) = (parent, text) {
-        // An agent reads what is sent to it, and no events.
+        // An agent reads messages, not events.
         agents::send_to_agent(
             kernel,
             &parent,
@@ -57,7 +58,7 @@ pub(crate) fn record_exit(kernel: &Kernel, pane: &Pane, mut end: PaneExit) {
     }
 }
 
-/// What whoever started the pane is told of its end.
+/// The exit notice for the client that started the pane.
 fn notice(state: &PaneState, end: PaneExit) -> String {
     let output = state.output();
     let last = output.as_deref().and_then(last_line).unwrap_or_default();
@@ -71,7 +72,7 @@ fn notice_event(state: &PaneState, text: &str) -> EventDraft {
     draft("pane:notice", &record.event_payload(json!({ "to": to, "text": text })))
 }
 
-/// How many lines it printed, with one that has no end.
+/// How many lines it printed, including a last one without a newline.
 fn lines_of(output: &dyn Output) -> u64 {
     let open = read_from(output, output.end().saturating_sub(1)).is_some_and(|last| last != b"\n");
     output.lines() + u64::from(open && 0 < output.end())
@@ -79,11 +80,13 @@ fn lines_of(output: &dyn Output) -> u64 {
 
 /// The last line that is not blank.
 fn last_line(output: &dyn Output) -> Option<String> {
-    let (first, end) = (output.first(), output.end());
+    let first = output.first();
+    let end = output.end();
     LOOK_BACK.iter().find_map(|back| {
         let from = end.saturating_sub(*back).max(first);
         let bytes = read_from(output, from)?;
-        // What comes before the first line end is the rest of a line, unless all is there.
+        // What precedes the first newline is the rest of a line, unless the kept output starts
+        // here.
         let begin = bytes.iter().position(|byte| *byte == b'\n').filter(|_| first < from);
         let mut lines = bytes[begin.unwrap_or(0)..].rsplit(|byte| *byte == b'\n');
         lines.find_map(|line| {
@@ -93,7 +96,7 @@ fn last_line(output: &dyn Output) -> Option<String> {
     })
 }
 
-/// Everything from an offset on, if it is there.
+/// All bytes from an offset on, if they can be read.
 fn read_from(output: &dyn Output, from: u64) -> Option<Vec<u8>> {
     let mut bytes = vec![0; usize::try_from(output.end() - from).ok()?];
     let mut read = 0;
@@ -106,7 +109,7 @@ fn read_from(output: &dyn Output, from: u64) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
-/// The events that tell of an end.
+/// The events of an exit.
 fn exit_events(pane: &Pane, end: PaneExit) -> Vec<EventDraft> {
     let id = pane.event_payload(json!({}));
     match end.status {

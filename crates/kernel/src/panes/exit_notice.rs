@@ -1,4 +1,4 @@
-//! The notice that tells whoever started a pane how it ended.
+//! The notice of how a pane ended, for the client that started it.
 
 use paned_model::{Exit, PaneId, PaneStatus};
 use schemars::JsonSchema;
@@ -9,19 +9,19 @@ use super::record::{PaneExit, PaneRecord};
 const LONGEST_TITLE: usize = 64;
 const LONGEST_LINE: usize = 250;
 
-/// How a pane's end is told.
+/// How the exit notice of a pane is written.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct ExitNoticeFormat {
-    /// In whose words.
+    /// Whose tags and wording it uses.
     #[serde(default)]
     words: ExitNoticeStyle,
-    /// What the pane is for, to be told along with how it ended.
+    /// What the pane is for; added to the notice.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     description: Option<String>,
 }
 
-/// Whose words a notice is in: its reader may look for them.
+/// Whose tags and wording a notice uses: its reader may search for them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 enum ExitNoticeStyle {
@@ -33,7 +33,7 @@ enum ExitNoticeStyle {
 }
 
 impl ExitNoticeFormat {
-    /// Whether nothing was said about it.
+    /// Whether no format was requested.
     pub(crate) fn is_default(&self) -> bool {
         *self == Self::default()
     }
@@ -48,13 +48,14 @@ pub(crate) fn notice(record: &PaneRecord, end: PaneExit, lines: u64, last: &str)
     let limit = record.timeout_seconds.map_or_else(|| "none".to_owned(), |it| it.to_string());
     let timed_out = if end.timed_out { "yes" } else { "no" };
     let last = escape_tags(&cut(last, LONGEST_LINE));
-    let (id, how) = (&record.id, ExitKind::of(end));
+    let id = &record.id;
+    let kind = ExitKind::of(end);
     let printed = format!("Timed Out: {timed_out}\nOutput Lines: {lines}\nLast Line: {last}");
     match record.notice.words {
         ExitNoticeStyle::Pane => {
             let description =
                 description.map_or_else(String::new, |it| format!("Description: {it}\n"));
-            let advice = how.advice(id);
+            let advice = kind.advice(id);
             format!(
                 "<pane_exited>\nID: {id}\nTitle: {title}\n{description}Exit Code: {exit}\nTimeout Seconds: {limit}\n\
                  {printed}\n</pane_exited>\n\n{advice}"
@@ -62,7 +63,7 @@ pub(crate) fn notice(record: &PaneRecord, end: PaneExit, lines: u64, last: &str)
         }
         ExitNoticeStyle::Pty => {
             let description = description.unwrap_or(title);
-            let advice = how.pty_advice();
+            let advice = kind.pty_advice();
             format!(
                 "<pty_exited>\nID: {id}\nDescription: {description}\nExit Code: {exit}\nTimeoutSeconds: {limit}\n\
                  {printed}\n</pty_exited>\n\n{advice}"
@@ -78,7 +79,8 @@ fn exit(exit: Exit) -> String {
     }
 }
 
-/// A text in which nothing can be taken for the begin or end of a notice of ours: a program says what it likes.
+/// Escapes tags that could be taken for the start or end of a notice of ours: the program controls
+/// this text.
 pub(crate) fn escape_tags(text: &str) -> String {
     let lower = text.to_ascii_lowercase();
     if ["pane_exited", "pty_exited", "agent_answer"].iter().any(|tag| lower.contains(tag)) {
@@ -88,11 +90,11 @@ pub(crate) fn escape_tags(text: &str) -> String {
     }
 }
 
-/// What an end means to whoever started the pane.
+/// What an exit means to the client that started the pane.
 #[derive(Clone, Copy)]
 enum ExitKind {
     TimedOut,
-    /// Somebody asked for it. The pane may be forgotten next, so nobody is sent there.
+    /// A client asked for it. The pane may be removed next, so the advice does not point to it.
     OnRequest,
     Success,
     Failure,

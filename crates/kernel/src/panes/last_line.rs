@@ -1,7 +1,8 @@
-//! The last line of a pane's output, drawn once for all who wait for it to say something.
+//! The last line of a pane's output, drawn once for all watches of it.
 //!
-//! A progress bar or a full-screen program may print for hours without a line's end. Each look feeds only what is new, and
-//! a thousand who wait share one drawing, which goes when the last of them does.
+//! A progress bar or a full-screen program may print for hours without a newline. Each read feeds
+//! only the new bytes, and a thousand watches share one drawing, which is dropped with the last of
+//! them.
 
 use std::io;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
@@ -12,7 +13,7 @@ use paned_term::lines::{self, IncrementalLine, TextLine};
 use super::charsets;
 use super::text::{MAX_DRAWN_CHARS, PIECE};
 
-/// What a line said when so much of it was printed.
+/// The text of a line after so much of it was printed.
 #[derive(Clone, Debug)]
 pub(crate) struct LineSnapshot {
     start: u64,
@@ -21,11 +22,11 @@ pub(crate) struct LineSnapshot {
     pub(crate) line: Arc<TextLine<'static>>,
 }
 
-/// Where those who wait for one pane find its [`LastLine`].
+/// Where the watches of one pane find its [`LastLine`].
 #[derive(Debug, Default)]
 pub(crate) struct SharedLastLine(Mutex<Weak<LastLine>>);
 
-/// The drawing.
+/// The shared drawing.
 #[derive(Debug, Default)]
 pub(crate) struct LastLine {
     drawn: Mutex<Option<LastLineState>>,
@@ -35,7 +36,7 @@ pub(crate) struct LastLine {
 struct LastLineState {
     drawing: IncrementalLine,
     snapshot: LineSnapshot,
-    /// The line before, for those who have not heard of its end yet.
+    /// The line before, for watches that have not read its end yet.
     before: Option<LineSnapshot>,
 }
 
@@ -43,16 +44,16 @@ impl SharedLastLine {
     pub(crate) fn get(&self) -> Arc<LastLine> {
         let mut shared = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         shared.upgrade().unwrap_or_else(|| {
-            let tail = Arc::default();
-            *shared = Arc::downgrade(&tail);
-            tail
+            let last_line = Arc::default();
+            *shared = Arc::downgrade(&last_line);
+            last_line
         })
     }
 }
 
 impl LastLine {
-    /// The line that begins at `start`, up to `end` or as far as somebody else has read it. No `\n` is before `end`.
-    /// Nothing if it is no longer kept.
+    /// The line that begins at `start`, up to `end` or as far as another watch has read it. It has
+    /// no `\n` before `end`. None if it is no longer kept.
     pub(crate) fn line(
         &self,
         output: &dyn Output,
@@ -61,7 +62,10 @@ impl LastLine {
     ) -> io::Result<Option<LineSnapshot>> {
         let mut drawn = self.drawn.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(newer) = drawn.as_ref().filter(|drawn| start < drawn.snapshot.start) {
-            let known = newer.before.clone().filter(|told| told.start == start && told.at == end);
+            let known = newer
+                .before
+                .clone()
+                .filter(|snapshot| snapshot.start == start && snapshot.at == end);
             drop(drawn);
             return known.map_or_else(|| render_line(output, start, end), |known| Ok(Some(known)));
         }
@@ -69,9 +73,9 @@ impl LastLine {
             Some(same) if same.snapshot.start == start => same,
             older => LastLineState::new(output, start, older.map(|older| older.snapshot))?,
         };
-        let told = line.advance(output, end)?.then(|| line.snapshot.clone());
-        *drawn = told.is_some().then_some(line);
-        Ok(told)
+        let snapshot = line.advance(output, end)?.then(|| line.snapshot.clone());
+        *drawn = snapshot.is_some().then_some(line);
+        Ok(snapshot)
     }
 }
 
@@ -85,7 +89,7 @@ impl LastLineState {
         Ok(Self { drawing, snapshot: LineSnapshot { start, at: start, line }, before })
     }
 
-    /// Reads up to an offset. Answers whether all of it was there.
+    /// Reads up to an offset. Returns whether all of it was there.
     fn advance(&mut self, output: &dyn Output, end: u64) -> io::Result<bool> {
         if end <= self.snapshot.at {
             return Ok(true);
@@ -107,7 +111,7 @@ impl LastLineState {
     }
 }
 
-/// A line, or the beginning of one, that nobody else asks for.
+/// Draws a line, or the start of one, without the shared drawing.
 pub(crate) fn render_line(
     output: &dyn Output,
     start: u64,
@@ -121,10 +125,10 @@ pub(crate) fn render_line(
     let mut bytes = vec![0; length];
     let sets = charsets::at(output, start, charsets::BLOCK)?;
     let read = output.read(start, &mut bytes)?.ok();
-    let told = read.filter(|read| *read == length).map(|_| {
+    let snapshot = read.filter(|read| *read == length).map(|_| {
         let TextLine { text, cut } = lines::clean_with_charsets(sets, &bytes, MAX_DRAWN_CHARS);
         let line = Arc::new(TextLine { text: text.into_owned().into(), cut });
         LineSnapshot { start, at: end, line }
     });
-    Ok(told)
+    Ok(snapshot)
 }

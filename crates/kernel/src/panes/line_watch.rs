@@ -1,8 +1,9 @@
-//! Looking out for the first new line that matches.
+//! Watches the output for the first new line that matches.
 //!
-//! Lines are judged whole, as a person would read them at the moment of the look. New is what was printed after the cursor.
-//! Of the line that the cursor is in, something was said before: it counts once it says something else, and also if it has
-//! done so meanwhile. That it is written anew is nothing new, nor is a line's end alone.
+//! Lines are matched whole, as a person would read them at that moment. New is what was printed
+//! after the cursor. The line that contains the cursor already has a text: it counts once its text
+//! differs from that, even if it has changed back meanwhile. Printing the same text again is not
+//! new, and neither is a newline alone.
 
 #[cfg(test)]
 mod tests;
@@ -20,17 +21,17 @@ use super::pattern::LinePattern;
 use super::reading;
 use super::text::{LineStart, MAX_DRAWN_CHARS, MAX_MATCHED_CHARS, OutputText, PIECE};
 
-/// How many pieces are looked at in one go.
+/// How many pieces one call reads at most.
 const PIECES: usize = 16;
 
-/// A line that says more than this, in bytes, is no longer looked at in no time.
+/// An open line with more text than this, in bytes, is too expensive to match inline.
 const MAX_CHEAP_LINE: usize = 16 << 10;
 
-/// What to look out for.
+/// The patterns to watch for.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct WatchPatterns {
     pub(crate) pattern: Option<Arc<LinePattern>>,
-    /// Comes first when a line matches both.
+    /// Takes precedence when a line matches both.
     pub(crate) stop: Option<Arc<LinePattern>>,
 }
 
@@ -65,60 +66,60 @@ pub(crate) enum MatchedPattern {
 pub(crate) struct LineMatch {
     pub(crate) matched: MatchedPattern,
     pub(crate) line: reading::OutputLine,
-    /// The offset after it and its end, or after what there is of it.
+    /// The offset after its newline, or after what was printed of it so far.
     pub(crate) next: u64,
 }
 
-/// What a look brought.
+/// The result of one call of [`LineWatch::look`].
 #[derive(Debug)]
 pub(crate) enum WatchResult {
     Matched(LineMatch),
-    /// There is more to look at.
+    /// There is more to read.
     More,
     Nothing,
 }
 
-/// Somebody who looks out.
+/// One watch on the output of a pane.
 #[derive(Debug)]
 pub(crate) struct LineWatch {
     output: Arc<dyn Output>,
     last_line: Arc<LastLine>,
     patterns: WatchPatterns,
-    /// The line that is looked at next.
+    /// The line to match next.
     line: OpenLine,
-    /// Everything before this was looked at.
+    /// Everything before this offset was matched.
     at: u64,
-    /// Whether it is known what that line said before.
+    /// Whether the text of that line at the cursor is known.
     has_begun: bool,
-    /// Whether there is a lot to read in it.
+    /// Whether its text is longer than [`MAX_CHEAP_LINE`].
     is_wide: bool,
 }
 
-/// A line whose end was not seen yet.
+/// A line whose newline was not read yet.
 #[derive(Debug)]
 struct OpenLine {
     start: u64,
     n: u64,
     truncated_start: bool,
-    /// What it said at the cursor, and where that is, if that is in it.
+    /// Its text at the cursor, and the cursor, if that is within the line.
     before: Option<(Arc<TextLine<'static>>, u64)>,
-    /// What it has said since, once that has to be known.
+    /// How its text has changed since, once that has to be known.
     since: Option<LineSinceCursor>,
 }
 
-/// What a line has said since a cursor in it.
+/// How a line has changed since a cursor in it.
 #[derive(Debug)]
 struct LineSinceCursor {
     cursor: u64,
     drawing: IncrementalLine,
     /// Where it was read up to.
     at: u64,
-    /// Whether it has said something else than at the cursor, and not only a part of that.
+    /// Whether its text has differed from that at the cursor, other than by being a prefix of it.
     has_changed: bool,
 }
 
 impl LineSinceCursor {
-    /// From a cursor in a line that begins here.
+    /// For a cursor in a line that begins at `start`.
     fn new(output: &dyn Output, start: u64, cursor: u64) -> io::Result<Self> {
         let drawing = IncrementalLine::with_charsets(
             charsets::at(output, start, charsets::BLOCK)?,
@@ -127,7 +128,8 @@ impl LineSinceCursor {
         Ok(Self { cursor, drawing, at: start, has_changed: false })
     }
 
-    /// Reads on up to an offset. What is too much to read for this, or is no longer kept, has not changed.
+    /// Reads on up to an offset. Returns whether the text has changed. A stretch that is too long
+    /// to read here, or no longer kept, counts as unchanged.
     fn advance(&mut self, output: &dyn Output, until: u64, before: &str) -> io::Result<bool> {
         let length = usize::try_from(until - self.at).unwrap_or(usize::MAX);
         if self.has_changed || PIECE < length {
@@ -149,53 +151,56 @@ impl LineSinceCursor {
 }
 
 impl OpenLine {
-    fn at(place: LineStart) -> Self {
-        let LineStart { offset, n, truncated_start } = place;
+    fn at(line: LineStart) -> Self {
+        let LineStart { offset, n, truncated_start } = line;
         Self { start: offset, n, truncated_start, before: None, since: None }
     }
 }
 
 impl LineWatch {
-    /// From a cursor on.
+    /// Watches from a cursor on.
     pub(crate) fn new(
         output: Arc<dyn Output>,
-        tail: Arc<LastLine>,
-        wanted: WatchPatterns,
+        last_line: Arc<LastLine>,
+        patterns: WatchPatterns,
         cursor: u64,
     ) -> io::Result<Self> {
         let at = cursor.min(output.end());
         let line = OpenLine::at(OutputText::new(output.as_ref()).line_at(at)?);
-        let (at, has_begun) = (at.max(line.start), at <= line.start);
-        Ok(Self { output, last_line: tail, patterns: wanted, line, at, has_begun, is_wide: false })
+        let has_begun = at <= line.start;
+        let at = at.max(line.start);
+        Ok(Self { output, last_line, patterns, line, at, has_begun, is_wide: false })
     }
 
-    /// Learns what the line says that the cursor is in.
+    /// Reads the text that the cursor's line has at the cursor.
     fn begin(&mut self) -> io::Result<()> {
-        let (output, start) = (self.output.as_ref(), self.line.start);
-        let told = self.last_line.line(output, start, self.at)?;
-        let told = match told.filter(|told| told.at == self.at) {
-            Some(told) => Some(told),
-            // Somebody else has read on already.
+        let output = self.output.as_ref();
+        let start = self.line.start;
+        let snapshot = self.last_line.line(output, start, self.at)?;
+        let snapshot = match snapshot.filter(|snapshot| snapshot.at == self.at) {
+            Some(snapshot) => Some(snapshot),
+            // Another watch has read on already.
             None => last_line::render_line(output, start, self.at)?,
         };
-        self.line.before = told.map(|told| (told.line, self.at));
+        self.line.before = snapshot.map(|snapshot| (snapshot.line, self.at));
         self.has_begun = true;
         Ok(())
     }
 
-    /// Everything before this was looked at.
+    /// Everything before this offset was matched.
     pub(crate) fn at(&self) -> u64 {
         self.at
     }
 
-    /// Whether the next look takes no time to speak of.
+    /// Whether the next call is cheap enough to run inline.
     pub(crate) fn is_cheap(&self) -> bool {
         let from = if self.has_begun { self.at } else { self.line.start };
         let is_easy = self.patterns.is_light() && !self.is_wide;
         is_easy && self.output.end().saturating_sub(from) <= PIECE as u64
     }
 
-    /// Looks at what is new. A character that is not whole yet is looked at later, unless the output was over before.
+    /// Matches what is new. An incomplete character at the end waits for its rest, unless the
+    /// output had ended before the call.
     pub(crate) fn look(&mut self, is_over: bool) -> io::Result<WatchResult> {
         if !self.has_begun {
             self.begin()?;
@@ -214,30 +219,33 @@ impl LineWatch {
                     continue;
                 }
             };
-            let sighting = self.scan_piece(&piece[..read], end)?;
-            if let Some(sighting) = sighting {
-                self.at = sighting.next;
-                return Ok(WatchResult::Matched(sighting));
+            let found = self.scan_piece(&piece[..read], end)?;
+            if let Some(found) = found {
+                self.at = found.next;
+                return Ok(WatchResult::Matched(found));
             }
         }
         Ok(WatchResult::More)
     }
 
-    /// The ring was faster, or the file is cut.
+    /// The ring has overwritten what was to be read next, or the file is truncated.
     fn restart_after_gap(&mut self, gap: OutputGap) -> io::Result<()> {
         self.line = OpenLine::at(OutputText::new(self.output.as_ref()).after_gap(self.at, gap)?);
         self.at = self.line.start;
         Ok(())
     }
 
-    /// Looks at the next piece, and at the line that it leaves open if the output ends with it.
+    /// Matches the lines of the next piece, and the open line after them if the output ends with
+    /// it.
     fn scan_piece(&mut self, piece: &[u8], end: u64) -> io::Result<Option<LineMatch>> {
-        let (mut rest, mut at) = (piece, self.at);
-        let (output, mut sets) = (self.output.clone(), None);
+        let mut rest = piece;
+        let mut at = self.at;
+        let mut sets = None;
+        let output = self.output.clone();
         let output = output.as_ref();
         while let Some(length) = memchr(b'\n', rest) {
             let line_end = at + length as u64;
-            let sighting = match self.line.start == at {
+            let found = match self.line.start == at {
                 true => {
                     let sets = match &mut sets {
                         Some(sets) => sets,
@@ -248,14 +256,15 @@ impl LineWatch {
                     self.check_line(&line, Some(line_end))?
                 }
                 false => match self.ended(line_end)? {
-                    Some(told) => self.check_line(&told.line, Some(line_end))?,
+                    Some(snapshot) => self.check_line(&snapshot.line, Some(line_end))?,
                     None => None,
                 },
             };
-            if sighting.is_some() {
-                return Ok(sighting);
+            if found.is_some() {
+                return Ok(found);
             }
-            (rest, at) = (&rest[length + 1..], line_end + 1);
+            rest = &rest[length + 1..];
+            at = line_end + 1;
             self.line =
                 OpenLine::at(LineStart { offset: at, n: self.line.n + 1, truncated_start: false });
         }
@@ -263,32 +272,34 @@ impl LineWatch {
         if rest.is_empty() || self.at < end {
             return Ok(None);
         }
-        // Where it is no longer kept, the next look notices.
-        let Some(told) = self.last_line.line(self.output.as_ref(), self.line.start, end)? else {
+        // If it is no longer kept, the next read reports the gap.
+        let Some(snapshot) = self.last_line.line(self.output.as_ref(), self.line.start, end)?
+        else {
             return Ok(None);
         };
-        self.at = told.at;
-        self.is_wide = MAX_CHEAP_LINE < told.line.text.len();
-        self.check_line(&told.line, None)
+        self.at = snapshot.at;
+        self.is_wide = MAX_CHEAP_LINE < snapshot.line.text.len();
+        self.check_line(&snapshot.line, None)
     }
 
-    /// A line that began before this look and has ended.
+    /// Draws a line that began before this piece and ends at `end`.
     fn ended(&self, end: u64) -> io::Result<Option<LineSnapshot>> {
-        let (output, start) = (self.output.as_ref(), self.line.start);
+        let output = self.output.as_ref();
+        let start = self.line.start;
         if end - start <= PIECE as u64 {
             return last_line::render_line(output, start, end);
         }
         self.last_line.line(output, start, end)
     }
 
-    /// Judges the line, which has its end where it has one.
+    /// Matches the line. `end` is the offset of its newline, if it has one.
     fn check_line(
         &mut self,
         line: &TextLine<'_>,
         end: Option<u64>,
     ) -> io::Result<Option<LineMatch>> {
         let OpenLine { start, n, truncated_start, before, since } = &mut self.line;
-        let Some(sign) = self.patterns.match_line(line) else { return Ok(None) };
+        let Some(matched) = self.patterns.match_line(line) else { return Ok(None) };
         if let Some((before, cursor)) =
             before.as_ref().filter(|(before, _)| before.text == line.text)
         {
@@ -307,6 +318,6 @@ impl LineWatch {
             truncated_start: *truncated_start,
             ..reading::OutputLine::of(*n, line.clone())
         };
-        Ok(Some(LineMatch { matched: sign, line, next: end.map_or(self.at, |end| end + 1) }))
+        Ok(Some(LineMatch { matched, line, next: end.map_or(self.at, |end| end + 1) }))
     }
 }

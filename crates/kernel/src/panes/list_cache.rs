@@ -1,5 +1,5 @@
-//! A pane as lists show it: as JSON that is kept until the pane changes. Most panes of a long list are idle, and theirs
-//! is copied, not made again.
+//! A pane as lists show it: JSON that is cached until the pane changes. Most panes of a long list
+//! are idle, so theirs is copied, not made again.
 
 use std::ops::{Deref, DerefMut};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -14,7 +14,7 @@ use crate::registry::ActionContext;
 /// A pane as lists show it.
 pub(crate) type PaneJson = CachedJson<PaneInfo>;
 
-/// What the tape knows first: it changes without anybody changing the state.
+/// Values read from the tape: they change without a change of [`PaneState`].
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) struct OutputStats {
     pub(crate) size: Size,
@@ -24,7 +24,7 @@ pub(crate) struct OutputStats {
     pub(crate) damage: Option<Damage>,
 }
 
-/// The panes that a caller reaches and that are picked, oldest first.
+/// The panes that the caller may reach and that `picks` selects, oldest first.
 pub(crate) fn list(context: &ActionContext, picks: impl Fn(&PaneState) -> bool) -> Vec<PaneJson> {
     let ActionContext { kernel, caller, .. } = context;
     let panes = kernel.panes().list();
@@ -36,7 +36,7 @@ pub(crate) fn list(context: &ActionContext, picks: impl Fn(&PaneState) -> bool) 
     listed.collect()
 }
 
-/// A pane's state behind a lock, and what was made of it for lists.
+/// A pane's state behind a lock, and its cached JSON for lists.
 pub(super) struct PaneStateLock(Mutex<(PaneState, Option<CachedPaneJson>)>);
 
 struct CachedPaneJson {
@@ -44,7 +44,7 @@ struct CachedPaneJson {
     stats: OutputStats,
 }
 
-/// A pane's state, locked. Whoever changes it makes that forgotten.
+/// A pane's state, locked. Changing it drops the cached JSON.
 pub(crate) struct PaneStateGuard<'a>(MutexGuard<'a, (PaneState, Option<CachedPaneJson>)>);
 
 impl PaneStateLock {
@@ -60,13 +60,13 @@ impl PaneStateLock {
 impl PaneStateGuard<'_> {
     /// The pane as lists show it.
     pub(crate) fn listed(&mut self) -> PaneJson {
-        let (state, made) = &mut *self.0;
+        let (state, cached) = &mut *self.0;
         let now = state.output_stats();
-        if let Some(made) = made.as_ref().filter(|made| made.stats == now) {
-            return made.json.clone();
+        if let Some(cached) = cached.as_ref().filter(|cached| cached.stats == now) {
+            return cached.json.clone();
         }
         let json = PaneJson::new(&state.info(now)).expect("our own types always become JSON");
-        *made = Some(CachedPaneJson { json: json.clone(), stats: now });
+        *cached = Some(CachedPaneJson { json: json.clone(), stats: now });
         json
     }
 }
@@ -81,8 +81,8 @@ impl Deref for PaneStateGuard<'_> {
 
 impl DerefMut for PaneStateGuard<'_> {
     fn deref_mut(&mut self) -> &mut PaneState {
-        let (state, made) = &mut *self.0;
-        *made = None;
+        let (state, cached) = &mut *self.0;
+        *cached = None;
         state
     }
 }

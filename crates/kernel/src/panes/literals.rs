@@ -1,4 +1,4 @@
-//! What a line must hold to match a pattern, as far as that can be seen from the pattern.
+//! Literals that a line must contain to match a pattern, as far as the pattern shows that.
 
 use regex_syntax::hir::{Class, Hir, HirKind};
 
@@ -8,7 +8,7 @@ use super::trigram::MIN_LITERAL;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct RequiredLiteral {
     pub(crate) texts: Vec<Vec<u8>>,
-    /// Whether they are there as they are written; otherwise in whatever case.
+    /// Whether they occur exactly as written; otherwise in any case.
     pub(crate) is_exact: bool,
     /// Whether every match begins with them.
     pub(crate) is_prefix: bool,
@@ -21,36 +21,36 @@ impl RequiredLiteral {
     }
 }
 
-/// Everything that a line must hold. Texts that are too short to be of use are left out.
+/// All literals that a line must contain. Texts that are too short to be useful are left out.
 pub(crate) fn required_literals(hir: &Hir) -> Vec<RequiredLiteral> {
-    let mut walk = LiteralExtractor {
+    let mut extractor = LiteralExtractor {
         literals: Vec::new(),
         text: Vec::new(),
         is_exact: true,
         is_prefix: true,
     };
-    walk.visit(hir);
-    walk.flush();
-    walk.literals
+    extractor.visit(hir);
+    extractor.flush();
+    extractor.literals
 }
 
-/// The one that is likely the rarest; the first of those.
-pub(crate) fn rarest(needs: &[RequiredLiteral]) -> Option<&RequiredLiteral> {
-    needs.iter().rev().max_by_key(|need| need.length())
+/// The literal that is probably the rarest, that is, the longest; of equals, the first.
+pub(crate) fn rarest(literals: &[RequiredLiteral]) -> Option<&RequiredLiteral> {
+    literals.iter().rev().max_by_key(|literal| literal.length())
 }
 
-/// A walk along a pattern.
+/// Visits a pattern and collects its literals.
 struct LiteralExtractor {
     literals: Vec<RequiredLiteral>,
-    /// What the match holds right before the place where we are.
+    /// What the match contains right before the current position.
     text: Vec<u8>,
     is_exact: bool,
-    /// Whether that is where it begins.
+    /// Whether the match begins with that text.
     is_prefix: bool,
 }
 
 impl LiteralExtractor {
-    /// The parser bounds how deep this goes.
+    /// The parser bounds the recursion depth.
     fn visit(&mut self, hir: &Hir) {
         match hir.kind() {
             HirKind::Empty | HirKind::Look(_) => {}
@@ -74,35 +74,36 @@ impl LiteralExtractor {
         }
     }
 
-    /// What follows is not known to follow at once.
+    /// Ends the current text: what follows need not follow directly.
     fn flush(&mut self) {
         let texts = vec![std::mem::take(&mut self.text)];
-        let need = RequiredLiteral { texts, is_exact: self.is_exact, is_prefix: self.is_prefix };
-        if MIN_LITERAL <= need.length() {
-            self.literals.push(need);
+        let literal = RequiredLiteral { texts, is_exact: self.is_exact, is_prefix: self.is_prefix };
+        if MIN_LITERAL <= literal.length() {
+            self.literals.push(literal);
         }
-        (self.is_exact, self.is_prefix) = (true, false);
+        self.is_exact = true;
+        self.is_prefix = false;
     }
 
-    /// One of these: a text of each of them, if each has one.
+    /// One literal for an alternation: a text of each branch, if each branch has one.
     fn visit_alternation(&mut self, hirs: &[Hir]) {
-        let leads = self.is_prefix && self.text.is_empty();
+        let starts_match = self.is_prefix && self.text.is_empty();
         self.flush();
         let each: Option<Vec<RequiredLiteral>> =
             hirs.iter().map(|hir| rarest(&required_literals(hir)).cloned()).collect();
         let Some(each) = each else { return };
         self.literals.push(RequiredLiteral {
-            is_exact: each.iter().all(|need| need.is_exact),
-            is_prefix: leads && each.iter().all(|need| need.is_prefix),
-            texts: each.into_iter().flat_map(|need| need.texts).collect(),
+            is_exact: each.iter().all(|literal| literal.is_exact),
+            is_prefix: starts_match && each.iter().all(|literal| literal.is_prefix),
+            texts: each.into_iter().flat_map(|literal| literal.texts).collect(),
         });
     }
 }
 
-/// The letter of which a class has nothing but the cases, among ASCII.
+/// The ASCII letter whose case variants are all that a class contains.
 fn case_folded_letter(class: &Class) -> Option<u8> {
     let folded = |c: char| match c {
-        // These are the cases beyond ASCII that ASCII letters have.
+        // The only non-ASCII case variants of ASCII letters.
         '\u{17f}' => Some(b's'),
         '\u{212a}' => Some(b'k'),
         c => u8::try_from(c).ok().filter(u8::is_ascii).map(|byte| byte.to_ascii_lowercase()),
@@ -124,8 +125,8 @@ fn case_folded_letter(class: &Class) -> Option<u8> {
 mod tests {
     use super::*;
 
-    /// A need is written as its texts, with `|` between; `~` is before those in whatever case, and `^` before
-    /// those that lead.
+    /// A literal is written as its texts, joined by `|`; `~` marks any case, and `^` a prefix of
+    /// the match.
     #[track_caller]
     fn check(pattern: &str, expect: &[&str]) {
         let written = |need: &RequiredLiteral| {

@@ -1,5 +1,5 @@
-//! A pane's screen, made when somebody looks: the emulator is the dearest part of a pane, so one that
-//! nobody watches has none.
+//! A pane's screen, created when it is first read: the emulator is the most expensive part of a
+//! pane, so a pane that no client watches has none.
 
 use std::io::{self, ErrorKind};
 use std::sync::Arc;
@@ -11,17 +11,18 @@ use paned_term::Screen;
 
 use super::Pane;
 
-/// So little is drawn at once, wherever one is.
+/// A backlog up to this size is drawn inline, on the caller's thread.
 const INLINE_BYTES: u64 = 16 << 10;
-/// How much is drawn in one go.
+/// How much is drawn at a time.
 const PIECE: u64 = 64 << 10;
-/// How long is drawn where one is; the rest is drawn on another thread.
+/// How long to draw inline; the rest is drawn on a blocking thread.
 const INLINE_TIME: Duration = Duration::from_millis(2);
-/// How long one look has the lens while others wait for it.
+/// How long one caller may hold the screen's lock while others wait for it.
 const LOCK_TIME: Duration = Duration::from_millis(20);
 
-/// How long a thread may draw for one look, in time that it works. What fills a large screen again and again costs milliseconds a byte; most output costs ten
-/// nanoseconds. A look that has drawn much may take longer, for it has come far.
+/// How much CPU time a thread may spend on drawing for one caller. Output that fills a large screen
+/// again and again costs milliseconds a byte; most output costs ten nanoseconds. A caller that has
+/// drawn much gets more time, because it makes progress.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct DrawBudget {
     begun: Duration,
@@ -30,7 +31,7 @@ pub(crate) struct DrawBudget {
 impl DrawBudget {
     const LEAST: Duration = Duration::from_secs(2);
     const MOST: Duration = Duration::from_secs(10);
-    /// For each so many bytes that were drawn there is a second more.
+    /// One more second for each so many bytes that were drawn.
     const SECOND: u64 = 1 << 20;
 
     /// A budget for this thread, from now on.
@@ -38,13 +39,13 @@ impl DrawBudget {
         Self { begun: thread_time() }
     }
 
-    /// Whether it is used up by a look that has drawn so many bytes.
+    /// Whether a caller that has drawn so many bytes has used it up.
     pub(crate) fn is_spent(&self, drawn: u64) -> bool {
         let more = Duration::from_secs(drawn / Self::SECOND);
         Self::MOST.min(Self::LEAST + more) <= thread_time().saturating_sub(self.begun)
     }
 
-    /// The error of a look that has used it up.
+    /// The error of a caller that has used it up.
     pub(crate) fn error(left: u64) -> io::Error {
         let sentence = format!(
             "what the program prints takes too long to draw, and {left} bytes of it are not drawn yet; \
@@ -54,21 +55,22 @@ impl DrawBudget {
     }
 }
 
-/// What is known of a pane without parsing it.
+/// What is known of a pane without parsing its output.
 #[derive(Clone, Debug)]
 pub(crate) struct ScreenHints {
-    /// What a fresh screen must hear first when the beginning of the output is no longer kept.
+    /// Bytes to feed to a new screen first when the start of the output is no longer kept.
     pub(crate) preamble: Vec<u8>,
-    /// Up to here, since the very beginning, no escape sequence was printed.
+    /// Up to here, from the very start, no escape sequence was printed.
     pub(crate) plain_until: u64,
-    /// A synchronized update that began up to here and has not ended is shown: its program takes too long, or has gone.
+    /// A synchronized update that began up to here and has not ended is shown anyway: its program
+    /// takes too long, or has exited.
     pub(crate) stale_until: u64,
-    /// What was asked before this offset nobody wants to know any more.
+    /// Terminal queries before this offset get no reply any more.
     pub(crate) ignore_queries_before: u64,
 }
 
 impl ScreenHints {
-    /// A blank screen that goes on from an offset.
+    /// A blank screen that starts at an offset.
     pub(crate) fn blank_screen(
         &self,
         output: &dyn Output,
@@ -84,7 +86,7 @@ impl ScreenHints {
 #[derive(Default)]
 pub(crate) struct LiveScreen {
     replayed: Option<ReplayedScreen>,
-    /// What was asked before this offset was answered in its time.
+    /// Terminal queries before this offset were answered already.
     answered_until: u64,
 }
 
@@ -95,8 +97,8 @@ impl LiveScreen {
         until.saturating_sub(at)
     }
 
-    /// Draws on towards an offset that is known to be written, at most a piece and about so long. The screen, once it is
-    /// there, and what is known of it.
+    /// Draws on towards an offset that is known to be written, at most one piece and for about
+    /// `turn`. Returns the screen and its hints once it is there.
     fn draw(
         &mut self,
         pane: &Pane,
@@ -104,45 +106,51 @@ impl LiveScreen {
         until: u64,
         turn: Duration,
     ) -> io::Result<Option<(&mut ReplayedScreen, ScreenHints)>> {
-        let known = pane.screen_hints(output);
-        let seen = self.replayed.get_or_insert_with(|| {
+        let hints = pane.screen_hints(output);
+        let replayed = self.replayed.get_or_insert_with(|| {
             self.answered_until = output.taken();
-            known.blank_screen(output, output.first(), 0)
+            hints.blank_screen(output, output.first(), 0)
         });
-        self.answered_until = self.answered_until.max(known.ignore_queries_before);
-        let begun = seen.at();
-        // Plain lines are one piece, however many.
-        let mut end = (begun + PIECE).max(known.plain_until);
+        self.answered_until = self.answered_until.max(hints.ignore_queries_before);
+        let begun = replayed.at();
+        // Plain lines count as one piece, however many there are.
+        let mut end = (begun + PIECE).max(hints.plain_until);
         if begun < self.answered_until {
             end = end.min(self.answered_until);
         }
         let turn_ends = Instant::now() + turn;
         let mut goes_on = || Instant::now() < turn_ends;
-        match seen.catch_up_while(output, end.min(until), known.plain_until, &mut goes_on) {
+        match replayed.catch_up_while(output, end.min(until), hints.plain_until, &mut goes_on) {
             Ok(Ok(())) => {}
-            // The ring was faster: begin anew with what is kept, and with what is known by now of what is not.
-            Ok(Err(gap)) => *seen = pane.screen_hints(output).blank_screen(output, gap.first, 0),
+            // The ring has overwritten it: restart with what is kept, and with new hints about what
+            // is not.
+            Ok(Err(gap)) => {
+                *replayed = pane.screen_hints(output).blank_screen(output, gap.first, 0)
+            }
             Err(error) if error.kind() == ErrorKind::TimedOut => return Ok(None),
             Err(error) => return Err(error),
         }
-        if seen.at() <= self.answered_until {
-            drop(seen.screen_mut().take_replies());
+        if replayed.at() <= self.answered_until {
+            drop(replayed.screen_mut().take_replies());
         }
-        let is_there = until <= seen.at() || seen.at() == begun;
-        Ok(is_there.then_some((seen, known)))
+        let is_there = until <= replayed.at() || replayed.at() == begun;
+        Ok(is_there.then_some((replayed, hints)))
     }
 }
 
-/// The screen as a person sees it, who does not wait for updates that never end.
-pub(crate) fn visible_screen<'a>(seen: &'a mut ReplayedScreen, known: &ScreenHints) -> &'a Screen {
-    let drawn = seen.at().saturating_sub(seen.screen().pending_bytes() as u64);
-    if drawn <= known.stale_until {
-        seen.screen_mut().flush_update();
+/// The screen as a user sees it: an update that never ends is shown unfinished.
+pub(crate) fn visible_screen<'a>(
+    replayed: &'a mut ReplayedScreen,
+    hints: &ScreenHints,
+) -> &'a Screen {
+    let drawn = replayed.at().saturating_sub(replayed.screen().pending_bytes() as u64);
+    if drawn <= hints.stale_until {
+        replayed.screen_mut().flush_update();
     }
-    seen.screen()
+    replayed.screen()
 }
 
-/// Tells a thread that draws for a look when the look is dropped: its caller has hung up.
+/// Stops the drawing thread when the caller's future is dropped: its client has hung up.
 struct CancelOnDrop(Arc<AtomicBool>);
 
 impl Drop for CancelOnDrop {
@@ -152,52 +160,57 @@ impl Drop for CancelOnDrop {
 }
 
 impl Pane {
-    /// Looks through its lens once that shows at least everything up to an offset. A little is drawn here. Much is drawn
-    /// on another thread, a piece at a time, so that nobody else who wants the lens waits for all of it. That ends when the
-    /// budget is used up, or the caller has hung up; the next look goes on from there.
+    /// Calls `look` with the screen once that shows at least everything up to an offset. A little
+    /// is drawn inline. More is drawn on a blocking thread, a piece at a time, so that no other
+    /// caller waits for all of it. That ends when the budget is used up, or the client has hung up;
+    /// the next call continues from there.
     pub(crate) async fn with_screen<T: Send + 'static>(
         self: &Arc<Self>,
         output: Arc<dyn Output>,
         until: u64,
         look: impl FnOnce(&mut ReplayedScreen, &ScreenHints) -> T + Send + 'static,
     ) -> io::Result<T> {
-        let mut lens = self.live_screen.lock().await;
-        if lens.behind(output.as_ref(), until) <= INLINE_BYTES {
+        let mut live = self.live_screen.lock().await;
+        if live.behind(output.as_ref(), until) <= INLINE_BYTES {
             let begun = Instant::now();
             while begun.elapsed() < INLINE_TIME {
-                if let Some((seen, known)) = lens.draw(self, output.as_ref(), until, INLINE_TIME)? {
-                    return Ok(look(seen, &known));
+                if let Some((replayed, hints)) =
+                    live.draw(self, output.as_ref(), until, INLINE_TIME)?
+                {
+                    return Ok(look(replayed, &hints));
                 }
             }
         }
-        drop(lens);
+        drop(live);
         let pane = self.clone();
-        let asker = CancelOnDrop(Arc::default());
-        let is_gone = asker.0.clone();
-        let draw =
-            move || pane.draw_within(DrawBudget::new(), &is_gone, output.as_ref(), until, look);
+        let cancel = CancelOnDrop(Arc::default());
+        let is_cancelled = cancel.0.clone();
+        let draw = move || {
+            pane.draw_within(DrawBudget::new(), &is_cancelled, output.as_ref(), until, look)
+        };
         let drawn = tokio::task::spawn_blocking(draw).await.map_err(io::Error::other)?;
-        drop(asker);
+        drop(cancel);
         drawn
     }
 
-    /// Draws up to an offset and looks, unless the budget is used up before.
+    /// Draws up to an offset and calls `look`, unless the budget is used up before.
     fn draw_within<T>(
         &self,
         budget: DrawBudget,
-        is_gone: &AtomicBool,
+        is_cancelled: &AtomicBool,
         output: &dyn Output,
         until: u64,
         look: impl FnOnce(&mut ReplayedScreen, &ScreenHints) -> T,
     ) -> io::Result<T> {
         let before = self.live_screen.blocking_lock().behind(output, until);
         loop {
-            let mut lens = self.live_screen.blocking_lock();
-            if let Some((seen, known)) = lens.draw(self, output, until, LOCK_TIME)? {
-                return Ok(look(seen, &known));
+            let mut live = self.live_screen.blocking_lock();
+            if let Some((replayed, hints)) = live.draw(self, output, until, LOCK_TIME)? {
+                return Ok(look(replayed, &hints));
             }
-            let left = lens.behind(output, until);
-            if is_gone.load(Ordering::Relaxed) || budget.is_spent(before.saturating_sub(left)) {
+            let left = live.behind(output, until);
+            if is_cancelled.load(Ordering::Relaxed) || budget.is_spent(before.saturating_sub(left))
+            {
                 return Err(DrawBudget::error(left));
             }
         }

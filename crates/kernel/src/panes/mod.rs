@@ -1,4 +1,4 @@
-//! Panes: the table, each pane's own task, and how they are started and found again.
+//! Panes: the table, each pane's own task, and how they are started and recovered.
 
 pub(crate) mod adopted_from;
 pub(crate) mod blocks;

@@ -1,4 +1,4 @@
-//! The lines of an answer, as they are picked one by one.
+//! Collects the lines of one answer, up to its limit.
 
 use std::collections::VecDeque;
 use std::ops::ControlFlow;
@@ -8,20 +8,20 @@ use super::reading::{OutputLine, ReadRequest, ReadStart};
 /// Bytes of text after which an answer is full.
 const FULL: usize = 1 << 20;
 
-/// The lines that were picked, up to the limit.
+/// The lines selected so far, up to the limit.
 pub(super) struct LinePage {
     pub(super) lines: VecDeque<OutputLine>,
-    /// Where the next reading goes on.
+    /// Where the next read continues.
     pub(super) next: u64,
     /// Whether there was more than fits.
     pub(super) is_full: bool,
-    /// Whether older matches went for newer ones.
+    /// Whether older matches were evicted for newer ones.
     pub(super) has_evicted: bool,
-    /// Lines that become context should the next one match.
+    /// Lines that become context if the next one matches.
     recent: VecDeque<OutputLine>,
     before: usize,
     after: usize,
-    /// How many lines of context are still owed to the last match.
+    /// How many lines of context the last match still gets.
     context_left: usize,
     matches: usize,
     limit: usize,
@@ -37,11 +37,11 @@ enum PageRetention {
 }
 
 impl LinePage {
-    /// Nothing yet, from an offset on.
-    pub(super) fn new(ask: &ReadRequest, from: u64) -> Self {
-        let (limit, retention) = match ask.start {
-            ReadStart::Tail(count) => (count.min(ask.limit), PageRetention::Last),
-            ReadStart::Line(_) | ReadStart::Since(_) => (ask.limit, PageRetention::First),
+    /// An empty page that starts at an offset.
+    pub(super) fn new(request: &ReadRequest, from: u64) -> Self {
+        let (limit, retention) = match request.start {
+            ReadStart::Tail(count) => (count.min(request.limit), PageRetention::Last),
+            ReadStart::Line(_) | ReadStart::Since(_) => (request.limit, PageRetention::First),
         };
         Self {
             lines: VecDeque::new(),
@@ -49,8 +49,8 @@ impl LinePage {
             is_full: false,
             has_evicted: false,
             recent: VecDeque::new(),
-            before: ask.before,
-            after: ask.after,
+            before: request.before,
+            after: request.after,
             context_left: 0,
             matches: 0,
             limit,
@@ -59,24 +59,25 @@ impl LinePage {
         }
     }
 
-    /// Whether a line that does not match is of no use, not even beside one that does.
+    /// Whether a line that does not match is of no use, not even as context.
     pub(super) fn needs_no_context(&self) -> bool {
         self.context_left == 0 && self.before == 0
     }
 
-    /// Goes past a line.
+    /// Skips a line.
     pub(super) fn skip(&mut self, next: u64) -> ControlFlow<()> {
         self.next = self.next.max(next);
         ControlFlow::Continue(())
     }
 
-    /// Ends here, although there is more.
+    /// Stops here, although there is more.
     pub(super) fn stop(&mut self) -> ControlFlow<()> {
         self.is_full = true;
         ControlFlow::Break(())
     }
 
-    /// Goes past a line that an earlier answer had, if it was one to pick: it may be context of a new one.
+    /// Skips a line that an earlier answer has covered. It may be context of a new match, or a
+    /// match whose context is new.
     pub(super) fn skip_seen(&mut self, line: OutputLine, next: u64) -> ControlFlow<()> {
         match line.matches {
             Some(true) => {
@@ -136,7 +137,8 @@ impl LinePage {
         }
     }
 
-    /// The oldest match goes, with all that is not context of the next one; that it may be itself.
+    /// Evicts the oldest match, with all lines that are not context of the next one. The evicted
+    /// match may stay as such context.
     fn evict_oldest(&mut self) {
         self.matches -= 1;
         self.has_evicted = true;

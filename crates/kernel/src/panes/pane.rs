@@ -24,7 +24,7 @@ use super::{last_line, screen_cache};
 use crate::Kernel;
 use crate::agents::AgentRecord;
 
-/// One pane. Its parts are reached through short methods that never wait.
+/// One pane. Its state is accessed through short methods that never wait.
 pub(crate) struct Pane {
     pub(crate) id: PaneId,
     pub(crate) created_at: Time,
@@ -33,49 +33,49 @@ pub(crate) struct Pane {
     state: PaneStateLock,
     /// Rises whenever it printed, ended or was resized.
     changes: watch::Sender<u64>,
-    /// Its screen, once somebody has looked at it. An async lock: parsing may take a while.
+    /// Its screen, once a client has read it. An async lock: parsing may take a while.
     pub(crate) live_screen: tokio::sync::Mutex<LiveScreen>,
     /// Its screen as it was last shown.
     pub(crate) screen_cache: screen_cache::ScreenCache,
-    /// What searches found out about its output.
+    /// What searches have learned about its output.
     pub(crate) search_index: blocks::SearchIndex,
-    /// Its last line, for those who wait for it.
+    /// Its last line, shared by the watches of it.
     pub(crate) last_line: last_line::SharedLastLine,
-    /// Whether its files are gone and its name is free. Held while that is being done.
+    /// Whether its files are removed and its name is free. Locked during the removal.
     pub(crate) is_removed: tokio::sync::Mutex<bool>,
 }
 
-/// What is known of a pane. Journal records are made under this lock, so that their order is the order of
-/// the changes.
+/// What is known of a pane. Journal records are made under this lock, so that their order is the
+/// order of the changes.
 pub(crate) struct PaneState {
     pub(crate) record: PaneRecord,
     pub(crate) size: Size,
-    /// Who holds the size.
+    /// The client that holds the size.
     pub(crate) size_held_by: Option<String>,
     pub(crate) connection: KeeperConnection,
     /// How many kills are under way.
     pub(crate) kills: usize,
-    /// Whether it is being ended without its keeper's help: what is recorded then as its end was a kill.
+    /// Whether it is being killed without its keeper: the exit is then recorded as a kill.
     pub(crate) is_forced: bool,
-    /// See [`Known::preamble`].
+    /// See [`ScreenHints::preamble`].
     pub(crate) preamble: Vec<u8>,
-    /// See [`Known::plain_until`].
+    /// See [`ScreenHints::plain_until`].
     pub(crate) plain_until: u64,
-    /// See [`Known::stale_until`].
+    /// See [`ScreenHints::stale_until`].
     pub(crate) stale_until: u64,
-    /// See [`Known::asked_before`].
+    /// See [`ScreenHints::ignore_queries_before`].
     pub(crate) ignore_queries_before: u64,
     /// What it is doing, when its program is an agent.
     pub(crate) agent: Option<AgentInfo>,
-    /// Whether what follows its end is being done.
+    /// Whether the work that follows its exit was started.
     pub(crate) is_exit_handled: bool,
 }
 
-/// How far a pane can be reached.
+/// The connection to a pane's keeper.
 pub(crate) enum KeeperConnection {
     /// It is being started.
     Starting,
-    /// Its keeper is there.
+    /// Its keeper is connected.
     Connected {
         output: Arc<dyn Output>,
         commands: mpsc::Sender<PaneCommand>,
@@ -83,56 +83,49 @@ pub(crate) enum KeeperConnection {
         news: Arc<OutputFlag>,
         keeper: u32,
     },
-    /// Its keeper lives and does not answer; what it printed is there, unless that is damaged.
+    /// Its keeper lives but does not answer. The output can be read, unless it is damaged.
     Unresponsive { output: Option<Arc<dyn Output>>, keeper: Option<u32> },
-    /// Only what it printed is there, unless that is damaged.
+    /// Its keeper is gone. The output can be read, unless it is damaged.
     Detached { output: Option<Arc<dyn Output>> },
 }
 
 impl Pane {
-    pub(crate) fn new(record: PaneRecord, size: Size, reach: KeeperConnection) -> Self {
-        let (id, created_at) = (record.id.clone(), record.created_at);
+    pub(crate) fn new(record: PaneRecord, size: Size, connection: KeeperConnection) -> Self {
+        let id = record.id.clone();
+        let created_at = record.created_at;
         let ancestors = record.ancestors.iter().map(|pane| pane.instance.clone());
         let lineage = std::iter::once(record.instance.clone()).chain(ancestors).collect();
-        let (held_by, kills, plain_until, stale_until) = (None, 0, 0, 0);
         let preamble = record.modes.clone().into_bytes();
         let agent = AgentRecord::initial_info(&record);
-        let is_followed_up = false;
         let state = PaneState {
             record,
             size,
-            size_held_by: held_by,
-            connection: reach,
-            kills,
+            size_held_by: None,
+            connection,
+            kills: 0,
             is_forced: false,
             preamble,
-            plain_until,
-            stale_until,
+            plain_until: 0,
+            stale_until: 0,
             ignore_queries_before: 0,
             agent,
-            is_exit_handled: is_followed_up,
+            is_exit_handled: false,
         };
-        let state = PaneStateLock::new(state);
-        let (changes, live_screen) = (watch::Sender::new(0), tokio::sync::Mutex::default());
-        let (search_index, last_line) =
-            (blocks::SearchIndex::default(), last_line::SharedLastLine::default());
-        let (screen_cache, is_removed) =
-            (screen_cache::ScreenCache::default(), tokio::sync::Mutex::default());
         Self {
             id,
             created_at,
             lineage,
-            state,
-            changes,
-            live_screen,
-            screen_cache,
-            search_index,
-            last_line,
-            is_removed,
+            state: PaneStateLock::new(state),
+            changes: watch::Sender::new(0),
+            live_screen: tokio::sync::Mutex::default(),
+            screen_cache: screen_cache::ScreenCache::default(),
+            search_index: blocks::SearchIndex::default(),
+            last_line: last_line::SharedLastLine::default(),
+            is_removed: tokio::sync::Mutex::default(),
         }
     }
 
-    /// Tells it from all others that ever had its name.
+    /// Distinguishes it from every other pane that ever had its name.
     pub(crate) fn instance(&self) -> &Instance {
         &self.lineage[0]
     }
@@ -151,28 +144,28 @@ impl Pane {
         self.state.lock()
     }
 
-    /// Wakes whoever waits for news of it.
+    /// Wakes all tasks that wait for a change of it.
     pub(crate) fn notify(&self) {
         self.changes.send_modify(|count| *count += 1);
     }
 
-    /// How many wait for news of it.
+    /// How many tasks wait for a change of it.
     pub(crate) fn watchers(&self) -> usize {
         self.changes.receiver_count()
     }
 
-    /// A level that rises with news of it.
+    /// A counter that rises with each change of it.
     pub(crate) fn watch(&self) -> watch::Receiver<u64> {
         self.changes.subscribe()
     }
 
-    /// Its terminal has this size now; whether that is news, which is then told.
+    /// Records its terminal's size. Returns whether that is a change, which is then published.
     pub(crate) fn set_size(&self, kernel: &Kernel, size: Size) -> bool {
         let changed = std::mem::replace(&mut self.lock().size, size) != size;
         if changed {
             let marks = self.output().map(|output| output.sizes(0)).unwrap_or_default();
             let mut payload = self.event_payload(json!({ "size": size }));
-            // A keeper of an older version does not know.
+            // The tape of an older keeper has no such mark.
             if let Some(mark) = marks.iter().rev().find(|mark| mark.size == size) {
                 payload["offset"] = json!(mark.offset);
             }
@@ -182,7 +175,7 @@ impl Pane {
         changed
     }
 
-    /// Its terminal's size is held by this one now.
+    /// Records which client holds its terminal's size.
     pub(crate) fn set_size_holder(&self, kernel: &Kernel, holder: Option<String>) {
         let changed = {
             let mut state = self.lock();
@@ -192,7 +185,7 @@ impl Pane {
         };
         if changed {
             kernel.emit("pane:size-held", &self.event_payload(json!({ "holder": holder })));
-            // Whoever let it go may be a view that was closed, which not every tmux tells us of.
+            // The last holder may be a view that was closed; not every tmux version reports that.
             kernel.tmux_views().pane_changed(&self.id);
         }
     }
@@ -207,8 +200,8 @@ impl Pane {
 
     /// Waits until its program has ended.
     pub(crate) async fn ended(&self) {
-        let mut stirred = self.watch();
-        while self.lock().status().is_live() && stirred.changed().await.is_ok() {}
+        let mut changes = self.watch();
+        while self.lock().status().is_live() && changes.changed().await.is_ok() {}
     }
 
     pub(crate) fn info(&self) -> PaneInfo {
@@ -216,19 +209,20 @@ impl Pane {
         state.info(state.output_stats())
     }
 
-    pub(crate) fn connect(&self, link: &PaneHandle) {
-        let (output, commands) = (link.output.clone(), link.commands.clone());
-        let typed = link.typed.clone();
-        let news = link.output_flag.clone();
+    pub(crate) fn connect(&self, handle: &PaneHandle) {
+        let output = handle.output.clone();
+        let commands = handle.commands.clone();
+        let typed = handle.typed.clone();
+        let news = handle.output_flag.clone();
         let mut state = self.lock();
-        state.record.pid = Some(link.pid);
+        state.record.pid = Some(handle.pid);
         state.connection =
-            KeeperConnection::Connected { output, commands, typed, news, keeper: link.keeper };
+            KeeperConnection::Connected { output, commands, typed, news, keeper: handle.keeper };
         drop(state);
         self.notify();
     }
 
-    /// The keeper lives, and does not answer.
+    /// The keeper lives but does not answer.
     pub(crate) fn mark_unresponsive(&self, output: Option<Arc<dyn Output>>, keeper: Option<u32>) {
         let mut state = self.lock();
         state.size_held_by = None;
@@ -243,7 +237,7 @@ impl Pane {
         self.detach_with(output);
     }
 
-    /// The keeper is gone, and this is what it left.
+    /// The keeper is gone, and this is the output it left.
     pub(crate) fn detach_with(&self, output: Option<Arc<dyn Output>>) {
         let mut state = self.lock();
         state.size_held_by = None;
@@ -254,11 +248,12 @@ impl Pane {
         self.lock().output()
     }
 
-    /// What is known of it without parsing it.
+    /// What is known of it without parsing its output.
     pub(crate) fn screen_hints(&self, output: &dyn Output) -> ScreenHints {
         let is_over = self.is_over(output);
         let state = self.lock();
-        // Who has ended ends no update any more; of a keeper that does not answer nobody hears.
+        // A program that has exited ends no update any more, and an unresponsive keeper reports
+        // nothing.
         let is_over = is_over || matches!(state.connection, KeeperConnection::Unresponsive { .. });
         ScreenHints {
             preamble: state.preamble.clone(),
@@ -278,7 +273,7 @@ impl Pane {
         OutputText::new(output).end(self.is_over(output))
     }
 
-    /// What it printed, or why that cannot be shown.
+    /// Its output, or why that cannot be read.
     pub(crate) fn readable(&self) -> Result<Arc<dyn Output>, Refusal> {
         let state = self.lock();
         state.output().ok_or_else(|| {
@@ -290,12 +285,12 @@ impl Pane {
         })
     }
 
-    /// Whether it is a pane of somebody's tmux.
+    /// Whether it is a pane of a user's tmux server.
     pub(crate) fn is_adopted(&self) -> bool {
         self.lock().record.origin.is_some()
     }
 
-    /// A level that rises when somebody types into it, where anybody counts that.
+    /// A counter of typed input, also by our own callers. None while no keeper is connected.
     pub(crate) fn watch_typing(&self) -> Option<watch::Receiver<Option<u64>>> {
         match &self.lock().connection {
             KeeperConnection::Connected { typed, .. } => Some(typed.clone()),
@@ -305,12 +300,12 @@ impl Pane {
         }
     }
 
-    /// How often somebody has typed into it.
+    /// How often input was typed into it, where its keeper counts that.
     pub(crate) fn typed(&self) -> Option<u64> {
-        self.watch_typing().and_then(|hands| *hands.borrow())
+        self.watch_typing().and_then(|count| *count.borrow())
     }
 
-    /// How many writes behind a guard its keeper has done, where it counts them.
+    /// How many guarded writes its keeper has done, where it counts them.
     pub(crate) fn guarded_writes(&self) -> Option<u64> {
         let state = self.lock();
         if let KeeperConnection::Connected { news, .. } = &state.connection {
@@ -320,7 +315,8 @@ impl Pane {
         }
     }
 
-    /// How to tell it something, while its keeper answers. Where tmux does what is asked, the keeper does not matter.
+    /// Where to send commands, while its keeper answers. Commands to an adopted pane go to tmux, so
+    /// its keeper does not matter.
     pub(crate) fn commands(&self) -> Result<mpsc::Sender<PaneCommand>, Refusal> {
         let sender = self.sender()?;
         let state = self.lock();
@@ -334,7 +330,7 @@ impl Pane {
         }
     }
 
-    /// The same, also while its keeper does not answer: for what is to happen once it does.
+    /// The same, also while a connected keeper does not answer: for what is to happen once it does.
     pub(crate) fn sender(&self) -> Result<mpsc::Sender<PaneCommand>, Refusal> {
         let state = self.lock();
         match &state.connection {
@@ -347,7 +343,7 @@ impl Pane {
         }
     }
 
-    /// Refuses what needs its keeper, while that lives and does not answer.
+    /// Refuses what needs the keeper while that is unresponsive.
     pub(crate) fn check_responsive(&self) -> Result<(), Refusal> {
         match &self.lock().connection {
             KeeperConnection::Unresponsive { keeper, .. } => {
@@ -367,7 +363,8 @@ impl Pane {
         self.ask(|reply| PaneCommand::Input(parts, reply)).await
     }
 
-    /// Has its keeper do something, and waits for the answer; nothing when the keeper goes away before it answers.
+    /// Sends a command to its keeper and waits for the answer. None if the keeper goes away before
+    /// it answers.
     ///
     /// # Errors
     /// When there is no keeper yet, or none any more.
@@ -378,13 +375,14 @@ impl Pane {
         let (reply, answer) = oneshot::channel();
         let commands = self.commands()?;
         let asking = async {
-            // A command that was not taken comes back with the reply in it: who waits for that holds up themselves.
+            // A command that was not sent comes back with `reply` in it. It must be dropped:
+            // waiting for the answer while holding `reply` would never end.
             match commands.send(command(reply)).await {
                 Ok(()) => answer.await.ok(),
                 Err(_) => None,
             }
         };
-        // The backend has deadlines of its own, and says more when one has passed; this one is for tmux.
+        // The backend has its own time-outs, with better messages; this one is for tmux.
         timeout(3 * REPLY_TIMEOUT, asking)
             .await
             .map_err(|_| late(&self.id, "what was asked", false))
@@ -395,14 +393,15 @@ fn starting(id: &PaneId) -> Refusal {
     Refusal::new(Code::Busy, format!("the pane `{id}` is being started; try again"))
 }
 
-/// The refusal because a keeper has not answered in time. What was not sent to it was taken back.
+/// The refusal because a keeper has not answered in time. A request that was not sent to it was
+/// withdrawn.
 pub(crate) fn late(id: &PaneId, what: &str, taken_back: bool) -> Refusal {
-    let fate = match taken_back {
+    let outcome = match taken_back {
         true => format!("{what} was taken back"),
         false => format!("{what} may still arrive"),
     };
     let sentence = format!(
-        "the keeper of pane `{id}` has not answered for {} s; {fate}",
+        "the keeper of pane `{id}` has not answered for {} s; {outcome}",
         REPLY_TIMEOUT.as_secs()
     );
     Refusal::new(Code::Timeout, sentence).with_details(json!({ "takenBack": taken_back }))
@@ -433,7 +432,7 @@ pub(crate) fn unreadable(error: io::Error) -> Refusal {
 
 /// The refusal to do something to a pane that has ended.
 pub(crate) fn pane_gone(id: &PaneId, status: PaneStatus) -> Refusal {
-    // Its end may not be written down yet.
+    // Its exit may not be recorded yet.
     let how = if status.is_live() { "it has just ended".to_owned() } else { status.to_string() };
     Refusal::new(Code::Gone, format!("the program in pane `{id}` is not running any more ({how})"))
 }
@@ -465,17 +464,17 @@ impl PaneState {
         }
     }
 
-    /// What its tape has now.
+    /// The current values of its tape.
     pub(super) fn output_stats(&self) -> OutputStats {
         let Some(output) = self.tape() else {
             return OutputStats { size: self.size, lines: 0, bytes: 0, dropped: 0, damage: None };
         };
-        // The tape has its size before the news of it is here.
+        // The tape has a new size before the event of it arrives.
         let Summary { first, end, lines, size, damage } = output.summary();
         OutputStats { size, lines, bytes: end, dropped: first, damage }
     }
 
-    pub(super) fn info(&self, printed: OutputStats) -> PaneInfo {
+    pub(super) fn info(&self, stats: OutputStats) -> PaneInfo {
         let record = &self.record;
         let end = record.end;
         let exit = end.and_then(|end| end.exit);
@@ -486,7 +485,7 @@ impl PaneState {
             argv: record.argv.clone(),
             cwd: record.cwd.clone(),
             pid: record.pid,
-            size: printed.size,
+            size: stats.size,
             size_held_by: self.size_held_by.clone(),
             status: self.status(),
             killing: 0 < self.kills && end.is_none(),
@@ -509,15 +508,15 @@ impl PaneState {
             tags: record.tags.clone(),
             persist: record.persist,
             parent: record.parent().map(|parent| parent.id.clone()),
-            lines: printed.lines,
-            bytes: printed.bytes,
-            dropped: printed.dropped,
-            damage: printed.damage.map(|damage| damage.to_string()),
+            lines: stats.lines,
+            bytes: stats.bytes,
+            dropped: stats.dropped,
+            damage: stats.damage.map(|damage| damage.to_string()),
             agent: self.agent.clone(),
         }
     }
 
-    /// Takes the program's word for its title; answers whether that changed anything.
+    /// Sets the title that the program asks for. Returns whether that changed anything.
     pub(crate) fn retitle(&mut self, title: String) -> bool {
         let changed = match &self.record.title {
             PaneTitle::Given(_) => false,

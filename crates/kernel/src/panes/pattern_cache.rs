@@ -1,5 +1,6 @@
-//! Patterns that somebody uses or has just used. Whoever looks for something often looks for it again, a thousand may wait
-//! for the same, and to make a pattern that knows all letters of the world takes longer than to search with it.
+//! A cache of compiled patterns that are in use or were used recently. A client often repeats its
+//! pattern, a thousand clients may wait for the same one, and compiling a pattern with Unicode
+//! classes takes longer than searching with it.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
@@ -9,58 +10,62 @@ use tokio::sync::Semaphore;
 
 use super::pattern::{LinePattern, PatternKey, PatternParam};
 
-/// How many are kept that nobody uses.
+/// How many recently used patterns are kept.
 const MAX_RECENT: usize = 8;
-/// A pattern that is larger than this is not kept, in bytes.
+/// A pattern that is larger than this, in bytes, is not kept.
 const LARGEST: usize = 256 << 10;
-/// How much is done away from the other tasks at a time, so that no number of callers takes all threads.
+/// How many blocking jobs run at a time, so that no number of callers takes all threads.
 const MAX_BLOCKING: usize = 2;
 
-/// Patterns by what was written.
+/// Patterns by their texts.
 #[derive(Debug)]
 pub(crate) struct PatternCache {
     table: Mutex<PatternTable>,
-    /// Who may make a large one. One at a time: whoever comes second often wants the same.
+    /// Held while a large pattern is compiled. One at a time: the next caller often wants the same
+    /// one.
     compiling: Semaphore,
     blocking: Semaphore,
 }
 
 #[derive(Debug, Default)]
 struct PatternTable {
-    /// The last ones, the last used first.
+    /// The last patterns, most recently used first.
     recent: VecDeque<(PatternKey, Arc<LinePattern>)>,
-    /// All that somebody uses, and some that nobody does any more.
+    /// All patterns in use, and some that were dropped.
     live: HashMap<PatternKey, Weak<LinePattern>>,
 }
 
 impl Default for PatternCache {
     fn default() -> Self {
-        let (making, away) = (Semaphore::new(1), Semaphore::new(MAX_BLOCKING));
-        Self { table: Mutex::default(), compiling: making, blocking: away }
+        Self {
+            table: Mutex::default(),
+            compiling: Semaphore::new(1),
+            blocking: Semaphore::new(MAX_BLOCKING),
+        }
     }
 }
 
 impl PatternCache {
-    /// A pattern: a new one, or one that is there. What takes a while is made away from the other tasks.
-    pub(crate) async fn get(&self, asked: PatternParam) -> Result<Arc<LinePattern>, Refusal> {
-        if let Some(pattern) = self.find(&asked.key) {
+    /// Returns a cached pattern, or compiles it. Large ones are compiled on a blocking thread.
+    pub(crate) async fn get(&self, param: PatternParam) -> Result<Arc<LinePattern>, Refusal> {
+        if let Some(pattern) = self.find(&param.key) {
             return Ok(pattern);
         }
-        asked.check()?;
-        if asked.is_light() {
-            let pattern = asked.read()?;
-            return Ok(self.keep(asked.key, pattern));
+        param.check()?;
+        if param.is_light() {
+            let pattern = param.read()?;
+            return Ok(self.keep(param.key, pattern));
         }
         let _turn = self.compiling.acquire().await.map_err(Refusal::internal)?;
-        if let Some(pattern) = self.find(&asked.key) {
+        if let Some(pattern) = self.find(&param.key) {
             return Ok(pattern);
         }
-        let wanted = asked.key.clone();
-        let made = tokio::task::spawn_blocking(move || asked.read());
-        Ok(self.keep(wanted, made.await.map_err(Refusal::internal)??))
+        let key = param.key.clone();
+        let compiled = tokio::task::spawn_blocking(move || param.read());
+        Ok(self.keep(key, compiled.await.map_err(Refusal::internal)??))
     }
 
-    /// Does something that takes a while away from the other tasks, when it is its turn.
+    /// Runs a long job on a blocking thread, when a slot is free.
     pub(crate) async fn run_blocking<T: Send + 'static>(
         &self,
         work: impl FnOnce() -> T + Send + 'static,
@@ -69,21 +74,21 @@ impl PatternCache {
         tokio::task::spawn_blocking(work).await.map_err(Refusal::internal)
     }
 
-    fn find(&self, wanted: &PatternKey) -> Option<Arc<LinePattern>> {
-        self.table.lock().unwrap_or_else(PoisonError::into_inner).find(wanted)
+    fn find(&self, key: &PatternKey) -> Option<Arc<LinePattern>> {
+        self.table.lock().unwrap_or_else(PoisonError::into_inner).find(key)
     }
 
-    fn keep(&self, wanted: PatternKey, pattern: LinePattern) -> Arc<LinePattern> {
+    fn keep(&self, key: PatternKey, pattern: LinePattern) -> Arc<LinePattern> {
         let pattern = Arc::new(pattern);
-        self.table.lock().unwrap_or_else(PoisonError::into_inner).keep(wanted, &pattern);
+        self.table.lock().unwrap_or_else(PoisonError::into_inner).keep(key, &pattern);
         pattern
     }
 }
 
 impl PatternTable {
-    fn find(&mut self, wanted: &PatternKey) -> Option<Arc<LinePattern>> {
-        let pattern = self.live.get(wanted)?.upgrade()?;
-        if let Some(at) = self.recent.iter().position(|(kept, _)| kept == wanted)
+    fn find(&mut self, key: &PatternKey) -> Option<Arc<LinePattern>> {
+        let pattern = self.live.get(key)?.upgrade()?;
+        if let Some(at) = self.recent.iter().position(|(kept, _)| kept == key)
             && let Some(found) = self.recent.remove(at)
         {
             self.recent.push_front(found);
@@ -91,16 +96,16 @@ impl PatternTable {
         Some(pattern)
     }
 
-    fn keep(&mut self, wanted: PatternKey, pattern: &Arc<LinePattern>) {
+    fn keep(&mut self, key: PatternKey, pattern: &Arc<LinePattern>) {
         if pattern.size() <= LARGEST {
-            self.recent.push_front((wanted.clone(), pattern.clone()));
+            self.recent.push_front((key.clone(), pattern.clone()));
             self.recent.truncate(MAX_RECENT);
         }
-        // Now and then is enough, and costs each new one next to nothing.
+        // Cleaning up only when the map is full costs next to nothing per insertion.
         if self.live.len() == self.live.capacity() {
             self.live.retain(|_, pattern| 0 < pattern.strong_count());
         }
-        self.live.insert(wanted, Arc::downgrade(pattern));
+        self.live.insert(key, Arc::downgrade(pattern));
     }
 }
 
@@ -142,7 +147,8 @@ mod tests {
         assert!(patterns.table.lock().unwrap().live.len() < 100);
     }
 
-    /// Half a second of work if each made its own, and on this one thread that answers others.
+    /// Half a second of work if each caller compiled its own, and on the one thread that serves the
+    /// others.
     #[tokio::test]
     async fn many_who_want_the_same_large_one_wait_for_the_first() {
         let patterns = PatternCache::default();

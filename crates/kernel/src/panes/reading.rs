@@ -1,7 +1,8 @@
-//! Reading lines: from a place on, up to a limit, picked by a pattern with some context.
+//! Reading lines: from a position on, up to a limit, filtered by a pattern with some context.
 //!
-//! Lines are read whole. A cursor in the middle of one leads to that line once more, from its beginning, when
-//! more of it was printed: only so nothing is lost of it, and nothing is half a character or half a sequence.
+//! Lines are read whole. A cursor in the middle of a line returns that line again from its start
+//! when more of it was printed: only then is nothing lost, and no character or escape sequence is
+//! cut in half.
 
 #[cfg(test)]
 mod tests;
@@ -20,9 +21,9 @@ use super::page::LinePage;
 use super::pattern::LinePattern;
 use super::text::{LineStart, MAX_DRAWN_CHARS, MAX_MATCHED_CHARS, OutputText, RawLine};
 
-/// Characters of a line that are shown; the rest is cut, and said to be.
+/// How many characters of a line are shown; a longer one is cut and marked so.
 pub(crate) const MAX_SHOWN_CHARS: usize = 2000;
-/// What is read within a moment, in bytes.
+/// How many bytes are read without a noticeable delay.
 const SMALL_READ: u64 = 1 << 20;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
@@ -31,11 +32,12 @@ pub(crate) struct OutputLine {
     pub(crate) n: u64,
     /// What it says.
     pub(crate) text: String,
-    /// Whether it is longer than the 2000 characters that are shown. A pattern looks at up to 262144.
+    /// Whether it is longer than the 2000 characters that are shown. A pattern looks at up to
+    /// 262144.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(crate) cut: bool,
-    /// Whether its beginning was printed before `since`, and more of it after: this is all of it, in place of
-    /// what an earlier answer had of the line of this number.
+    /// Whether its beginning was printed before `since`, and more of it after: this is all of it,
+    /// in place of what an earlier answer had of the line of this number.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(crate) continued: bool,
     /// Whether its end was not printed yet, so that there may be more of it later.
@@ -50,13 +52,13 @@ pub(crate) struct OutputLine {
 }
 
 impl OutputLine {
-    /// A line that was cleaned, cut at what is shown of one.
+    /// A cleaned line, cut at what is shown of one.
     pub(crate) fn of(n: u64, line: lines::TextLine<'_>) -> Self {
         let line = line.cut_at(MAX_SHOWN_CHARS);
         Self { n, text: line.text.into_owned(), cut: line.cut, ..Self::default() }
     }
 
-    /// A line that was cleaned, with all that is known of it.
+    /// A cleaned line, with the flags of the raw one.
     pub(crate) fn from_raw(raw: RawLine<'_>, line: lines::TextLine<'_>) -> Self {
         Self {
             open: !raw.has_newline,
@@ -66,8 +68,9 @@ impl OutputLine {
     }
 }
 
-/// A line as a person would read it, all of it, for patterns to match; [`Line::of`] cuts it at what is shown.
-/// Borrowed where it was printed like that: most lines are looked at and not picked.
+/// A line as a person would read it, all of it, for patterns to match; [`OutputLine::of`] cuts it
+/// at what is shown. Borrowed where it was printed like that: most lines are matched and not
+/// selected.
 pub(crate) fn clean_line(raw: RawLine<'_>) -> lines::TextLine<'_> {
     raw.clean(MAX_DRAWN_CHARS)
 }
@@ -93,7 +96,7 @@ pub(crate) enum ReadStart {
     Tail(usize),
 }
 
-/// Output that nobody can read any more.
+/// Output that can no longer be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub(crate) struct LostRange {
     /// Where it began.
@@ -112,7 +115,7 @@ impl LostRange {
 /// What was read.
 pub(crate) struct LinesRead {
     pub(crate) lines: Vec<OutputLine>,
-    /// Where the next reading goes on.
+    /// Where the next read continues.
     pub(crate) next: Offset,
     /// Lines printed so far.
     pub(crate) total: u64,
@@ -124,57 +127,60 @@ pub(crate) struct LinesRead {
     pub(crate) gap: Option<LostRange>,
 }
 
-/// Reads lines, as if the output ended here.
-pub(crate) fn read(output: &dyn Output, end: u64, ask: &ReadRequest) -> io::Result<LinesRead> {
-    LineReader::new(output, end, ask)?.run()
+/// Reads lines, as if the output ended at `end`.
+pub(crate) fn read(output: &dyn Output, end: u64, request: &ReadRequest) -> io::Result<LinesRead> {
+    LineReader::new(output, end, request)?.run()
 }
 
-/// The last lines of an output that ends here.
+/// The last lines of an output that ends at `end`.
 pub(crate) fn last(output: &dyn Output, end: u64, limit: usize) -> io::Result<LinesRead> {
     let start = ReadStart::Tail(usize::MAX);
     read(output, end, &ReadRequest { start, limit, pattern: None, before: 0, after: 0 })
 }
 
-/// A reading that is about to begin. Where the output ends is settled, however much is printed meanwhile; a cursor may be
-/// behind that, within a character that is not whole yet.
+/// One read. Where the output ends is fixed, however much is printed meanwhile; a cursor may be
+/// beyond that, within an incomplete character.
 pub(crate) struct LineReader<'a> {
     output: &'a dyn Output,
     request: &'a ReadRequest,
     end: u64,
     total: u64,
-    /// Where the first line is that is looked at.
+    /// The first line to read.
     from: LineStart,
-    /// Where what was not given before begins; what is before it is at most context.
+    /// Where output begins that no earlier read has returned; what is before it is at most context.
     new_from: u64,
-    /// Where the lines that have nothing new end.
+    /// The end of the lines that have nothing new.
     given_until: u64,
 }
 
 impl<'a> LineReader<'a> {
-    pub(crate) fn new(output: &'a dyn Output, end: u64, ask: &'a ReadRequest) -> io::Result<Self> {
+    pub(crate) fn new(
+        output: &'a dyn Output,
+        end: u64,
+        request: &'a ReadRequest,
+    ) -> io::Result<Self> {
         let text = OutputText::new(output);
         let total = text.total_until(end)?;
-        let from = match ask.start {
+        let from = match request.start {
             ReadStart::Since(since) => text.line_at(since)?,
             ReadStart::Line(n) => text.line(n)?,
-            // The last matches are found by looking at all of them.
-            ReadStart::Tail(_) if ask.pattern.is_some() => text.first()?,
+            // The last matches can only be found by reading everything.
+            ReadStart::Tail(_) if request.pattern.is_some() => text.first()?,
             ReadStart::Tail(count) => {
-                let place = text.line(total.saturating_sub(count.min(ask.limit) as u64))?;
+                let line = text.line(total.saturating_sub(count.min(request.limit) as u64))?;
                 // The last lines are lost: those before them are the last that can be read.
-                if place.truncated_start && end <= place.offset { text.first()? } else { place }
+                if line.truncated_start && end <= line.offset { text.first()? } else { line }
             }
         };
-        let new = from.offset.min(end);
-        let mut reading =
-            Self { output, request: ask, end, total, from, new_from: new, given_until: 0 };
-        if let ReadStart::Since(since) = ask.start {
+        let new_from = from.offset.min(end);
+        let mut reading = Self { output, request, end, total, from, new_from, given_until: 0 };
+        if let ReadStart::Since(since) = request.start {
             reading.include_context(since.min(output.end()))?;
         }
         Ok(reading)
     }
 
-    /// Begins as far before a cursor as there can be context of what comes after it.
+    /// Starts as far before a cursor as there can be context of what comes after it.
     fn include_context(&mut self, since: u64) -> io::Result<()> {
         self.new_from = since;
         self.given_until = match self.from.offset < since {
@@ -188,7 +194,7 @@ impl<'a> LineReader<'a> {
         Ok(())
     }
 
-    /// The offset after the end of a line, if nothing else of it follows an offset; else that offset.
+    /// The offset after the newline, if nothing else of the line follows `offset`; else `offset`.
     fn after_line_end(&self, offset: u64) -> io::Result<u64> {
         let mut bytes = [0; 64];
         let wanted = bytes
@@ -203,9 +209,9 @@ impl<'a> LineReader<'a> {
         })
     }
 
-    /// Whether it takes no more than a moment.
+    /// Whether it is quick enough to run inline.
     pub(crate) fn is_short(&self) -> io::Result<bool> {
-        // A hard one may take a second for a single line.
+        // A pattern that is not light may take a second for a single line.
         if self.request.pattern.as_ref().is_some_and(|pattern| !pattern.is_light()) {
             return Ok(false);
         }
@@ -221,72 +227,75 @@ impl<'a> LineReader<'a> {
             .is_ok_and(|mark| self.request.limit as u64 <= mark.lines.saturating_sub(self.from.n)))
     }
 
-    /// Reads.
+    /// Runs the read.
     pub(crate) fn run(self) -> io::Result<LinesRead> {
         let text = OutputText::new(self.output);
-        let mut picked = LinePage::new(self.request, self.new_from);
-        let (mut expected, mut gap) = (None, None);
+        let mut page = LinePage::new(self.request, self.new_from);
+        let mut expected = None;
+        let mut gap = None;
         text.each_until(self.from, self.end, |raw| {
             match expected.replace(raw.next) {
                 None if matches!(self.request.start, ReadStart::Since(_)) => {
                     gap = LostRange::between(self.new_from, raw.offset);
                 }
-                // Nothing new was given before it: this reading reports what is missing.
-                Some(expected) if expected < raw.offset && self.reports_gap(&picked) => {
+                // Nothing new was returned before it: this read reports what is missing.
+                Some(expected) if expected < raw.offset && self.reports_gap(&page) => {
                     gap = LostRange::between(self.new_from, raw.offset);
                 }
-                // The ring was faster, or the file is cut. The next reading says what is missing.
-                Some(expected) if expected < raw.offset && !self.is_tail() => return picked.stop(),
+                // The ring has overwritten it, or the file is truncated. The next read reports what
+                // is missing.
+                Some(expected) if expected < raw.offset && !self.is_tail() => return page.stop(),
                 None | Some(_) => {}
             }
-            self.look(raw, &mut picked)
+            self.look(raw, &mut page)
         })?;
-        let mut truncated = picked.is_full;
-        // All that is left of the output is lost.
-        if !picked.is_full && picked.next < self.end && !self.is_tail() {
-            match self.reports_gap(&picked) {
+        let mut truncated = page.is_full;
+        // The rest of the output is lost.
+        if !page.is_full && page.next < self.end && !self.is_tail() {
+            match self.reports_gap(&page) {
                 true => {
                     gap = gap.or(LostRange::between(self.new_from, self.end));
-                    picked.next = self.end;
+                    page.next = self.end;
                 }
                 false => truncated = true,
             }
         }
-        let (next, dropped) = (Offset(picked.next), text.first()?.n);
-        let truncated = truncated || self.hides_more(&picked, dropped);
-        let (lines, total) = (picked.lines.into(), self.total);
-        Ok(LinesRead { lines, next, total, dropped, truncated, gap })
+        let next = Offset(page.next);
+        let dropped = text.first()?.n;
+        let truncated = truncated || self.hides_more(&page, dropped);
+        let lines = page.lines.into();
+        Ok(LinesRead { lines, next, total: self.total, dropped, truncated, gap })
     }
 
-    fn look(&self, raw: RawLine<'_>, picked: &mut LinePage) -> ControlFlow<()> {
+    fn look(&self, raw: RawLine<'_>, page: &mut LinePage) -> ControlFlow<()> {
         let line = clean_line(raw);
         let pattern = self.request.pattern.as_ref();
         let matches = pattern.map(|pattern| pattern.is_match_within(&line, MAX_MATCHED_CHARS));
         let is_new = self.given_until < raw.next;
-        if matches == Some(false) && is_new && picked.needs_no_context() {
-            return picked.skip(raw.next);
+        if matches == Some(false) && is_new && page.needs_no_context() {
+            return page.skip(raw.next);
         }
         let continued = is_new && raw.offset < self.new_from;
         let line = OutputLine { matches, continued, ..OutputLine::from_raw(raw, line) };
-        if is_new { picked.add(line, raw.next) } else { picked.skip_seen(line, raw.next) }
+        if is_new { page.add(line, raw.next) } else { page.skip_seen(line, raw.next) }
     }
 
-    /// Whether a gap belongs to this reading: it has a cursor, and nothing that came after that was given.
-    fn reports_gap(&self, picked: &LinePage) -> bool {
-        matches!(self.request.start, ReadStart::Since(_)) && picked.next <= self.new_from
+    /// Whether this read reports a gap: it has a cursor, and has returned nothing after that.
+    fn reports_gap(&self, page: &LinePage) -> bool {
+        matches!(self.request.start, ReadStart::Since(_)) && page.next <= self.new_from
     }
 
     fn is_tail(&self) -> bool {
         matches!(self.request.start, ReadStart::Tail(_))
     }
 
-    /// Whether more of the last lines, or matches, were asked for than the limit lets through, and are there.
-    fn hides_more(&self, picked: &LinePage, dropped: u64) -> bool {
-        let are_there = match self.request.pattern {
-            Some(_) => picked.has_evicted,
+    /// Whether more of the last lines, or matches, were requested than the limit allows, and exist.
+    fn hides_more(&self, page: &LinePage, dropped: u64) -> bool {
+        let has_more = match self.request.pattern {
+            Some(_) => page.has_evicted,
             None => dropped < self.from.n,
         };
-        are_there
+        has_more
             && matches!(self.request.start, ReadStart::Tail(count) if self.request.limit < count)
     }
 }

@@ -1,4 +1,5 @@
-//! What is remembered of a pane: in the journal's records, and beside its tape as it was first.
+//! What is stored of a pane: its record in the journal, and the first version of that beside its
+//! tape.
 
 use paned_model::{Exit, Instance, Meta, PaneId, PaneRef, PaneStatus, Time};
 use serde::{Deserialize, Serialize};
@@ -12,8 +13,8 @@ use crate::tmux_view::ViewSpec;
 use super::adopted_from::AdoptedOrigin;
 use super::exit_notice::ExitNoticeFormat;
 
-/// The payload of an event about a pane: these fields, the pane's name and its instance. Which grants are shown the event
-/// is decided by the instance, for a name may be another pane's by then.
+/// The payload of an event about a pane: these fields, the pane's name and its instance. The
+/// instance decides which grants see the event, because the name may be another pane's by then.
 pub(crate) fn event_payload(pane: &PaneRef, mut payload: Value) -> Value {
     payload["paneId"] = json!(pane.id);
     payload["instance"] = json!(pane.instance);
@@ -23,13 +24,13 @@ pub(crate) fn event_payload(pane: &PaneRef, mut payload: Value) -> Value {
 /// The kind of a pane's record in the journal.
 pub(crate) const KIND: &str = "pane";
 
-/// What is remembered of a pane. That it is there means that `pane:created` was told; that it has an end
-/// means that the end was told.
+/// What is stored of a pane. A record means that `pane:created` was published; an `end` in it means
+/// that the exit was published.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct PaneRecord {
     pub(crate) id: PaneId,
-    /// Tells it from all others that ever had its name.
+    /// Distinguishes it from every other pane that ever had its name.
     pub(crate) instance: Instance,
     pub(crate) title: PaneTitle,
     pub(crate) argv: Vec<String>,
@@ -37,10 +38,10 @@ pub(crate) struct PaneRecord {
     pub(crate) meta: Meta,
     pub(crate) tags: Vec<String>,
     pub(crate) persist: bool,
-    /// Whether its end is told to whoever started it.
+    /// Whether the client that started it gets a notice of its exit.
     #[serde(default)]
     pub(crate) notify_on_exit: bool,
-    /// How it is told then.
+    /// How that notice is written.
     #[serde(default, skip_serializing_if = "ExitNoticeFormat::is_default")]
     pub(crate) notice: ExitNoticeFormat,
     /// After how many seconds it is ended.
@@ -49,20 +50,20 @@ pub(crate) struct PaneRecord {
     /// The pane it was started from, the one that was started from, and so on.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) ancestors: Vec<PaneRef>,
-    /// Its program's process, which may be another program's once it has ended.
+    /// The process id of its program, which may be another program's once it has ended.
     #[serde(default)]
     pub(crate) pid: Option<u32>,
-    /// The escape bytes that make a fresh terminal what its program has made of it, but for what it shows: modes, title
-    /// and more. For when what it printed then is no longer kept.
+    /// The escape bytes that bring a new terminal into the state that its program has set, except
+    /// for the text on it: modes, title and more. For when that output is no longer kept.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub(crate) modes: String,
-    /// Where it is to be seen in tmux.
+    /// Where tmux is to show it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) view: Option<ViewSpec>,
     /// Where it came from, when it was adopted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) origin: Option<AdoptedOrigin>,
-    /// What it is as an agent, when its program is one.
+    /// What is stored of the agent, when its program is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) agent: Option<AgentRecord>,
     pub(crate) created_at: Time,
@@ -71,15 +72,15 @@ pub(crate) struct PaneRecord {
     pub(crate) end: Option<PaneExit>,
 }
 
-/// What a pane is called, and by whom.
+/// A pane's title, and where it comes from.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) enum PaneTitle {
-    /// After its command.
+    /// Its command.
     Command(String),
-    /// By its program.
+    /// Set by its program.
     Program(String),
-    /// By whoever started it; the program does not change that.
+    /// Set by the client that started it; the program does not change that.
     Given(String),
 }
 
@@ -122,12 +123,12 @@ impl PaneRecord {
         serde_json::to_string(self).expect("our own types always become JSON")
     }
 
-    /// The change that remembers it.
+    /// The change that stores it.
     pub(crate) fn put(&self) -> RecordChange {
         RecordChange::Put { kind: KIND, key: self.id.to_string(), value: self.json() }
     }
 
-    /// The change that forgets it.
+    /// The change that deletes it.
     pub(crate) fn delete(id: &PaneId) -> RecordChange {
         RecordChange::Delete { kind: KIND, key: id.to_string() }
     }

@@ -1,4 +1,4 @@
-//! Finding the panes again: what the journal remembers against what is there.
+//! Recovers panes: compares the records of the journal with the panes that the backend finds.
 
 use std::collections::{BTreeSet, HashMap};
 use std::fs;
@@ -23,12 +23,13 @@ use crate::dispatch::draft;
 use crate::grants::{StoredGrant, random_name};
 use crate::journal::RecordChange;
 
-/// How many milliseconds a program waits for an answer of its terminal. Many wait longer; none waits much less.
+/// How many milliseconds a program waits for a reply of its terminal. Many wait longer; none waits
+/// much less.
 const QUERY_TIMEOUT_MS: u64 = 500;
-/// How much of its output is looked at for questions that it still waits for.
+/// How much of its output is searched for queries that it still waits for.
 const RECENT: u64 = 64 << 10;
 
-/// Takes over what was found. Answers how many panes live.
+/// Takes over the panes that were found. Returns how many live.
 pub(crate) fn recover_all(
     kernel: &Kernel,
     found: Vec<RecoveredPane>,
@@ -45,7 +46,7 @@ pub(crate) fn recover_all(
     living
 }
 
-/// Takes over one pane; whether it lives.
+/// Takes over one pane. Returns whether it lives.
 fn recover_one(kernel: &Kernel, found: RecoveredPane, known: Option<PaneRecord>) -> bool {
     let is_new = known.is_none();
     let Some(mut record) =
@@ -54,15 +55,15 @@ fn recover_one(kernel: &Kernel, found: RecoveredPane, known: Option<PaneRecord>)
         return false;
     };
     record.pid = match &found.state {
-        RecoveredState::Alive(link) => Some(link.pid),
-        RecoveredState::Unresponsive(silent) => silent.pid.or(record.pid),
+        RecoveredState::Alive(handle) => Some(handle.pid),
+        RecoveredState::Unresponsive(unresponsive) => unresponsive.pid.or(record.pid),
         RecoveredState::Ended(..) | RecoveredState::Lost(_) => record.pid,
     };
     let is_refuted = undo_lost(&mut record, &found.state);
     kernel.grants().insert(record.grant.clone());
-    let (reach, size) = initial_connection(&found.state);
-    let pane = Arc::new(Pane::new(record, size, reach));
-    // Whatever the limit says: what is there is there.
+    let (connection, size) = initial_connection(&found.state);
+    let pane = Arc::new(Pane::new(record, size, connection));
+    // The limit does not apply: these panes exist already.
     if kernel.panes().insert(pane.clone(), usize::MAX).is_err() {
         return false;
     }
@@ -78,13 +79,13 @@ fn recover_one(kernel: &Kernel, found: RecoveredPane, known: Option<PaneRecord>)
     lives
 }
 
-/// A pane was called lost whose keeper did not answer, or not in time. It is not if it lives, or if its tape knows how
-/// it ended.
+/// Clears a `lost` exit that proves wrong: the keeper had not answered, or not in time. The pane is
+/// not lost if it lives, or if its tape records how it ended.
 fn undo_lost(record: &mut PaneRecord, state: &RecoveredState) -> bool {
     let is_known = !matches!(state, RecoveredState::Lost(_));
     let refuted = record.end.take_if(|end| is_known && end.status == PaneStatus::Lost).is_some();
     if refuted {
-        // What follows an end has not been done for the one that comes.
+        // The work that follows an exit has not been done for the real exit.
         let made = record.agent.as_mut().and_then(|agent| agent.made.as_mut());
         made.into_iter().for_each(|made| made.exit_handled = false);
     }
@@ -96,21 +97,20 @@ fn record_event(kernel: &Kernel, pane: &Pane, name: &str) {
     kernel.journal().record(vec![draft(name, &payload)], vec![pane.lock().record.put()]);
 }
 
-/// Goes on with a pane as it was found.
+/// Continues with a pane in the state it was found in.
 fn resume_state(kernel: &Kernel, pane: &Arc<Pane>, state: RecoveredState) {
     match state {
-        RecoveredState::Alive(link) => connect(kernel, pane, link),
-        RecoveredState::Unresponsive(UnresponsivePane {
-            output, keeper, pending: later, ..
-        }) => {
+        RecoveredState::Alive(handle) => connect(kernel, pane, handle),
+        RecoveredState::Unresponsive(UnresponsivePane { output, keeper, pending, .. }) => {
             let ending = output.as_ref().and_then(|output| output.ending());
             pane.mark_unresponsive(output, keeper);
-            // Its program has ended, and others of its processes may not have.
+            // Its program has exited, but other processes of it may still run.
             if let Some(ending) = ending {
                 mark_exited(kernel, pane, exit_of(ending));
             }
-            let (kernel, pane) = (kernel.clone(), pane.clone());
-            tokio::spawn(async move { resume_if_present(&kernel, &pane, later.await) });
+            let kernel = kernel.clone();
+            let pane = pane.clone();
+            tokio::spawn(async move { resume_if_present(&kernel, &pane, pending.await) });
         }
         RecoveredState::Ended(output, ending) => {
             pane.detach_with(Some(output));
@@ -123,37 +123,39 @@ fn resume_state(kernel: &Kernel, pane: &Arc<Pane>, state: RecoveredState) {
     }
 }
 
-/// The keeper of a pane lives, and has let us go: it is reached again.
+/// The keeper has closed the connection but lives: connects to it again.
 pub(crate) fn reconnect(kernel: &Kernel, pane: &Arc<Pane>) {
-    tracing::warn!(pane = %pane.id, "the keeper of a pane has let us go; it is tried again");
+    tracing::warn!(pane = %pane.id, "the keeper of a pane closed the connection; connecting again");
     pane.mark_unresponsive(pane.output(), None);
-    // Whoever follows it as an agent begins anew, as after a restart.
+    // The agent's task starts anew, as after a restart.
     kernel.agents().forget(&pane.id);
-    let (kernel, pane) = (kernel.clone(), pane.clone());
+    let kernel = kernel.clone();
+    let pane = pane.clone();
     tokio::spawn(async move {
         let state = kernel.backend().reconnect(pane.id.clone()).await;
         resume_if_present(&kernel, &pane, state);
     });
 }
 
-/// Goes on with a pane, unless it was forgotten meanwhile.
+/// Continues with a pane, unless it was removed meanwhile.
 fn resume_if_present(kernel: &Kernel, pane: &Arc<Pane>, state: RecoveredState) {
     if kernel.panes().get(&pane.id).is_ok_and(|there| Arc::ptr_eq(&there, pane)) {
         resume_state(kernel, pane, state);
     }
 }
 
-/// Looks after a pane whose keeper is there.
-fn connect(kernel: &Kernel, pane: &Arc<Pane>, link: PaneHandle) {
-    let link = resume_adopted(kernel, pane, link);
-    pane.lock().ignore_queries_before = expired_queries_end(link.output.as_ref(), kernel.now());
-    pane.connect(&link);
-    task::spawn_task(kernel, pane, link);
+/// Starts the tasks of a pane whose keeper is connected.
+fn connect(kernel: &Kernel, pane: &Arc<Pane>, handle: PaneHandle) {
+    let handle = resume_adopted(kernel, pane, handle);
+    pane.lock().ignore_queries_before = expired_queries_end(handle.output.as_ref(), kernel.now());
+    pane.connect(&handle);
+    task::spawn_task(kernel, pane, handle);
     kernel.agents().spawn_task(kernel, pane, AgentOrigin::Recovered);
 }
 
-/// Up to where a program's questions came too long ago. Whoever asked while no server was there was answered by a
-/// terminal that was attached, or has given up, or is gone: an answer would be typing that nobody did.
+/// The offset up to which a program's queries are too old to answer. A query that was sent while no
+/// server ran was answered by an attached terminal, or its program has given up or exited: a reply
+/// now would be input that no user typed.
 fn expired_queries_end(output: &dyn Output, now: Time) -> u64 {
     let end = output.end();
     let mut at = output.taken().max(end.saturating_sub(RECENT)).max(output.first());
@@ -174,25 +176,29 @@ fn mark_exited(kernel: &Kernel, pane: &Pane, end: PaneExit) {
     pane.notify();
 }
 
-/// The scribe of an adopted pane was found; tmux is the way to all else.
-fn resume_adopted(kernel: &Kernel, pane: &Pane, link: PaneHandle) -> PaneHandle {
+/// The recorder of an adopted pane was found; everything else goes through tmux.
+fn resume_adopted(kernel: &Kernel, pane: &Pane, handle: PaneHandle) -> PaneHandle {
     let origin = pane.lock().record.origin.clone();
     match (origin, &kernel.setup().adopted_tmux) {
-        (Some(origin), Some(foreign)) => foreign.resume(&pane.id, link, origin.location()),
-        (Some(_) | None, _) => link,
+        (Some(origin), Some(adopted_tmux)) => {
+            adopted_tmux.resume(&pane.id, handle, origin.location())
+        }
+        (Some(_) | None, _) => handle,
     }
 }
 
-/// How far a pane can be reached before anybody looks after it, and how large it is.
+/// The connection of a pane before its task is started, and its size.
 fn initial_connection(state: &RecoveredState) -> (KeeperConnection, Size) {
     let (output, keeper) = match state {
-        RecoveredState::Alive(link) => (Some(link.output.clone()), None),
-        RecoveredState::Unresponsive(silent) => (silent.output.clone(), silent.keeper),
+        RecoveredState::Alive(handle) => (Some(handle.output.clone()), None),
+        RecoveredState::Unresponsive(unresponsive) => {
+            (unresponsive.output.clone(), unresponsive.keeper)
+        }
         RecoveredState::Ended(output, _) => (Some(output.clone()), None),
         RecoveredState::Lost(output) => (output.clone(), None),
     };
     let size = output.as_ref().map(|output| output.size()).unwrap_or_default();
-    let reach = match state {
+    let connection = match state {
         RecoveredState::Alive(_) | RecoveredState::Unresponsive(_) => {
             KeeperConnection::Unresponsive { output, keeper }
         }
@@ -200,7 +206,7 @@ fn initial_connection(state: &RecoveredState) -> (KeeperConnection, Size) {
             KeeperConnection::Detached { output }
         }
     };
-    (reach, size)
+    (connection, size)
 }
 
 fn exit_of(ending: ExitRecord) -> PaneExit {
@@ -208,7 +214,7 @@ fn exit_of(ending: ExitRecord) -> PaneExit {
     PaneExit { status, exit: ending.exit, timed_out: ending.timed_out, at: ending.at }
 }
 
-/// The record as it lies beside the tape: for a pane that the journal does not know.
+/// The record that is stored beside the tape: for a pane that the journal does not know.
 fn read_record(found: &RecoveredPane) -> Option<PaneRecord> {
     let read = serde_json::from_str(&found.record);
     read.inspect_err(
@@ -217,12 +223,12 @@ fn read_record(found: &RecoveredPane) -> Option<PaneRecord> {
     .ok()
 }
 
-/// What the system knows of a program that lives and that we have no record of: it is listed, and can be ended. Its own grant
-/// is lost, and it gets none.
+/// A record made of what the system knows of a living program that has none: it is listed, and can
+/// be ended. Its own grant is lost; the new one allows nothing.
 fn guess_record(kernel: &Kernel, found: &RecoveredPane) -> Option<PaneRecord> {
     let pid = match &found.state {
-        RecoveredState::Alive(link) => Some(link.pid),
-        RecoveredState::Unresponsive(silent) => silent.pid,
+        RecoveredState::Alive(handle) => Some(handle.pid),
+        RecoveredState::Unresponsive(unresponsive) => unresponsive.pid,
         RecoveredState::Ended(..) | RecoveredState::Lost(_) => return None,
     };
     let of_process = |name: &str| pid.map(|pid| PathBuf::from(format!("/proc/{pid}/{name}")));
@@ -241,7 +247,7 @@ fn guess_record(kernel: &Kernel, found: &RecoveredPane) -> Option<PaneRecord> {
         created_at: kernel.now(),
         expires_at: None,
     });
-    tracing::warn!(pane = %found.id, pid, "a program without a record lives; it is listed as it is found");
+    tracing::warn!(pane = %found.id, pid, "found a running program without a record; it is listed with what is known of it");
     Some(PaneRecord {
         id: found.id.clone(),
         instance,
@@ -266,8 +272,8 @@ fn guess_record(kernel: &Kernel, found: &RecoveredPane) -> Option<PaneRecord> {
     })
 }
 
-/// A pane that the journal remembers and that is not there: somebody was interrupted while removing it, or
-/// took its folder away.
+/// A pane in the journal that does not exist: its removal was interrupted, or its folder was
+/// deleted.
 fn record_removed(kernel: &Kernel, record: PaneRecord) {
     let payload = record.event_payload(json!({}));
     let lost = record.end.is_none().then(|| draft("pane:lost", &payload));

@@ -1,5 +1,5 @@
-//! A pane's screen as it is answered. Whoever waits for a change asks again and again, so the last answer is kept as
-//! JSON until the screen has another revision.
+//! A pane's screen as it is returned to clients. A client that waits for a change asks again and
+//! again, so the last answer is cached as JSON until the screen has another revision.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -48,7 +48,9 @@ pub(crate) struct RenderedScreen {
 
 impl RenderedScreen {
     pub(crate) fn of(screen: &Screen, format: ScreenFormat) -> Self {
-        let (mut ansi, mut svg, mut png) = (None, None, None);
+        let mut ansi = None;
+        let mut svg = None;
+        let mut png = None;
         match format {
             ScreenFormat::Text => {}
             ScreenFormat::Ansi => ansi = Some(render::ansi(screen)),
@@ -59,7 +61,7 @@ impl RenderedScreen {
     }
 }
 
-/// The last screen that was shown as rows of text.
+/// The last screen that was rendered as rows of text.
 #[derive(Default)]
 pub(crate) struct ScreenCache(Mutex<Option<CachedScreen>>);
 
@@ -74,13 +76,14 @@ impl ScreenCache {
         &self,
         screen: &Screen,
     ) -> Result<CachedJson<RenderedScreen>, Refusal> {
-        let (mut kept, revision) = (self.lock(), screen.revision());
-        if let Some(made) = kept.as_ref().filter(|made| made.revision == revision) {
-            return Ok(made.json.clone());
+        let mut cache = self.lock();
+        let revision = screen.revision();
+        if let Some(cached) = cache.as_ref().filter(|cached| cached.revision == revision) {
+            return Ok(cached.json.clone());
         }
-        let shown = CachedJson::new(&RenderedScreen::of(screen, ScreenFormat::Text))?;
-        *kept = Some(CachedScreen { json: shown.clone(), revision });
-        Ok(shown)
+        let json = CachedJson::new(&RenderedScreen::of(screen, ScreenFormat::Text))?;
+        *cache = Some(CachedScreen { json: json.clone(), revision });
+        Ok(json)
     }
 
     fn lock(&self) -> MutexGuard<'_, Option<CachedScreen>> {

@@ -1,4 +1,4 @@
-//! The rows above a pane's screen: no screen keeps them, so they are drawn anew when somebody asks.
+//! The rows above a pane's screen. No screen keeps them, so they are drawn again on request.
 
 use std::io;
 
@@ -7,36 +7,37 @@ use paned_backend::Output;
 
 use super::live_screen::{DrawBudget, ScreenHints};
 
-/// How much of the output is drawn for them at most. What scrolled off before that is not found.
+/// How much of the output is drawn for them at most. Rows that scrolled off before that are not
+/// found.
 const MAX_REPLAY: u64 = 512 << 10;
-/// How far a line is looked for whose beginning is known.
+/// How far to search for the start of a line.
 const SOON: usize = 64 << 10;
 
-/// A screen and what is above it.
+/// A screen and the rows above it.
 pub(crate) struct ScreenWithScrollback {
     /// The rows above it, oldest first. The alternate screen has none.
     pub(crate) scrollback: Vec<String>,
-    /// How many there were before those, where that can be told.
+    /// How many rows came before those, where that is known.
     pub(crate) rows_before: Option<u64>,
     /// Its own rows.
     pub(crate) rows: Vec<String>,
-    /// Where the output ended then.
+    /// Where the output ended at that time.
     pub(crate) end: u64,
 }
 
 /// Up to so many rows above the screen, oldest first.
 pub(crate) fn scrollback(
     output: &dyn Output,
-    known: &ScreenHints,
+    hints: &ScreenHints,
     rows: usize,
 ) -> io::Result<Vec<String>> {
-    screen_with_scrollback(output, known, rows).map(|drawn| drawn.scrollback)
+    screen_with_scrollback(output, hints, rows).map(|drawn| drawn.scrollback)
 }
 
 /// The screen with up to so many rows above it.
 pub(crate) fn screen_with_scrollback(
     output: &dyn Output,
-    known: &ScreenHints,
+    hints: &ScreenHints,
     rows: usize,
 ) -> io::Result<ScreenWithScrollback> {
     let end = output.end();
@@ -44,7 +45,7 @@ pub(crate) fn screen_with_scrollback(
     let budget = DrawBudget::new();
     loop {
         let begin = line_after(output, from, end)?;
-        let mut drawn = known.blank_screen(output, begin, rows);
+        let mut drawn = hints.blank_screen(output, begin, rows);
         let mut goes_on = || !budget.is_spent(0);
         let caught_up = drawn.catch_up_while(output, end, 0, &mut goes_on);
         match caught_up.map_err(|error| out_of_budget(error, end - drawn.at()))? {
@@ -52,17 +53,16 @@ pub(crate) fn screen_with_scrollback(
                 drawn.screen_mut().flush_update();
                 let screen = drawn.screen();
                 let is_alternate = screen.modes().alternate_screen;
-                let gone =
+                let rows_before =
                     screen.history_dropped().filter(|_| is_alternate || is_whole(output, begin));
-                let (above, rows) = (screen.history(), screen.view().rows);
                 return Ok(ScreenWithScrollback {
-                    scrollback: above,
-                    rows_before: gone,
-                    rows,
+                    scrollback: screen.history(),
+                    rows_before,
+                    rows: screen.view().rows,
                     end,
                 });
             }
-            // The ring was faster: begin anew with what is kept.
+            // The ring has overwritten it: restart with what is kept.
             Err(gap) => from = gap.first,
         }
     }
@@ -75,12 +75,13 @@ fn out_of_budget(error: io::Error, left: u64) -> io::Error {
     }
 }
 
-/// Whether nothing came before an offset: no output, and no size that is no longer known.
+/// Whether nothing is missing before an offset: no output, and no size.
 fn is_whole(output: &dyn Output, begin: u64) -> bool {
     begin == 0 && output.sizes(0).first().is_some_and(|mark| mark.n == 1)
 }
 
-/// Where the first line after an offset begins, if one does soon: in the middle of a line nobody knows where it stands.
+/// The start of the first line after an offset, if there is one soon: in the middle of a line, the
+/// cursor's column is not known.
 fn line_after(output: &dyn Output, from: u64, end: u64) -> io::Result<u64> {
     if from == 0 {
         return Ok(0);

@@ -1,7 +1,8 @@
 //! Searching what a pane printed for lines that match, the newest first.
 //!
-//! Where lines are plain, as most are, the bytes are searched as they are; elsewhere each line is cleaned
-//! first. Both ways find the same. What is known not to hold what every hit holds is not even read.
+//! Where lines are plain, as most are, the bytes are searched as they are; elsewhere each line is
+//! cleaned first. Both ways find the same. Parts that cannot contain the required literals are not
+//! even read.
 
 mod long_line;
 #[cfg(test)]
@@ -23,10 +24,10 @@ use super::text::{MAX_MATCHED_CHARS, OutputText, PIECE};
 use super::trigram::{TrigramFilter, TrigramFilterBuilder};
 use long_line::{LongLine, LongLineStep, RenderedLongLine};
 
-/// How many lines of a part may look like a hit and be none before each is tried in full.
+/// How many false hits a part may have before each line is matched in full.
 const MAX_FALSE_HITS: usize = 32;
 
-/// Of what is no longer there.
+/// The time of output that is no longer kept.
 const UNKNOWN: OutputTime = OutputTime { time: Time(0), until: 0 };
 
 /// One line that matches.
@@ -36,34 +37,34 @@ pub(crate) struct LineHit {
     pub(crate) n: u64,
     /// Where it begins.
     pub(crate) offset: u64,
-    /// When its last byte was printed: a prompt may stand there for hours before somebody types.
+    /// When its last byte was printed: a prompt may wait for hours before the user types.
     pub(crate) time: Time,
     pub(crate) text: String,
     /// Whether there is more of it than the text shows.
     pub(crate) cut: bool,
 }
 
-/// How the output is cut up.
+/// How the output is divided.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SearchSizes {
-    /// Bytes that are searched in one go, counted from the output's very beginning.
+    /// Bytes that are searched at a time, counted from the very start of the output.
     pub(crate) part: usize,
-    /// How far a line may lead beyond its part and still be searched with it. A longer one is drawn by itself, in
-    /// pieces of this size.
+    /// How far a line may extend beyond its part and still be searched with it. A longer one is
+    /// drawn separately, in pieces of this size.
     pub(crate) beyond: usize,
-    /// Bytes of a block in which is looked for character sets, of which a part has some number.
+    /// Bytes of a block in which charset switches are looked for. A part consists of whole blocks.
     pub(crate) block: usize,
     /// The most characters of one line that patterns look at.
     pub(crate) whole: usize,
     /// The most that are shown of it.
     pub(crate) shown: usize,
-    /// How many parts one search sums up at most: that takes several times as long as to search them, and whoever
-    /// searches again has the next ones summed up.
+    /// How many parts one search summarizes at most: that takes several times as long as searching
+    /// them, and the next search summarizes more.
     pub(crate) summaries: usize,
 }
 
 impl SearchSizes {
-    /// A part fits into the caches of a processor, and is soon done with.
+    /// A part fits into the CPU cache, and takes little time.
     pub(crate) const DEFAULT: Self = Self {
         part: 64 << 10,
         beyond: PIECE,
@@ -89,21 +90,21 @@ pub(crate) struct OutputSearch<'a> {
 pub(crate) struct SearchProgress {
     /// The hits so far, the newest first.
     pub(crate) hits: Vec<LineHit>,
-    /// The line that is searched next, before what is left.
+    /// A long line, to be searched before what is left.
     long: Option<LongLine>,
     left: Option<SearchRest>,
-    /// How many parts may still be summed up.
+    /// How many parts may still be summarized.
     summaries_left: usize,
 }
 
-/// What is left to search: the parts below this place, and the line that leads across it up to its end.
+/// What is left to search: the parts below this offset, and the line across it up to its end.
 #[derive(Clone, Copy, Debug)]
 struct SearchRest {
     below: u64,
     line_end: u64,
 }
 
-/// Lines, read from the output, that nobody has searched yet.
+/// Lines, read from the output, to be searched.
 struct SearchPart<'a> {
     /// Where the bytes are in the output.
     offset: u64,
@@ -112,16 +113,16 @@ struct SearchPart<'a> {
     first: usize,
     /// How they are read.
     kind: BlockContent,
-    /// The same bytes and those before them that say which character sets they begin in.
+    /// The same bytes, after those that determine which character sets they begin in.
     with_context: &'a [u8],
 }
 
 impl SearchPart<'_> {
-    /// What comes before its first line.
+    /// What precedes its first line.
     fn before(&self) -> Self {
         let lines = self.bytes.len() - self.first;
-        let known = &self.with_context[..self.with_context.len() - lines];
-        Self { bytes: &self.bytes[..self.first], with_context: known, ..*self }
+        let with_context = &self.with_context[..self.with_context.len() - lines];
+        Self { bytes: &self.bytes[..self.first], with_context, ..*self }
     }
 
     /// The character sets of its lines.
@@ -144,38 +145,40 @@ impl SearchProgress {
 }
 
 impl OutputSearch<'_> {
-    /// A search that is about to begin, as if the output ended here.
+    /// A search that is about to begin, as if the output ended at `end`.
     pub(crate) fn begin(&self, end: u64) -> SearchProgress {
         let below = end.next_multiple_of(self.sizes.part as u64);
         let left = Some(SearchRest { below, line_end: end });
         SearchProgress { hits: Vec::new(), long: None, left, summaries_left: self.sizes.summaries }
     }
 
-    /// Goes on until it is over. Before each part is asked whether to. The buffer is for any number of searches.
+    /// Searches until it is over. Calls `goes_on` before each part. The buffer can be reused for
+    /// any number of searches.
     pub(crate) fn go_on(
         &self,
-        trail: &mut SearchProgress,
+        progress: &mut SearchProgress,
         buffer: &mut Vec<u8>,
         mut goes_on: impl FnMut() -> bool,
     ) -> io::Result<()> {
-        while !trail.is_over() && goes_on() {
-            if let Some(long) = trail.long.take() {
-                self.step_long_line(long, trail, buffer)?;
-            } else if let Some(left) = trail.left {
-                trail.left = self.step(left, trail, buffer)?;
+        while !progress.is_over() && goes_on() {
+            if let Some(long) = progress.long.take() {
+                self.step_long_line(long, progress, buffer)?;
+            } else if let Some(left) = progress.left {
+                progress.left = self.step(left, progress, buffer)?;
             }
-            if self.count <= trail.hits.len() {
-                (trail.long, trail.left) = (None, None);
+            if self.count <= progress.hits.len() {
+                progress.long = None;
+                progress.left = None;
             }
         }
         Ok(())
     }
 
-    /// Searches one part. Answers what is left then.
+    /// Searches one part. Returns what is left then.
     fn step(
         &self,
         left: SearchRest,
-        trail: &mut SearchProgress,
+        progress: &mut SearchProgress,
         buffer: &mut Vec<u8>,
     ) -> io::Result<Option<SearchRest>> {
         let SearchSizes { part: size, beyond, .. } = self.sizes;
@@ -184,19 +187,19 @@ impl OutputSearch<'_> {
         if left.line_end <= begin {
             return Ok(None);
         }
-        // The first line that is kept may have lost its beginning, and is not what it was.
+        // The first line that is kept may have lost its start, so the index does not apply to it.
         let is_whole = begin == 0 || begin != oldest;
-        let advice = match is_whole {
-            true => self.plan(begin, &mut trail.summaries_left),
+        let plan = match is_whole {
+            true => self.plan(begin, &mut progress.summaries_left),
             false => BlockPlan::Classify,
         };
-        if let BlockPlan::Skip(first) = advice {
+        if let BlockPlan::Skip(first) = plan {
             return Ok(Some(SearchRest { below: begin, line_end: begin + first as u64 }));
         }
         let is_long = left.below + (beyond as u64) < left.line_end;
         let end = if is_long { left.below.max(begin) } else { left.line_end };
-        // Of plain lines it is known that nothing before them has them drawn.
-        let back = match advice {
+        // Plain lines need no context: no charset switch before them applies to them.
+        let back = match plan {
             BlockPlan::Read(BlockContent::Plain) | BlockPlan::Summarize(BlockContent::Plain) => 0,
             BlockPlan::Classify
             | BlockPlan::Read(_)
@@ -204,56 +207,56 @@ impl OutputSearch<'_> {
             | BlockPlan::Skip(_) => (begin - oldest).min(self.sizes.block as u64),
         };
         buffer.resize(self.sizes.block + size + beyond, 0);
-        let known = &mut buffer[..(back + end - begin) as usize];
-        let read = match self.output.read(begin - back, known)? {
+        let with_context = &mut buffer[..(back + end - begin) as usize];
+        let read = match self.output.read(begin - back, with_context)? {
             Ok(read) => read,
-            // Overwritten meanwhile: what is still there is tried again.
+            // Overwritten meanwhile: try again with what is left.
             Err(_) if begin - back < self.output.first() => return Ok(Some(left)),
-            // The file is cut: this part is lost.
+            // The file is truncated: this part is lost.
             Err(_) => {
                 let rest = SearchRest { below: begin, line_end: begin };
                 return Ok((begin != oldest).then_some(rest));
             }
         };
-        let known = &known[..read];
-        let bytes = known.get(back as usize..).unwrap_or_default();
+        let with_context = &with_context[..read];
+        let bytes = with_context.get(back as usize..).unwrap_or_default();
         let read = bytes.len();
-        // A line that began earlier is searched with those before it.
+        // A line that began earlier is searched with the part that it begins in.
         let first =
             if begin == oldest { 0 } else { memchr(b'\n', bytes).map_or(read, |at| at + 1) };
         if is_long && (begin == oldest || memchr(b'\n', bytes).is_some()) {
-            // It begins here, and is newer than all others that do.
+            // It begins in this part, and is the newest line that does.
             let start = begin + memrchr(b'\n', bytes).map_or(0, |at| at + 1) as u64;
             let sets = charsets::at(self.output, start, self.sizes.block as u64)?;
-            trail.long = Some(LongLine::new(sets, start, left.line_end, self.sizes.whole + 1));
+            progress.long = Some(LongLine::new(sets, start, left.line_end, self.sizes.whole + 1));
             return Ok(Some(SearchRest { line_end: start, ..left }));
         }
-        let kind = match advice {
+        let kind = match plan {
             BlockPlan::Summarize(kind) | BlockPlan::Read(kind) => kind,
             BlockPlan::Classify | BlockPlan::Skip(_) => BlockContent::NeedsCleaning,
         };
-        let mut part = SearchPart { offset: begin, bytes, first, kind, with_context: known };
-        if advice == BlockPlan::Classify {
+        let mut part = SearchPart { offset: begin, bytes, first, kind, with_context };
+        if plan == BlockPlan::Classify {
             part.kind = self.content(&part);
         }
-        let found = self.search(&part, advice, is_whole);
-        self.push_hits(&part, found, &mut trail.hits)?;
+        let found = self.search(&part, plan, is_whole);
+        self.push_hits(&part, found, &mut progress.hits)?;
         let line_end = if is_long { left.line_end } else { begin + first as u64 };
         Ok((begin != oldest).then_some(SearchRest { below: begin, line_end }))
     }
 
-    /// Goes on with a line that is searched by itself.
+    /// Draws one more piece of a long line, and matches it once it is complete.
     fn step_long_line(
         &self,
         long: LongLine,
-        trail: &mut SearchProgress,
+        progress: &mut SearchProgress,
         buffer: &mut Vec<u8>,
     ) -> io::Result<()> {
         buffer.resize(self.sizes.part + self.sizes.beyond, 0);
         let drawn = match long.step(self.output, &mut buffer[..self.sizes.beyond])? {
             LongLineStep::Done(drawn) => drawn,
             LongLineStep::More(long) => {
-                trail.long = Some(long);
+                progress.long = Some(long);
                 return Ok(());
             }
             LongLineStep::Gone => return Ok(()),
@@ -265,38 +268,41 @@ impl OutputSearch<'_> {
         let Some(n) = OutputText::new(self.output).ends_before(offset)? else { return Ok(()) };
         let time = self.output.time(last)?.unwrap_or(UNKNOWN).time;
         let line = line.cut_at(self.sizes.shown);
-        trail.hits.push(LineHit { n, offset, time, text: line.text.into_owned(), cut: line.cut });
+        progress.hits.push(LineHit {
+            n,
+            offset,
+            time,
+            text: line.text.into_owned(),
+            cut: line.cut,
+        });
         Ok(())
     }
 
-    /// What to do with the part that begins here; of those to be summed up, no more than may be.
-    fn plan(&self, begin: u64, sums: &mut usize) -> BlockPlan {
-        let advice = self.index.plan(begin / self.sizes.part as u64, self.pattern.literals());
-        match (advice, sums.checked_sub(1)) {
+    /// What to do with the part that begins here. Summarizes no more parts than `summaries_left`
+    /// allows.
+    fn plan(&self, begin: u64, summaries_left: &mut usize) -> BlockPlan {
+        let plan = self.index.plan(begin / self.sizes.part as u64, self.pattern.literals());
+        match (plan, summaries_left.checked_sub(1)) {
             (BlockPlan::Summarize(kind), None) => BlockPlan::Read(kind),
             (BlockPlan::Summarize(_), Some(left)) => {
-                *sums = left;
-                advice
+                *summaries_left = left;
+                plan
             }
-            (BlockPlan::Classify | BlockPlan::Read(_) | BlockPlan::Skip(_), _) => advice,
+            (BlockPlan::Classify | BlockPlan::Read(_) | BlockPlan::Skip(_), _) => plan,
         }
     }
 
-    /// The lines that match. What else is found out is remembered, if these are all the lines that ever begin
-    /// in this part.
-    fn search(
-        &self,
-        part: &SearchPart<'_>,
-        advice: BlockPlan,
-        is_whole: bool,
-    ) -> Vec<Range<usize>> {
+    /// The lines that match. What else is learned is added to the index, if these are all the lines
+    /// that will ever begin in this part.
+    fn search(&self, part: &SearchPart<'_>, plan: BlockPlan, is_whole: bool) -> Vec<Range<usize>> {
         let kind = part.kind;
         let found = match kind {
             BlockContent::Plain => self.in_place(part),
             BlockContent::NeedsCleaning => self.one_by_one(part),
         };
-        let gist = match advice {
-            // A search in vain is often followed by another, and this one has read it anyway.
+        let trigrams = match plan {
+            // A search without hits is often followed by another, and this one has read the part
+            // anyway.
             BlockPlan::Summarize(_) if found.is_empty() && !self.pattern.literals().is_empty() => {
                 Some(self.trigrams(part))
             }
@@ -307,14 +313,12 @@ impl OutputSearch<'_> {
             | BlockPlan::Skip(_) => return found,
         };
         let number = part.offset / self.sizes.part as u64;
-        self.index.insert(
-            number,
-            blocks::IndexedBlock { first: part.first, content: kind, trigrams: gist },
-        );
+        self.index
+            .insert(number, blocks::IndexedBlock { first: part.first, content: kind, trigrams });
         found
     }
 
-    /// Shows the newest of the lines that match.
+    /// Adds the newest of the lines that match to the hits.
     fn push_hits(
         &self,
         part: &SearchPart<'_>,
@@ -327,27 +331,29 @@ impl OutputSearch<'_> {
         let Some(mut n) = OutputText::new(self.output).ends_before(part.offset)? else {
             return Ok(());
         };
-        let (mut shown, mut counted) = (Vec::new(), 0);
+        let mut new_hits = Vec::new();
+        let mut counted = 0;
         let mut sets = part.sets(self.sizes.block);
-        // Most lines are printed together with the one before them.
-        let mut stamp = UNKNOWN;
+        // Most lines have the time of the line before them.
+        let mut printed = UNKNOWN;
         for line in found.into_iter().rev().take(self.count - hits.len()).rev() {
             n += memchr_iter(b'\n', &part.bytes[counted..line.start]).count() as u64;
             counted = line.start;
             let offset = part.offset + line.start as u64;
             let last = part.offset + line.end.saturating_sub(1).max(line.start) as u64;
-            if stamp.until <= last {
-                stamp = self.output.time(last)?.unwrap_or(UNKNOWN);
+            if printed.until <= last {
+                printed = self.output.time(last)?.unwrap_or(UNKNOWN);
             }
             let line = self.clean(sets.at(offset), &part.bytes[line]).cut_at(self.sizes.shown);
-            let (text, cut, time) = (line.text.into_owned(), line.cut, stamp.time);
-            shown.push(LineHit { n, offset, time, text, cut });
+            let cut = line.cut;
+            let text = line.text.into_owned();
+            new_hits.push(LineHit { n, offset, time: printed.time, text, cut });
         }
-        hits.extend(shown.into_iter().rev());
+        hits.extend(new_hits.into_iter().rev());
         Ok(())
     }
 
-    /// What patterns are tried on, and what follows that.
+    /// The text that patterns match, with one more character, so that they see what follows.
     fn clean<'a>(&self, sets: Charsets, line: &'a [u8]) -> lines::TextLine<'a> {
         lines::clean_with_charsets(sets, line, self.sizes.whole + 1)
     }
@@ -357,14 +363,15 @@ impl OutputSearch<'_> {
     }
 
     fn content(&self, part: &SearchPart<'_>) -> BlockContent {
-        // Plain lines choose nothing. What was chosen before them is forgotten later, and not all of it at once: what was
-        // drawn by none of it may be drawn by the rest.
+        // Plain lines switch no charsets. Switches before them are dropped later, and not all at
+        // once: a line that is plain after all of them may be line drawing after the rest.
         let is_plain = lines::are_plain(&part.bytes[part.first..], self.sizes.whole)
             && !lines::may_switch_charset(part.before().with_context);
         if is_plain { BlockContent::Plain } else { BlockContent::NeedsCleaning }
     }
 
-    /// Whether no other line will ever begin in the part: the last one leads across its end, and has its own.
+    /// Whether no other line will ever begin in the part: the last one extends beyond its end, and
+    /// has its newline.
     fn is_complete(&self, part: &SearchPart<'_>) -> bool {
         part.offset.is_multiple_of(self.sizes.part as u64)
             && self.sizes.part < part.bytes.len()
@@ -372,20 +379,24 @@ impl OutputSearch<'_> {
     }
 
     fn trigrams(&self, part: &SearchPart<'_>) -> TrigramFilter {
-        let mut sum = TrigramFilterBuilder::new();
+        let mut builder = TrigramFilterBuilder::new();
         match part.kind {
-            BlockContent::Plain => sum.add(&part.bytes[part.first..]),
-            BlockContent::NeedsCleaning => self.each(part, |_, line| sum.add(line.text.as_bytes())),
+            BlockContent::Plain => builder.add(&part.bytes[part.first..]),
+            BlockContent::NeedsCleaning => {
+                self.each(part, |_, line| builder.add(line.text.as_bytes()))
+            }
         }
-        sum.build()
+        builder.build()
     }
 
-    /// The lines that match, in plain bytes.
+    /// The lines that match, searched in plain bytes.
     fn in_place(&self, part: &SearchPart<'_>) -> Vec<Range<usize>> {
         let lines = &part.bytes[part.first..];
-        let (mut found, mut from, mut alarms) = (Vec::new(), 0, 0);
+        let mut found = Vec::new();
+        let mut from = 0;
+        let mut false_hits = 0;
         while from < lines.len()
-            && let Some(at) = self.pattern.find(lines, from, alarms < MAX_FALSE_HITS)
+            && let Some(at) = self.pattern.find(lines, from, false_hits < MAX_FALSE_HITS)
         {
             let start = memrchr(b'\n', &lines[from..at]).map_or(from, |end| from + end + 1);
             let end = memchr(b'\n', &lines[at..]).map_or(lines.len(), |end| at + end);
@@ -394,14 +405,14 @@ impl OutputSearch<'_> {
             {
                 found.push(part.first + start..part.first + end);
             } else {
-                alarms += 1;
+                false_hits += 1;
             }
             from = end + 1;
         }
         found
     }
 
-    /// The lines that match once they are clean.
+    /// The lines that match after cleaning.
     fn one_by_one(&self, part: &SearchPart<'_>) -> Vec<Range<usize>> {
         let mut found = Vec::new();
         self.each(part, |range, line| {
@@ -412,13 +423,14 @@ impl OutputSearch<'_> {
         found
     }
 
-    /// Visits all lines, and where they are, once they are clean.
+    /// Visits all lines after cleaning, with their ranges.
     fn each(
         &self,
         part: &SearchPart<'_>,
         mut visit: impl FnMut(Range<usize>, lines::TextLine<'_>),
     ) {
-        let (mut sets, mut start) = (part.sets(self.sizes.block), part.first);
+        let mut sets = part.sets(self.sizes.block);
+        let mut start = part.first;
         for line in lines::split(&part.bytes[part.first..]) {
             let end = start + line.len();
             let clean = self.clean(sets.at(part.offset + start as u64), line);

@@ -1,4 +1,4 @@
-//! What must hold before a program is started, each with its own sentence.
+//! Checks before a program is started, each with its own message.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -34,7 +34,7 @@ pub(crate) fn find_program(name: &str, path: Option<&str>, cwd: &Path) -> Result
         .ok_or_else(|| no_program(MISSING, format!("no program `{}` on PATH", name.escape_debug())))
 }
 
-/// What a shell has exit codes for, 127 and 126.
+/// A shell has exit codes for these, 127 and 126.
 const MISSING: &str = "missing";
 const NOT_EXECUTABLE: &str = "notExecutable";
 
@@ -48,22 +48,25 @@ fn is_program(file: &Path) -> bool {
 }
 
 /// The folder to start in.
-pub(crate) fn find_folder(asked: Option<&str>, home: Option<&str>) -> Result<PathBuf, Refusal> {
-    let Some(asked) = asked else {
+pub(crate) fn find_folder(requested: Option<&str>, home: Option<&str>) -> Result<PathBuf, Refusal> {
+    let Some(requested) = requested else {
         let home = home.map(Path::new).filter(|home| home.is_dir());
         return Ok(home.unwrap_or(Path::new("/")).to_owned());
     };
-    let folder = Path::new(asked);
+    let folder = Path::new(requested);
     if !folder.is_absolute() {
-        let sentence = format!("`cwd` must be an absolute path; `{}` is not", asked.escape_debug());
+        let sentence =
+            format!("`cwd` must be an absolute path; `{}` is not", requested.escape_debug());
         return Err(Refusal::invalid(sentence));
     }
     match folder.metadata() {
         Ok(found) if found.is_dir() => Ok(folder.to_owned()),
-        Ok(_) => Err(Refusal::invalid(format!("`cwd` is no folder: `{}`", asked.escape_debug()))),
+        Ok(_) => {
+            Err(Refusal::invalid(format!("`cwd` is no folder: `{}`", requested.escape_debug())))
+        }
         Err(error) => Err(Refusal::invalid(format!(
             "`cwd` cannot be used: `{}`: {error}",
-            asked.escape_debug()
+            requested.escape_debug()
         ))),
     }
 }
@@ -88,17 +91,17 @@ pub(crate) fn check_variable(name: &str, value: &str) -> Result<(), Refusal> {
     check_text("env", value)
 }
 
-/// The whole environment of a pane: what the server was started with, less what is about the server's own
-/// terminal; then who the pane is and how to reach us; then what was asked for.
+/// The whole environment of a pane: what the server was started with, except what is about the
+/// server's own terminal; then the pane's identity and our address; then what the request adds.
 pub(crate) fn environment(
     base: &[(String, String)],
-    asked: BTreeMap<String, String>,
-    who: &PaneIdentity<'_>,
+    requested: BTreeMap<String, String>,
+    identity: &PaneIdentity<'_>,
 ) -> Vec<(String, String)> {
     let mut env: BTreeMap<String, String> =
         base.iter().filter(|(name, _)| !is_reserved(name)).cloned().collect();
-    env.extend(who.variables());
-    env.extend(asked);
+    env.extend(identity.variables());
+    env.extend(requested);
     env.into_iter().collect()
 }
 
@@ -117,7 +120,7 @@ fn is_reserved(name: &str) -> bool {
     name.starts_with("PANED_") || name.starts_with("POLY_") || TERMINAL.contains(&name)
 }
 
-/// Who a pane is and how it reaches the server.
+/// What a pane needs to reach the server as itself.
 pub(crate) struct PaneIdentity<'a> {
     pub(crate) id: &'a PaneId,
     pub(crate) address: &'a AdvertisedAddress,

@@ -1,4 +1,4 @@
-//! The table of panes: whose they are and what state they are in.
+//! The table of all panes.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -8,17 +8,17 @@ use paned_model::{Code, Instance, PaneId, PaneRef, Refusal};
 use super::Pane;
 use super::typing_activity::TypingActivity;
 
-/// How many panes that are gone are remembered by their lineage.
+/// How many removed panes are remembered by their lineage.
 const MAX_REMOVED: usize = 1000;
 
 /// Every pane by its name.
 #[derive(Default)]
 pub(crate) struct PaneTable {
     panes: Mutex<HashMap<PaneId, Arc<Pane>>>,
-    /// The lineages of panes that are gone, newest first: their last events are still to be read by those who reach the
-    /// panes they were started from.
+    /// The lineages of removed panes, newest first: clients that may reach the panes they were
+    /// started from can still read their last events.
     removed_lineages: Mutex<VecDeque<Vec<Instance>>>,
-    /// Where somebody types.
+    /// Which panes users type into.
     pub(crate) typing_activity: TypingActivity,
 }
 
@@ -44,21 +44,21 @@ impl PaneTable {
         Ok(())
     }
 
-    /// Forgets this very pane; a new one of the same name stays.
+    /// Removes this very pane; a new one of the same name stays.
     pub(crate) fn remove(&self, pane: &Arc<Pane>) {
         let mut panes = self.lock();
         if panes.get(&pane.id).is_some_and(|found| Arc::ptr_eq(found, pane)) {
             panes.remove(&pane.id);
         }
-        // A pane that was started from no other needs nothing to be recognised by.
+        // A pane that was started from no other needs no lineage.
         if 1 < pane.lineage.len() {
-            let mut departed = self.removed_lineages.lock().unwrap_or_else(PoisonError::into_inner);
-            departed.truncate(MAX_REMOVED - 1);
-            departed.push_front(pane.lineage.clone());
+            let mut removed = self.removed_lineages.lock().unwrap_or_else(PoisonError::into_inner);
+            removed.truncate(MAX_REMOVED - 1);
+            removed.push_front(pane.lineage.clone());
         }
     }
 
-    /// One of them.
+    /// The pane of this name.
     pub(crate) fn get(&self, id: &PaneId) -> Result<Arc<Pane>, Refusal> {
         self.lock().get(id).cloned().ok_or_else(|| {
             Refusal::not_found(format!("no pane `{id}`; `pane:list` and `paned ls` show them all"))
@@ -69,24 +69,25 @@ impl PaneTable {
         self.lock().contains_key(id)
     }
 
-    /// All of them, oldest first.
+    /// All panes, oldest first.
     pub(crate) fn list(&self) -> Vec<Arc<Pane>> {
         let mut panes: Vec<_> = self.lock().values().cloned().collect();
         panes.sort_by(|a, b| (a.created_at, &a.id).cmp(&(b.created_at, &b.id)));
         panes
     }
 
-    /// The instances of the pane that has this name now, of the pane it was started from, and so on. Empty where there is
-    /// no such pane.
+    /// The instances of the pane that has this name now, of the pane it was started from, and so
+    /// on. Empty where there is no such pane.
     pub(crate) fn lineage(&self, id: &PaneId) -> Vec<Instance> {
         self.lock().get(id).map(|pane| pane.lineage.clone()).unwrap_or_default()
     }
 
-    /// The same for this very pane, also after it is gone: of one that went long ago, itself alone.
+    /// The same for this very pane, also after its removal. For one that was removed long ago, only
+    /// its own instance.
     pub(crate) fn lineage_of(&self, pane: &PaneRef) -> Vec<Instance> {
         let gone = || {
-            let departed = self.removed_lineages.lock().unwrap_or_else(PoisonError::into_inner);
-            departed.iter().find(|lineage| lineage.first() == Some(&pane.instance)).cloned()
+            let removed = self.removed_lineages.lock().unwrap_or_else(PoisonError::into_inner);
+            removed.iter().find(|lineage| lineage.first() == Some(&pane.instance)).cloned()
         };
         let lineage = self.find(pane).map(|pane| pane.lineage.clone()).or_else(gone);
         lineage.unwrap_or_else(|| vec![pane.instance.clone()])

@@ -1,4 +1,5 @@
-//! The task that owns one living pane: it hears the keeper's facts, looks at what was printed, and tells.
+//! The task that owns one living pane: it receives the keeper's events, scans the output, and
+//! publishes events.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -26,11 +27,11 @@ use crate::dispatch::draft;
 use crate::{Kernel, SelfWake};
 
 const ESC: u8 = 0x1b;
-/// How much is looked at in one go.
+/// How much is scanned at a time.
 const PIECE: usize = 64 << 10;
-/// How often the tape is looked at for an end while much is drawn.
+/// How often the tape is checked for an exit while much is drawn.
 const LOOK: Duration = Duration::from_millis(50);
-/// A title or a bell is told at most so often; a spinner in a title would fill the journal.
+/// Titles and bells are published at most this often; a spinner in a title would fill the journal.
 const OFTEN: Duration = Duration::from_secs(1);
 
 struct PaneTask {
@@ -38,72 +39,67 @@ struct PaneTask {
     pane: Arc<Pane>,
     output: Arc<dyn Output>,
     commands: mpsc::Sender<PaneCommand>,
-    signals: OutputScanner,
+    scanner: OutputScanner,
     processed: u64,
-    /// What the keeper was last told of that.
+    /// The offset that was last acknowledged to the keeper.
     acknowledged: u64,
-    /// How many sizes were heard of.
+    /// How many size changes were processed.
     sizes_seen: u64,
-    /// What was noted last: see [`OutputScanner::changes`].
+    /// The last saved value of [`OutputScanner::changes`].
     modes_noted: u64,
-    /// The synchronized update that has not ended, and when it is shown all the same.
+    /// The synchronized update that has not ended, and when it is shown anyway.
     update: Option<u64>,
     update_until: Option<Instant>,
-    /// Whether no escape sequence was printed since the very beginning.
+    /// Whether no escape sequence was printed since the very start.
     plain: bool,
-    /// Whether we are its terminal; an adopted pane has tmux.
+    /// Whether we are its terminal; for an adopted pane, tmux is.
     answers_queries: bool,
-    /// Whether it has asked something and was not answered yet: within a synchronized update nothing is drawn.
+    /// Whether a query was not answered yet: within a synchronized update nothing is drawn.
     reply_pending: bool,
     titles: Throttle<()>,
     modes: Throttle<()>,
     bells: Throttle<u64>,
     bell_count: u64,
-    /// Whether what was looked at last has come to somebody's ears.
+    /// Whether the output that was scanned last had effects that must not be repeated: then it is
+    /// acknowledged at once.
     is_observed: bool,
-    news: Arc<OutputFlag>,
+    output_flag: Arc<OutputFlag>,
     flood_pacer: FloodPacer,
 }
 
 enum PaneTaskEvent {
-    Fact(Option<PaneEvent>),
-    /// There is more to look at, and nothing else has happened.
+    Pane(Option<PaneEvent>),
+    /// There is more output to scan, and nothing else has happened.
     Behind,
     Deadline,
 }
 
-/// Looks after a pane from now on. What carries its facts and what hears them are one task: they wake each other for
-/// everything that is printed.
-pub(crate) fn spawn_task(kernel: &Kernel, pane: &Arc<Pane>, link: PaneHandle) {
-    let PaneHandle { output, commands, output_flag: news, events: facts, driver: carrier, .. } =
-        link;
-    let task = PaneTask::new(kernel.clone(), pane.clone(), output, (commands, news));
-    tokio::spawn(SelfWake::new(join(carrier, task.run(facts))));
+/// Starts the task of a pane. The backend's driver and this task run as one tokio task: they wake
+/// each other for all output.
+pub(crate) fn spawn_task(kernel: &Kernel, pane: &Arc<Pane>, handle: PaneHandle) {
+    let task = PaneTask::new(kernel.clone(), pane.clone(), &handle);
+    let PaneHandle { events, driver, .. } = handle;
+    tokio::spawn(SelfWake::new(join(driver, task.run(events))));
 }
 
 impl PaneTask {
-    fn new(
-        kernel: Kernel,
-        pane: Arc<Pane>,
-        output: Arc<dyn Output>,
-        (commands, news): (mpsc::Sender<PaneCommand>, Arc<OutputFlag>),
-    ) -> Self {
+    fn new(kernel: Kernel, pane: Arc<Pane>, handle: &PaneHandle) -> Self {
+        let output = handle.output.clone();
         let processed = output.taken().max(output.first());
-        let (titles, bells) = (Throttle::new(OFTEN), Throttle::new(OFTEN));
-        let (modes, signals) = (Throttle::new(OFTEN), scanner_with_modes(&pane));
+        let scanner = scanner_with_modes(&pane);
         let plain = processed == 0;
         let answers_queries = !pane.is_adopted();
         let sizes = output.sizes(0);
         let sizes_seen =
             sizes.iter().rev().find(|mark| mark.offset < processed).map_or(0, |mark| mark.n);
-        // Of an update that began before us nobody knows when.
+        // When an update of before this task began is not known: it is shown.
         pane.lock().stale_until = processed;
         Self {
             kernel,
             pane,
             output,
-            commands,
-            signals,
+            commands: handle.commands.clone(),
+            scanner,
             processed,
             acknowledged: processed,
             sizes_seen,
@@ -113,46 +109,46 @@ impl PaneTask {
             plain,
             answers_queries,
             reply_pending: false,
-            titles,
-            modes,
-            bells,
+            titles: Throttle::new(OFTEN),
+            modes: Throttle::new(OFTEN),
+            bells: Throttle::new(OFTEN),
             bell_count: 0,
             is_observed: false,
-            news,
+            output_flag: handle.output_flag.clone(),
             flood_pacer: FloodPacer::default(),
         }
     }
 
-    async fn run(mut self, mut facts: mpsc::Receiver<PaneEvent>) {
+    async fn run(mut self, mut events: mpsc::Receiver<PaneEvent>) {
         let mut is_behind = self.process_output().await;
         loop {
             let deadlines = [self.titles.deadline(), self.bells.deadline(), self.modes.deadline()];
             let deadline = deadlines.into_iter().chain([self.update_until]).flatten().min();
             let event = tokio::select! {
                 biased;
-                fact = facts.recv() => PaneTaskEvent::Fact(fact),
+                event = events.recv() => PaneTaskEvent::Pane(event),
                 () = tokio::task::yield_now(), if is_behind => PaneTaskEvent::Behind,
                 () = sleep_until(deadline) => PaneTaskEvent::Deadline,
             };
             match event {
-                PaneTaskEvent::Fact(Some(PaneEvent::Printed)) => {
-                    self.news.heard();
+                PaneTaskEvent::Pane(Some(PaneEvent::Printed)) => {
+                    self.output_flag.heard();
                     is_behind = self.process_output().await;
                 }
                 PaneTaskEvent::Behind => is_behind = self.process_output().await,
-                PaneTaskEvent::Fact(Some(PaneEvent::Exited(ending))) => self.ended(ending).await,
-                PaneTaskEvent::Fact(Some(PaneEvent::Resized(size))) => {
+                PaneTaskEvent::Pane(Some(PaneEvent::Exited(ending))) => self.ended(ending).await,
+                PaneTaskEvent::Pane(Some(PaneEvent::Resized(size))) => {
                     self.pane.set_size(&self.kernel, size);
                 }
-                PaneTaskEvent::Fact(Some(PaneEvent::SizeHolder(holder))) => {
+                PaneTaskEvent::Pane(Some(PaneEvent::SizeHolder(holder))) => {
                     self.pane.set_size_holder(&self.kernel, holder)
                 }
-                PaneTaskEvent::Fact(Some(PaneEvent::KeysPressed(keys))) => self.on_keys(keys),
-                PaneTaskEvent::Fact(Some(PaneEvent::Lost)) => self.lost(),
-                PaneTaskEvent::Fact(Some(PaneEvent::Detached)) => {
+                PaneTaskEvent::Pane(Some(PaneEvent::KeysPressed(keys))) => self.on_keys(keys),
+                PaneTaskEvent::Pane(Some(PaneEvent::Lost)) => self.lost(),
+                PaneTaskEvent::Pane(Some(PaneEvent::Detached)) => {
                     return recover::reconnect(&self.kernel, &self.pane);
                 }
-                PaneTaskEvent::Fact(None) => return self.disconnect(),
+                PaneTaskEvent::Pane(None) => return self.disconnect(),
                 PaneTaskEvent::Deadline => {
                     self.emit_due();
                     self.answer_queries().await;
@@ -161,7 +157,7 @@ impl PaneTask {
         }
     }
 
-    /// Somebody typed into it past us: an agent hears of it.
+    /// A client typed into it at the keeper, not through us: the agent's task gets the keys.
     fn on_keys(&self, keys: Vec<u8>) {
         self.kernel.panes().typing_activity.typed(&self.pane.id, Instant::now());
         if let Some(agent) = self.kernel.agents().find(&self.pane.id) {
@@ -171,12 +167,13 @@ impl PaneTask {
         }
     }
 
-    /// Looks at what was printed, as far as it is in one size and not too much; whether there is more. What happens
-    /// meanwhile is heard between two looks: a program may print without end what is dear to answer.
+    /// Scans the output, as far as it has one size and is not too much. Returns whether there is
+    /// more. Other events are handled between two calls: a program may print without end what is
+    /// expensive to answer.
     async fn process_output(&mut self) -> bool {
         let before = self.processed;
         let left = self.until_resized(self.output.end()).saturating_sub(before);
-        // No larger than needed: most of what is printed is short, and all of it has to be cleared.
+        // No larger than needed: most output is short, and the whole buffer has to be zeroed.
         let mut buffer = vec![0; usize::try_from(left).unwrap_or(PIECE).min(PIECE)];
         match self.output.read(before, &mut buffer) {
             Ok(Ok(read)) => self.scan(&buffer[..read]),
@@ -188,81 +185,85 @@ impl PaneTask {
         self.answer_queries().await;
         self.commit_output(before).await;
         self.emit_due();
-        // What comes after this look is told anew.
+        // Later output causes a new event.
         before < self.processed && self.processed < self.output.last_seen().1
     }
 
-    /// What was looked at since an offset is noted, and those who want to know are told.
+    /// Saves what was learned from the output since an offset, wakes the watchers, and acknowledges
+    /// to the keeper.
     async fn commit_output(&mut self, before: u64) {
-        // A sequence that is not whole yet is looked at again should we be gone by then.
-        let settled = self.processed - (self.signals.pending() as u64).min(self.processed);
-        // What is remembered of modes is for a screen up to here: to go on from before it would switch them twice.
-        self.is_observed |= !self.plain && self.modes_noted != self.signals.changes();
+        // An incomplete sequence is scanned again if this server restarts before its rest arrives.
+        let settled = self.processed - (self.scanner.pending() as u64).min(self.processed);
+        // The saved modes are those at this offset: to continue from before it would switch them
+        // twice.
+        self.is_observed |= !self.plain && self.modes_noted != self.scanner.changes();
         self.save_modes();
         self.note_update();
-        // Whoever follows it first: they wait for this, the keeper only when it has much more.
+        // Watchers first: they wait for this, the keeper only when it has much more.
         self.pane.notify();
         self.pace_flood(self.processed - before).await;
-        // Much may have been told of at once and be looked at piece by piece.
+        // One event may announce much output, which is scanned piece by piece.
         let is_much = NOTIFY_WINDOW.bytes / 2 <= settled.saturating_sub(self.acknowledged);
-        if std::mem::take(&mut self.is_observed) || self.news.is_ack_due() || is_much {
+        if std::mem::take(&mut self.is_observed) || self.output_flag.is_ack_due() || is_much {
             self.acknowledged = settled;
             let _ = self.commands.send(PaneCommand::Ack(settled)).await;
         }
     }
 
-    /// A program that prints much while somebody types elsewhere is to give them room.
+    /// Slows down a program that prints much while a user types into another pane.
     async fn pace_flood(&mut self, printed: u64) {
-        let (pane, typists) = (&self.pane.id, &self.kernel.panes().typing_activity);
-        if let Some(time) = self.flood_pacer.pause_for(pane, printed, typists, Instant::now()) {
+        let pane = &self.pane.id;
+        let typing = &self.kernel.panes().typing_activity;
+        if let Some(time) = self.flood_pacer.pause_for(pane, printed, typing, Instant::now()) {
             let _ = self.commands.send(PaneCommand::Throttle(time)).await;
         }
     }
 
-    /// Up to where the output is in one size. Where another one begins here, it is heard of.
+    /// The offset up to which the output has one size. Passes a size change at the current offset
+    /// to the scanner.
     fn until_resized(&mut self, end: u64) -> u64 {
         for mark in self.output.sizes(self.sizes_seen) {
             if self.processed < mark.offset {
                 return end.min(mark.offset);
             }
             self.sizes_seen = mark.n;
-            self.signals.resized();
+            self.scanner.resized();
         }
         end
     }
 
-    /// Notes since when there is an update.
+    /// Notes when the current update began.
     fn note_update(&mut self) {
-        let update = self.signals.open_update();
+        let update = self.scanner.open_update();
         if update != self.update {
             self.update = update;
             self.update_until = update.map(|_| Instant::now() + UPDATE_TIMEOUT);
         }
     }
 
-    /// Gives up on an update whose time is over: whoever looks sees what it has drawn.
+    /// Gives up on an update that has timed out: readers see what it has drawn.
     fn expire_update(&mut self) {
         self.update_until = None;
-        self.signals.abandon_update();
+        self.scanner.abandon_update();
         self.pane.lock().stale_until = self.processed;
         self.pane.notify();
     }
 
-    /// Notes what a screen that is made later must know.
+    /// Saves what a screen that is created later must know.
     fn save_modes(&mut self) {
         let mut state = self.pane.lock();
         if self.plain {
             state.plain_until = self.processed;
             return;
         }
-        let changes = self.signals.changes();
+        let changes = self.scanner.changes();
         let is_new = std::mem::replace(&mut self.modes_noted, changes) != changes;
         if !is_new && self.output.last_seen().0 == 0 {
             return;
         }
-        let setup = self.signals.setup();
-        // Also while the beginning is kept: it may be gone by the time that somebody looks.
-        state.preamble = [&setup, self.signals.string_opener()].concat();
+        let setup = self.scanner.setup();
+        // Also while the start is kept: it may be overwritten before the screen is read.
+        state.preamble = [&setup, self.scanner.string_opener()].concat();
         if is_new && state.record.modes.as_bytes() != setup {
             state.record.modes = String::from_utf8(setup).unwrap_or_default();
             self.modes.push(());
@@ -270,19 +271,20 @@ impl PaneTask {
     }
 
     fn skip_to(&mut self, first: u64) {
-        tracing::warn!(pane = %self.pane.id, from = self.processed, to = first, "output was overwritten unseen");
+        tracing::warn!(pane = %self.pane.id, from = self.processed, to = first, "output was overwritten before it was scanned");
         self.processed = first;
-        self.signals = scanner_with_modes(&self.pane);
+        self.scanner = scanner_with_modes(&self.pane);
         self.plain = false;
     }
 
     fn scan(&mut self, bytes: &[u8]) {
         self.plain &= memchr(ESC, bytes).is_none();
-        let (mut title, mut asked) = (None, false);
-        let rung = &mut self.bell_count;
-        self.signals.feed(bytes, |signal| match signal {
+        let mut title = None;
+        let mut asked = false;
+        let bells = &mut self.bell_count;
+        self.scanner.feed(bytes, |event| match event {
             ScanEvent::Title(text) => title = Some(text),
-            ScanEvent::Bell => *rung += 1,
+            ScanEvent::Bell => *bells += 1,
             ScanEvent::Query => asked = true,
         });
         self.processed += bytes.len() as u64;
@@ -302,26 +304,26 @@ impl PaneTask {
         }
     }
 
-    /// The program asked its terminal something; we are its terminal. Who has ended waits for no answer, and others wait
-    /// to hear of that end.
+    /// Answers the program's terminal queries. A program that has exited needs no reply, and its
+    /// exit event must not wait.
     async fn answer_queries(&mut self) {
         if !self.reply_pending || self.output.ending().is_some() {
             return;
         }
-        let replies = |seen: &mut ReplayedScreen, known: &ScreenHints| {
-            let owes = visible_screen(seen, known).is_update_held();
-            (seen.screen_mut().take_replies(), owes)
+        let replies = |replayed: &mut ReplayedScreen, hints: &ScreenHints| {
+            let is_held = visible_screen(replayed, hints).is_update_held();
+            (replayed.screen_mut().take_replies(), is_held)
         };
         let drawing = self.pane.with_screen(self.output.clone(), self.processed, replies);
-        // To draw may take seconds; an end is told before.
+        // Drawing may take seconds; an exit is published before.
         let drawn = tokio::select! {
             biased;
             drawn = drawing => drawn,
             () = until_ended(self.output.as_ref()) => return,
         };
         match drawn {
-            Ok((replies, owes)) => {
-                self.reply_pending = owes;
+            Ok((replies, is_held)) => {
+                self.reply_pending = is_held;
                 self.reply(replies).await;
             }
             Err(error) => tracing::error!(pane = %self.pane.id, %error, "cannot parse output"),
@@ -331,13 +333,14 @@ impl PaneTask {
     async fn reply(&self, replies: Vec<u8>) {
         if !replies.is_empty() {
             let (reply, _) = tokio::sync::oneshot::channel();
-            // Behind no condition, and yet not as typing: no person answers these.
-            let anyhow = InputGuard::default();
-            let _ = self.commands.send(PaneCommand::GuardedInput(replies, anyhow, reply)).await;
+            // An empty guard: always written, but not counted as typed input, because no user sends
+            // these.
+            let guard = InputGuard::default();
+            let _ = self.commands.send(PaneCommand::GuardedInput(replies, guard, reply)).await;
         }
     }
 
-    /// Tells of titles and bells whose time has come.
+    /// Handles all deadlines that have passed: of updates, titles, bells and modes.
     fn emit_due(&mut self) {
         let now = Instant::now();
         if self.update_until.is_some_and(|until| until <= now) {
@@ -354,7 +357,7 @@ impl PaneTask {
         }
     }
 
-    /// Writes down what is known of it; nobody is told.
+    /// Writes the record to the journal, without an event.
     fn persist(&self) {
         let state = self.pane.lock();
         self.kernel.journal().record(Vec::new(), vec![state.record.put()]);
@@ -372,7 +375,7 @@ impl PaneTask {
         self.kernel.emit("pane:bell", &self.pane.event_payload(json!({ "count": count })));
     }
 
-    /// Bytes, then the end, then the event: in this order for everyone.
+    /// Every client gets the output, then the exit, then the event, in this order.
     async fn ended(&mut self, ending: ExitRecord) {
         while self.process_output().await {
             tokio::task::yield_now().await;
@@ -394,7 +397,7 @@ impl PaneTask {
         self.disconnect();
     }
 
-    /// The keeper is gone; so is our way to it.
+    /// The keeper is gone, and the connection to it.
     fn disconnect(&self) {
         self.pane.detach();
         self.pane.notify();
@@ -405,15 +408,15 @@ impl PaneTask {
     }
 }
 
-/// A reader that goes on in the modes that the program has switched on.
+/// A scanner that starts in the modes that the program has set.
 fn scanner_with_modes(pane: &Pane) -> OutputScanner {
     let modes = pane.lock().record.modes.clone();
-    let mut signals = OutputScanner::new();
-    signals.feed(modes.as_bytes(), |_| {});
-    signals
+    let mut scanner = OutputScanner::new();
+    scanner.feed(modes.as_bytes(), |_| {});
+    scanner
 }
 
-/// Waits until the tape says that the program has ended.
+/// Waits until the tape records the program's exit.
 async fn until_ended(output: &dyn Output) {
     while output.ending().is_none() {
         tokio::time::sleep(LOOK).await;

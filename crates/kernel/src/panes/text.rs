@@ -1,6 +1,7 @@
 //! A pane's output as numbered lines: found by number through the tape's index, read in pieces.
 //!
-//! A line that is longer than a piece is drawn from all of its pieces, so that it reads as it would in one.
+//! A line that is longer than a piece is drawn from all of its pieces, so that it reads as it would
+//! in one.
 
 #[cfg(test)]
 pub(super) mod tests;
@@ -20,8 +21,8 @@ pub(crate) const PIECE: usize = 64 << 10;
 /// Characters of a line that patterns look at.
 pub(crate) const MAX_MATCHED_CHARS: usize = 256 << 10;
 
-/// Characters of a line that are drawn. A line that leaves more than that is cut, and said to be. One more than patterns
-/// look at, so that they know what follows.
+/// Characters of a line that are drawn. A longer line is cut and marked so. One more than patterns
+/// look at, so that they see what follows.
 pub(crate) const MAX_DRAWN_CHARS: usize = MAX_MATCHED_CHARS + 1;
 
 /// The beginning of a line.
@@ -30,7 +31,7 @@ pub(crate) struct LineStart {
     pub(crate) offset: u64,
     /// The line's number, counted from 0 at the pane's first line ever.
     pub(crate) n: u64,
-    /// Whether the line may have begun before this, where nothing is kept any more.
+    /// Whether the line may have begun before this, in output that is no longer kept.
     pub(crate) truncated_start: bool,
 }
 
@@ -60,7 +61,7 @@ pub(crate) struct RawLine<'a> {
 enum LineBody<'a> {
     /// The bytes, of a line that fits into a piece, and the character sets that it begins in.
     Printed(Charsets, &'a [u8]),
-    /// What is left to read, of one that does not.
+    /// The drawn text, of a line that does not.
     Drawn(&'a lines::TextLine<'static>),
 }
 
@@ -89,8 +90,8 @@ impl<'a> OutputText<'a> {
         Self { output }
     }
 
-    /// Where the text ends for now: before a character of which only the beginning is there, unless nothing will follow
-    /// it. Whether that is so was found out before.
+    /// Where the text ends for now: before an incomplete character, unless nothing will follow it.
+    /// `is_over` was determined before this call.
     pub(crate) fn end(&self, is_over: bool) -> io::Result<u64> {
         let end = self.output.end();
         if is_over {
@@ -109,7 +110,7 @@ impl<'a> OutputText<'a> {
         Ok(LineStart { offset: mark.offset, n: mark.lines, truncated_start: 0 < mark.offset })
     }
 
-    /// How many lines there are up to an offset, a last one without its end included.
+    /// How many lines there are up to an offset, including a last one without its newline.
     pub(crate) fn total_until(&self, end: u64) -> io::Result<u64> {
         // What was lost was counted when it was printed.
         let Some(lines) = self.ends_before(end)? else { return Ok(self.output.lines()) };
@@ -119,7 +120,7 @@ impl<'a> OutputText<'a> {
         Ok(lines + u64::from(open))
     }
 
-    /// Line ends before an offset; nothing if that is no longer kept.
+    /// How many newlines precede an offset. None if that is no longer kept.
     pub(crate) fn ends_before(&self, offset: u64) -> io::Result<Option<u64>> {
         // At the very end, a block that is not begun yet has no mark.
         let near = if offset < self.output.end() { offset } else { offset.saturating_sub(1) };
@@ -130,8 +131,8 @@ impl<'a> OutputText<'a> {
         Ok(read.map(|read| mark.lines + count(read)))
     }
 
-    /// The beginning of a line by its number; of the first one kept when it is older than that, and the
-    /// end of the output when it is not there yet.
+    /// The beginning of a line by its number; of the first one kept when it is older than that, and
+    /// the end of the output when it is not there yet.
     pub(crate) fn line(&self, n: u64) -> io::Result<LineStart> {
         let first = self.first()?;
         if n <= first.n {
@@ -141,8 +142,9 @@ impl<'a> OutputText<'a> {
         self.skip(LineStart::new(near.offset, near.lines), n)
     }
 
-    /// The beginning of the line that an offset is in, at the offset or before it; of the first one kept when
-    /// the offset is older than that. At the very end, after a line's end, that is where the next one will begin.
+    /// The beginning of the line that an offset is in, at the offset or before it; of the first one
+    /// kept when the offset is older than that. At the very end, after a line's end, that is where
+    /// the next one will begin.
     pub(crate) fn line_at(&self, offset: u64) -> io::Result<LineStart> {
         match self.ends_before(offset.min(self.output.end()))? {
             Some(n) => self.line(n),
@@ -150,12 +152,13 @@ impl<'a> OutputText<'a> {
         }
     }
 
-    /// The last mark with fewer lines before it than `n`, found by halving.
+    /// The last mark with fewer lines before it than `n`, by binary search.
     fn mark_before(&self, first: u64, n: u64) -> io::Result<LineMark> {
-        let (mut low, mut high) = (self.mark(first)?, self.output.end());
+        let mut low = self.mark(first)?;
+        let mut high = self.output.end();
         while low.offset + 4096 < high {
             let middle = self.mark(low.offset + (high - low.offset) / 2)?;
-            // At the place where it was, or where the ring was faster, there is nothing left to halve.
+            // No progress, or the ring has overwritten the middle: nothing is left to bisect.
             if middle.offset <= low.offset || high <= middle.offset {
                 break;
             }
@@ -168,26 +171,27 @@ impl<'a> OutputText<'a> {
         Ok(low)
     }
 
-    /// Goes past line ends up to a number.
+    /// Skips newlines up to a line number.
     fn skip(&self, from: LineStart, n: u64) -> io::Result<LineStart> {
-        let (mut place, mut at) = (from, from.offset);
+        let mut line = from;
+        let mut at = from.offset;
         let mut buffer = vec![0; PIECE];
-        while place.n < n {
+        while line.n < n {
             let read = match self.output.read(at, &mut buffer)? {
-                Ok(0) => return Ok(LineStart::new(at, place.n)),
+                Ok(0) => return Ok(LineStart::new(at, line.n)),
                 Ok(read) => read,
                 Err(gap) => return self.after_gap(at, gap),
             };
-            let ends = memchr_iter(b'\n', &buffer[..read]).zip(place.n + 1..=n);
+            let ends = memchr_iter(b'\n', &buffer[..read]).zip(line.n + 1..=n);
             if let Some((end, n)) = ends.last() {
-                place = LineStart::new(at + end as u64 + 1, n);
+                line = LineStart::new(at + end as u64 + 1, n);
             }
             at += read as u64;
         }
-        Ok(place)
+        Ok(line)
     }
 
-    /// A mark, of the first byte kept when the ring was faster.
+    /// The mark of an offset, or of the first kept byte if the ring has overwritten that.
     fn mark(&self, offset: u64) -> io::Result<LineMark> {
         let mut offset = offset;
         loop {
@@ -199,8 +203,9 @@ impl<'a> OutputText<'a> {
         }
     }
 
-    /// Where a read continues that met a gap at an offset: at the first line that is kept if the ring was faster, else
-    /// after what a cut file has lost. Always after the offset, so that every loop over an output ends.
+    /// Where a read continues that met a gap at an offset: at the first line that is kept if the
+    /// ring has overwritten the offset, else after what a truncated file has lost. Always after the
+    /// offset, so that every loop over an output ends.
     pub(crate) fn after_gap(&self, at: u64, gap: OutputGap) -> io::Result<LineStart> {
         let first = self.first()?;
         if at < first.offset {
@@ -226,46 +231,46 @@ impl<'a> OutputText<'a> {
         mut visit: impl FnMut(RawLine<'_>) -> ControlFlow<()>,
     ) -> io::Result<()> {
         let mut buffer = vec![0; PIECE + 2 * charsets::BLOCK as usize];
-        let mut place = from;
+        let mut line_start = from;
         // Nothing before this can be read.
         let mut lost = 0;
-        while place.offset < end {
-            // What the first line begins in is before it.
-            let begin = charsets::context_start(place.offset, charsets::BLOCK)
+        while line_start.offset < end {
+            // The charsets of the first line depend on what precedes it.
+            let begin = charsets::context_start(line_start.offset, charsets::BLOCK)
                 .max(self.output.first())
                 .max(lost);
-            let (begin, skip) = match place.offset.checked_sub(begin) {
+            let (begin, skip) = match line_start.offset.checked_sub(begin) {
                 Some(skip) => (begin, usize::try_from(skip).unwrap_or(0)),
-                None => (place.offset, 0),
+                None => (line_start.offset, 0),
             };
             let read = match self.read(begin, end, &mut buffer[..skip + PIECE])? {
                 Ok(read) if skip < read => read,
-                // The file is cut before the line.
-                Ok(_) if begin < place.offset => {
-                    lost = place.offset;
+                // The file is truncated before the line.
+                Ok(_) if begin < line_start.offset => {
+                    lost = line_start.offset;
                     continue;
                 }
                 Ok(_) => return Ok(()),
-                Err(gap) if begin < place.offset && gap.first <= place.offset => {
+                Err(gap) if begin < line_start.offset && gap.first <= line_start.offset => {
                     lost = gap.first.max(begin + 1);
                     continue;
                 }
                 Err(gap) => {
-                    place = self.after_gap(place.offset, gap)?;
+                    line_start = self.after_gap(line_start.offset, gap)?;
                     continue;
                 }
             };
             let at_end = begin + read as u64 == end;
             let sets = LineCharsets::new(&buffer[..read], begin, charsets::BLOCK);
-            match visit_piece(place, sets, &buffer[skip..read], at_end, &mut visit) {
+            match visit_piece(line_start, sets, &buffer[skip..read], at_end, &mut visit) {
                 ControlFlow::Break(()) => return Ok(()),
-                ControlFlow::Continue(next) if next.offset == place.offset => {
-                    match self.visit_long(place, end, &mut buffer, &mut visit)? {
+                ControlFlow::Continue(next) if next.offset == line_start.offset => {
+                    match self.visit_long(line_start, end, &mut buffer, &mut visit)? {
                         ControlFlow::Break(()) => return Ok(()),
-                        ControlFlow::Continue(next) => place = next,
+                        ControlFlow::Continue(next) => line_start = next,
                     }
                 }
-                ControlFlow::Continue(next) => place = next,
+                ControlFlow::Continue(next) => line_start = next,
             }
         }
         Ok(())
@@ -277,17 +282,18 @@ impl<'a> OutputText<'a> {
         self.output.read(from, &mut buffer[..wanted])
     }
 
-    /// Draws and visits a line that fills more than a piece. Answers where to go on.
+    /// Draws and visits a line that fills more than a piece. Returns where to continue.
     fn visit_long(
         &self,
-        place: LineStart,
+        line_start: LineStart,
         end: u64,
         buffer: &mut [u8],
         visit: &mut impl FnMut(RawLine<'_>) -> ControlFlow<()>,
     ) -> io::Result<ControlFlow<(), LineStart>> {
-        let sets = charsets::at(self.output, place.offset, charsets::BLOCK)?;
+        let sets = charsets::at(self.output, line_start.offset, charsets::BLOCK)?;
         let mut drawing = IncrementalLine::with_charsets(sets, MAX_DRAWN_CHARS);
-        let (mut next, mut whole) = (place.offset, false);
+        let mut next = line_start.offset;
+        let mut whole = false;
         let mut after = None;
         while !whole && next < end {
             let read = match self.read(next, end, buffer)? {
@@ -304,22 +310,23 @@ impl<'a> OutputText<'a> {
             whole = line_end.is_some();
         }
         if let Some(after) = after
-            && (next == place.offset || place.offset < self.output.first())
+            && (next == line_start.offset || line_start.offset < self.output.first())
         {
             return Ok(ControlFlow::Continue(after));
         }
         let line = drawing.finish();
-        let (LineStart { offset, n, truncated_start }, body) = (place, LineBody::Drawn(&line));
+        let LineStart { offset, n, truncated_start } = line_start;
+        let body = LineBody::Drawn(&line);
         let flow = visit(RawLine { n, offset, next, has_newline: whole, truncated_start, body });
         let after = after.unwrap_or_else(|| LineStart::new(next, n + u64::from(whole)));
         Ok(flow.map_continue(|()| after))
     }
 }
 
-/// Visits the lines that are whole in this piece, and the last one where the output ends. Answers where
-/// to go on.
+/// Visits the lines that are whole in this piece, and the last one where the output ends. Returns
+/// where to continue.
 fn visit_piece(
-    mut place: LineStart,
+    mut line_start: LineStart,
     mut sets: LineCharsets<'_>,
     mut bytes: &[u8],
     at_end: bool,
@@ -331,12 +338,12 @@ fn visit_piece(
             None if at_end => (bytes, &[][..], false),
             None => break,
         };
-        let LineStart { offset, n, truncated_start } = place;
+        let LineStart { offset, n, truncated_start } = line_start;
         let next = offset + (bytes.len() - rest.len()) as u64;
         let body = LineBody::Printed(sets.at(offset), line);
         visit(RawLine { n, offset, next, has_newline: whole, truncated_start, body })?;
-        place = LineStart::new(next, n + u64::from(whole));
+        line_start = LineStart::new(next, n + u64::from(whole));
         bytes = rest;
     }
-    ControlFlow::Continue(place)
+    ControlFlow::Continue(line_start)
 }

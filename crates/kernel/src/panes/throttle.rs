@@ -1,10 +1,10 @@
-//! Telling something often at most every so often, the last word never lost. Time is an argument.
+//! Limits how often something is published; the last value is never lost. Time is an argument.
 
 use std::time::Duration;
 
 use tokio::time::Instant;
 
-/// Holds back what comes too soon after what was told before.
+/// Holds back a value that comes too soon after the last one.
 #[derive(Debug)]
 pub(crate) struct Throttle<T> {
     every: Duration,
@@ -17,28 +17,28 @@ impl<T> Throttle<T> {
         Self { every, emitted_at: None, waiting: None }
     }
 
-    /// News, in place of older news that still waits.
-    pub(crate) fn push(&mut self, news: T) {
-        self.waiting = Some(news);
+    /// A new value, in place of an older one that still waits.
+    pub(crate) fn push(&mut self, value: T) {
+        self.waiting = Some(value);
     }
 
-    /// When something can be told.
+    /// When a value can be published.
     pub(crate) fn deadline(&self) -> Option<Instant> {
-        let told_at = self.emitted_at.map(|at| at + self.every);
-        self.waiting.as_ref().map(|_| told_at.unwrap_or_else(Instant::now))
+        let due_at = self.emitted_at.map(|at| at + self.every);
+        self.waiting.as_ref().map(|_| due_at.unwrap_or_else(Instant::now))
     }
 
-    /// What is to be told now.
+    /// The value to publish now.
     pub(crate) fn tick(&mut self, now: Instant) -> Option<T> {
         if self.emitted_at.is_some_and(|at| now < at + self.every) {
             return None;
         }
-        let news = self.waiting.take()?;
+        let value = self.waiting.take()?;
         self.emitted_at = Some(now);
-        Some(news)
+        Some(value)
     }
 
-    /// Whatever waits, whatever the time: nothing comes after.
+    /// The waiting value, whatever the time: nothing comes after.
     pub(crate) fn flush(&mut self) -> Option<T> {
         self.waiting.take()
     }
@@ -48,7 +48,8 @@ impl<T> Throttle<T> {
 mod tests {
     use super::*;
 
-    /// Each letter is news in one step of 100 ms, `.` is none; answers what is told in each step.
+    /// Each letter is a value in one step of 100 ms, `.` is none; the result is what is published
+    /// in each step.
     #[track_caller]
     fn check(news: &str, told: &str) {
         let (mut throttle, start) = (Throttle::new(Duration::from_millis(300)), Instant::now());

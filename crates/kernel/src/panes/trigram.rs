@@ -1,69 +1,70 @@
-//! What some text is about: which three bytes follow each other somewhere in it, in a small summary.
+//! A small filter over a text: which three bytes follow each other somewhere in it.
 //!
-//! It says for sure what is not there, and of the rest that it may be.
+//! A negative answer is certain; a positive one means that the text may be there.
 
 use memchr::memmem;
 
-/// The fewest bytes that it can say something about.
+/// The shortest text that it can say something about, in bytes.
 pub(crate) const MIN_LITERAL: usize = 3;
 
-/// Of logs and builds, 64 KiB hold a few thousand different threes: a third of these places or less.
+/// 64 KiB of logs or build output hold a few thousand different trigrams: a third of these slots or
+/// less.
 const SLOTS: usize = 1 << 14;
 
-/// How many threes are looked at together.
+/// How many trigrams are hashed together.
 const STEP: usize = 64;
 
-/// Letters beyond ASCII that are ASCII ones in another case.
+/// Non-ASCII case variants of ASCII letters.
 const NON_ASCII_CASE_VARIANTS: [&str; 2] = ["\u{17f}", "\u{212a}"];
 
-/// A summary of some text, one bit for each place. The case of ASCII letters goes.
+/// A filter over a text, one bit for each slot. The case of ASCII letters is ignored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct TrigramFilter {
     bits: Box<[u64]>,
 }
 
-/// A summary that is being made.
+/// A filter under construction.
 pub(crate) struct TrigramFilterBuilder {
-    /// Not 0 where something was seen. Bytes are set much faster than bits are.
+    /// Not 0 where a trigram was seen. Setting bytes is much faster than setting bits.
     seen: Box<[u8; SLOTS]>,
 }
 
 impl TrigramFilter {
-    /// Whether the text may hold this one, in whatever case: no is sure.
+    /// Whether the text may contain this one, in any case. `false` is certain.
     pub(crate) fn may_contain(&self, text: &[u8]) -> bool {
-        let is_set = |place: usize| self.bits[place / 64] & 1 << (place % 64) != 0;
-        text.array_windows().all(|&three| is_set(usize::from(slot(three))))
+        let is_set = |slot: usize| self.bits[slot / 64] & 1 << (slot % 64) != 0;
+        text.array_windows().all(|&trigram| is_set(usize::from(slot(trigram))))
     }
 }
 
 impl TrigramFilterBuilder {
-    /// Of no text at all.
+    /// A filter over no text.
     pub(crate) fn new() -> Self {
         Self { seen: Box::new([0; SLOTS]) }
     }
 
-    /// Adds more text, apart from what is there.
+    /// Adds more text, separate from what was added before.
     pub(crate) fn add(&mut self, text: &[u8]) {
         let is_there = |letter: &str| memmem::find(text, letter.as_bytes()).is_some();
         if !text.is_ascii() && NON_ASCII_CASE_VARIANTS.into_iter().any(is_there) {
-            // Too rare for a better answer than that everything may be there.
+            // Too rare to be handled better: everything may be there.
             self.seen.fill(1);
             return;
         }
         let mut rest = text;
         while let Some(bytes) = rest.first_chunk::<{ STEP + MIN_LITERAL - 1 }>() {
-            // All places before the first of them is set, so that they are found many at a time.
-            let mut places = [0; STEP];
-            for (at, found) in places.iter_mut().enumerate() {
+            // All slots are computed before the first is set, so that many are computed at a time.
+            let mut slots = [0; STEP];
+            for (at, found) in slots.iter_mut().enumerate() {
                 *found = slot([bytes[at], bytes[at + 1], bytes[at + 2]]);
             }
-            places.into_iter().for_each(|place| self.seen[usize::from(place)] = 1);
+            slots.into_iter().for_each(|slot| self.seen[usize::from(slot)] = 1);
             rest = &rest[STEP..];
         }
-        rest.array_windows().for_each(|&three| self.seen[usize::from(slot(three))] = 1);
+        rest.array_windows().for_each(|&trigram| self.seen[usize::from(slot(trigram))] = 1);
     }
 
-    /// The summary.
+    /// The finished filter.
     pub(crate) fn build(&self) -> TrigramFilter {
         let bit = |(at, &seen): (usize, &u8)| u64::from(seen) << at;
         let word = |seen: &[u8]| seen.iter().enumerate().map(bit).sum();
@@ -71,11 +72,11 @@ impl TrigramFilterBuilder {
     }
 }
 
-/// Where three bytes in a row have their place, below [`SLOTS`].
-fn slot(three: [u8; MIN_LITERAL]) -> u16 {
-    // Letters in lower case; that other bytes get mixed up costs little.
-    let [a, b, c] = three.map(|byte| u16::from(byte | 0x20));
-    // By halves of a number of Knuth's, which spread what is alike.
+/// The slot of three bytes in a row, below [`SLOTS`].
+fn slot(trigram: [u8; MIN_LITERAL]) -> u16 {
+    // Lower-cases letters; that it also merges other bytes costs little.
+    let [a, b, c] = trigram.map(|byte| u16::from(byte | 0x20));
+    // Multiplicative hashing with the halves of Knuth's constant.
     let spread = (a | b << 8).wrapping_mul(0x9e37) ^ c.wrapping_mul(0x79b1);
     spread >> (u16::BITS - SLOTS.ilog2())
 }

@@ -1,4 +1,4 @@
-//! Where somebody types, so that programs that print without end elsewhere make room for them.
+//! Which panes users type into, so that programs that print without end elsewhere are slowed down.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -6,19 +6,19 @@ use std::time::Duration;
 use paned_model::PaneId;
 use tokio::time::Instant;
 
-/// So long after a key, somebody still types.
+/// How long after a key a user still counts as typing.
 const TYPING: Duration = Duration::from_secs(2);
-/// How often a pane that prints much is told; each time, for [`TYPING`].
+/// How often a pane that prints much is throttled; each time, for [`TYPING`].
 const OFTEN: Duration = Duration::from_secs(1);
-/// So much in one look is more than a person reads.
+/// At least this much in one scan is more than a person reads.
 const FLOOD_BYTES: u64 = 16 << 10;
 
-/// The last two panes that somebody typed into, the last one first.
+/// The last two panes that a user typed into, the last one first.
 #[derive(Debug, Default)]
 pub(crate) struct TypingActivity(Mutex<[Option<(PaneId, Instant)>; 2]>);
 
 impl TypingActivity {
-    /// Somebody typed into a pane.
+    /// A user typed into a pane.
     pub(crate) fn typed(&self, pane: &PaneId, now: Instant) {
         let mut last = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         match &mut last[0] {
@@ -30,33 +30,33 @@ impl TypingActivity {
         }
     }
 
-    /// Whether somebody types into another pane than this.
+    /// Whether a user types into another pane than this.
     fn is_typing_elsewhere(&self, pane: &PaneId, now: Instant) -> bool {
         let last = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let beside = last.iter().flatten().find(|(of, _)| of != pane);
-        beside.is_some_and(|(_, at)| now < *at + TYPING)
+        let other = last.iter().flatten().find(|(of, _)| of != pane);
+        other.is_some_and(|(_, at)| now < *at + TYPING)
     }
 }
 
-/// When a pane was last told to give its program breaks.
+/// When a pane's program was last throttled.
 #[derive(Debug, Default)]
 pub(crate) struct FloodPacer {
     paced_at: Option<Instant>,
 }
 
 impl FloodPacer {
-    /// For how long the program of a pane that has printed so much is to have breaks, if that is to be said now.
+    /// For how long to throttle the program of a pane that has printed so much, if that is due now.
     pub(crate) fn pause_for(
         &mut self,
         pane: &PaneId,
         printed: u64,
-        typists: &TypingActivity,
+        typing: &TypingActivity,
         now: Instant,
     ) -> Option<Duration> {
-        if printed < FLOOD_BYTES || self.paced_at.is_some_and(|told| now < told + OFTEN) {
+        if printed < FLOOD_BYTES || self.paced_at.is_some_and(|paced| now < paced + OFTEN) {
             return None;
         }
-        typists.is_typing_elsewhere(pane, now).then(|| {
+        typing.is_typing_elsewhere(pane, now).then(|| {
             self.paced_at = Some(now);
             TYPING
         })
@@ -67,8 +67,8 @@ impl FloodPacer {
 mod tests {
     use super::*;
 
-    /// The panes that somebody typed into, one second after the other; answers whether the program of pane `p` is to have
-    /// breaks a moment after the last.
+    /// The panes that a user typed into, one second after the other; checks whether the program of
+    /// pane `p` is throttled a moment after the last.
     #[track_caller]
     fn check(typed: &[&str], printed: u64, expect: bool) {
         let (typists, mut now) = (TypingActivity::default(), Instant::now());

@@ -1,4 +1,4 @@
-//! What is asked of a stage by name: its sessions, an end, the focus, a pane out of sight.
+//! Requests of clients: list and stop sessions, focus a pane, hide a pane.
 
 use paned_backend::tmux::query::TmuxSession;
 use paned_backend::tmux::{ControlClient, SessionId, SessionName, TmuxPaneView};
@@ -10,14 +10,15 @@ use super::{OnViewClosed, SessionStopRequest};
 use crate::panes::Pane;
 
 impl TmuxViewTask {
-    /// Every session of ours.
+    /// All our sessions.
     pub(super) async fn sessions(&mut self) -> Result<Vec<SessionInfo>, Refusal> {
-        // Asking would start a server for nothing.
+        // A query would start a server for nothing.
         if self.sessions.is_empty() {
             return Ok(Vec::new());
         }
         let client = self.client().await?;
-        let (sessions, views) = (client.sessions().await?, client.views().await?);
+        let sessions = client.sessions().await?;
+        let views = client.views().await?;
         let ours = sessions.into_iter().filter(|session| self.sessions.contains_key(&session.name));
         let info = |session: TmuxSession| SessionInfo {
             panes: shown_in(&views, session.id),
@@ -30,7 +31,8 @@ impl TmuxViewTask {
         Ok(ours.map(info).collect())
     }
 
-    /// Ends a session; answers whom it showed. They are told to be hidden, and ended by whoever asked.
+    /// Ends a session and returns the panes that it showed. They are marked as hidden; the caller
+    /// ends them.
     pub(super) async fn stop(
         &mut self,
         request: &SessionStopRequest,
@@ -59,7 +61,7 @@ impl TmuxViewTask {
                 let sentence = format!("the session `{name}` shows more than this grant reaches");
                 return Err(Refusal::new(Code::Forbidden, sentence));
             }
-            // In the same words as for one that does not exist.
+            // The same message as for one that does not exist.
             GrantCoverage::None => return Err(missing()),
         }
         for pane in &waiting {
@@ -83,7 +85,7 @@ impl TmuxViewTask {
         Ok(())
     }
 
-    /// Shows a pane no more.
+    /// Stops showing a pane.
     pub(super) async fn hide(&mut self, pane: &PaneId) -> Result<(), Refusal> {
         if self.queue.remove(pane).is_some() {
             self.waiting.remove(pane);
@@ -100,7 +102,7 @@ impl TmuxViewTask {
         Ok(())
     }
 
-    /// Refuses to stop a session that the pane it must not end was made for.
+    /// Refuses to stop a session if that would end the pane that must be spared.
     fn check_spared(
         &self,
         request: &SessionStopRequest,
@@ -111,7 +113,7 @@ impl TmuxViewTask {
         let is_here = panes.iter().chain(waiting).any(|pane| *pane == spared.id);
         let is_ended = |pane: &Pane| {
             let state = pane.lock();
-            state.record.view.as_ref().is_some_and(|wish| wish.on_closed == OnViewClosed::Close)
+            state.record.view.as_ref().is_some_and(|spec| spec.on_closed == OnViewClosed::Close)
         };
         let own = self.kernel.panes().find(spared).filter(|pane| is_here && is_ended(pane));
         let Some(own) = own else { return Ok(()) };
@@ -122,8 +124,8 @@ impl TmuxViewTask {
         Err(Refusal::new(Code::Conflict, sentence))
     }
 
-    /// How much of what a session shows a grant reaches. A tmux pane that shows none of ours is reached by those grants
-    /// alone that reach everything.
+    /// How much of what a session shows a grant reaches. A tmux pane that shows none of ours is
+    /// reached only by grants that reach everything.
     fn coverage<'a>(
         &self,
         shown: impl Iterator<Item = Option<&'a PaneId>>,

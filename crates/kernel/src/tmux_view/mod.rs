@@ -1,16 +1,16 @@
-//! The stage: tmux, where panes are shown to people. It is never the record: programs, bytes and exits are the
-//! keepers', and what is shown where is asked of tmux each time.
+//! Shows panes to users in tmux. tmux is never the source of truth: programs, output and exits
+//! belong to the keepers, and what is shown where is queried from tmux each time.
 //!
 //! | file | idea |
 //! |---|---|
-//! | `spec` | what is wanted to be shown, remembered with the pane |
+//! | `spec` | where a pane is to be shown, stored with the pane |
 //! | `task` | the task that owns the connection to one tmux server |
 //! | `observe` | what has changed there, and what follows from it |
-//! | `recover` | what was lost and comes back |
-//! | `commands` | what is asked of it by name |
+//! | `recover` | restores views after a server was gone |
+//! | `commands` | requests of clients |
 //! | `place` | query, decide, execute, verify |
-//! | `snapshot` | a window and whose its panes are |
-//! | `session` | what is remembered of a session |
+//! | `snapshot` | a window and the owners of its panes |
+//! | `session` | what is stored of a session |
 
 mod commands;
 mod observe;
@@ -38,11 +38,12 @@ pub(crate) use self::spec::{OnViewClosed, ViewLocation, ViewSpec};
 use crate::Kernel;
 use task::TmuxViewTask;
 
-/// The size of a session's window until somebody is attached.
+/// The size of a session's window until a client is attached.
 pub(crate) const DEFAULT_SIZE: Size = Size { cols: 200, rows: 50 };
-/// How much may be asked before some of it is done.
+/// How many requests to one task may be queued.
 const MAX_REQUESTS: usize = 64;
-/// How many tmux servers of other owners panes may be shown on at once. Each has a task and a tmux client.
+/// With this many tmux servers in use, our own included, panes are shown on no other. Each has a
+/// task and a tmux client.
 const MAX_FOREIGN: usize = 16;
 
 /// Every tmux server that panes are shown on, by its socket.
@@ -51,19 +52,19 @@ pub(crate) struct TmuxViews {
     tasks: Mutex<HashMap<PathBuf, mpsc::Sender<ViewRequest>>>,
 }
 
-/// What became of a wish to be shown.
+/// The result of a [`ShowRequest`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum ShowOutcome {
     /// It is shown in this tmux pane.
     Shown(TmuxPane),
-    /// It waits for room.
+    /// It waits for space in the window.
     Waiting(String),
     /// It is not shown.
     Skipped(String),
 }
 
 impl ShowOutcome {
-    /// As it is told with the pane.
+    /// As it is reported with the pane.
     pub(crate) fn state(&self) -> ViewState {
         match self {
             Self::Shown(_) => ViewState::Shown,
@@ -78,15 +79,15 @@ impl ShowOutcome {
 pub(crate) struct ShowRequest {
     pub(crate) pane: PaneId,
     pub(crate) location: ViewLocation,
-    /// The size of a session that is made for it.
+    /// The size of a session that is created for it.
     pub(crate) size: Size,
     /// Whether there must be no such session yet.
     pub(crate) must_be_new: bool,
-    /// Whether a pane that is done may go for it.
+    /// Whether a pane that is done may be closed for it.
     pub(crate) replace_ok: bool,
-    /// Whether it may wait for room.
+    /// Whether it may wait for space.
     pub(crate) wait_ok: bool,
-    /// The grant it is shown by: only panes that this reaches make room.
+    /// The grant of the request: only panes that it reaches may be closed for this one.
     pub(crate) grant: Arc<Grant>,
 }
 
@@ -95,7 +96,7 @@ pub(crate) struct ShowRequest {
 pub(crate) struct SessionStopRequest {
     /// Its name.
     pub(crate) name: String,
-    /// The grant it is stopped by, which must reach everything in it.
+    /// The grant of the request, which must reach everything in the session.
     pub(crate) grant: Arc<Grant>,
     /// The pane that must not be ended by it.
     pub(crate) spared: Option<PaneRef>,
@@ -103,7 +104,7 @@ pub(crate) struct SessionStopRequest {
 
 type ViewReply<T> = oneshot::Sender<Result<T, Refusal>>;
 
-/// What the task of one server can be asked.
+/// A request to the task of one tmux server.
 pub(crate) enum ViewRequest {
     /// Whether there is a tmux to show anything on.
     Ready(ViewReply<()>),
@@ -111,68 +112,74 @@ pub(crate) enum ViewRequest {
     Show(ShowRequest, ViewReply<ShowOutcome>),
     /// What would be done for these panes.
     Plan(ViewLocation, Vec<PaneId>, bool, ViewReply<Vec<Decision>>),
-    /// The window and whose its panes are.
+    /// The window and the owners of its panes.
     Snapshot(ViewLocation, ViewReply<WindowSnapshot>),
-    /// Brings the window's panes into places.
+    /// Moves the window's panes to the places of a layout.
     Arrange(ViewLocation, SavedLayout, ViewReply<WindowSnapshot>),
     /// Every session.
     Sessions(ViewReply<Vec<SessionInfo>>),
-    /// Ends a session; answers whom it showed.
+    /// Ends a session; returns the panes that it showed.
     Stop(SessionStopRequest, ViewReply<Vec<PaneId>>),
     /// Gives a pane the focus.
     Activate(PaneId, ViewReply<()>),
-    /// Shows a pane no more; its program goes on.
+    /// Stops showing a pane; its program keeps running.
     Hide(PaneId, ViewReply<()>),
-    /// A pane has ended, is gone or has another title.
+    /// A pane has ended, was removed or has another title.
     PaneChanged(PaneId),
 }
 
 impl TmuxViews {
-    /// Asks the task of our own server and waits for the answer.
+    /// Sends a request to the task of our own server and waits for the answer.
     pub(crate) async fn ask_own<T>(
         &self,
         kernel: &Kernel,
-        ask: impl FnOnce(ViewReply<T>) -> ViewRequest,
+        request: impl FnOnce(ViewReply<T>) -> ViewRequest,
     ) -> Result<T, Refusal> {
-        let place = Self::own_server(kernel)?;
-        self.ask(kernel, place, ask).await
+        let server = Self::own_server(kernel)?;
+        self.ask(kernel, server, request).await
     }
 
-    /// Asks the task of the server that a spot is on.
+    /// Sends a request to the task of the server that a location is on.
     pub(crate) async fn ask_at<T>(
         &self,
         kernel: &Kernel,
-        spot: &ViewLocation,
-        ask: impl FnOnce(ViewReply<T>) -> ViewRequest,
+        location: &ViewLocation,
+        request: impl FnOnce(ViewReply<T>) -> ViewRequest,
     ) -> Result<T, Refusal> {
-        let place = match spot {
+        let server = match location {
             ViewLocation::Session { .. } => Self::own_server(kernel)?,
             ViewLocation::Beside { socket, .. } => {
                 self.admit(socket)?;
                 TmuxServerAddr::foreign(socket, None)
             }
         };
-        self.ask(kernel, place, ask).await
+        self.ask(kernel, server, request).await
     }
 
-    /// Tells the tasks that there is news of a pane. Never waits: what is missed is found by looking.
+    /// Notifies the tasks of a change of a pane. Never waits: what is missed is found by the next
+    /// query of tmux.
     pub(crate) fn pane_changed(&self, pane: &PaneId) {
-        let open = self.tasks.lock().unwrap_or_else(PoisonError::into_inner);
-        for stage in open.values() {
-            let _ = stage.try_send(ViewRequest::PaneChanged(pane.clone()));
+        let tasks = self.tasks.lock().unwrap_or_else(PoisonError::into_inner);
+        for task in tasks.values() {
+            let _ = task.try_send(ViewRequest::PaneChanged(pane.clone()));
         }
     }
 
-    /// Goes on with what was shown before the server was started.
-    pub(crate) fn resume(&self, kernel: &Kernel, kept: impl Iterator<Item = ViewSessionRecord>) {
-        let kept: BTreeMap<_, _> = kept.map(|kept| (kept.name.clone(), kept)).collect();
-        if let (false, Ok(place)) = (kept.is_empty(), Self::own_server(kernel)) {
-            self.task_with(kernel, place, kept);
+    /// Resumes what was shown before the server was started.
+    pub(crate) fn resume(
+        &self,
+        kernel: &Kernel,
+        sessions: impl Iterator<Item = ViewSessionRecord>,
+    ) {
+        let sessions: BTreeMap<_, _> =
+            sessions.map(|session| (session.name.clone(), session)).collect();
+        if let (false, Ok(server)) = (sessions.is_empty(), Self::own_server(kernel)) {
+            self.task_with(kernel, server, sessions);
         }
         for pane in kernel.panes().list() {
-            let wish = pane.lock().record.view.clone();
+            let spec = pane.lock().record.view.clone();
             if let Some(ViewSpec { location: ViewLocation::Beside { socket, .. }, .. }) =
-                wish.filter(|wish| wish.state != ViewState::Hidden)
+                spec.filter(|spec| spec.state != ViewState::Hidden)
             {
                 self.task(kernel, TmuxServerAddr::foreign(&socket, None));
             }
@@ -181,26 +188,27 @@ impl TmuxViews {
 
     fn own_server(kernel: &Kernel) -> Result<TmuxServerAddr, Refusal> {
         let setup = kernel.setup().tmux_view.as_ref();
-        setup.map(|stage| stage.server.clone()).ok_or_else(|| {
-            Refusal::new(Code::Unavailable, "this server was set up without a stage in tmux")
-        })
+        setup
+            .map(|view| view.server.clone())
+            .ok_or_else(|| Refusal::new(Code::Unavailable, "this server was set up without tmux"))
     }
 
-    /// Whether there may be a task for this tmux server. A path that is not trusted gets none, so that it costs nothing.
+    /// Refuses a tmux server for which there may be no task. An untrusted path gets none, so that
+    /// it costs nothing.
     fn admit(&self, socket: &Path) -> Result<(), Refusal> {
-        let mut open = self.tasks.lock().unwrap_or_else(PoisonError::into_inner);
-        open.retain(|_, stage| !stage.is_closed());
-        if open.contains_key(socket) {
+        let mut tasks = self.tasks.lock().unwrap_or_else(PoisonError::into_inner);
+        tasks.retain(|_, task| !task.is_closed());
+        if tasks.contains_key(socket) {
             return Ok(());
         }
-        if MAX_FOREIGN <= open.len() {
+        if MAX_FOREIGN <= tasks.len() {
             let sentence = format!(
                 "panes are shown on {MAX_FOREIGN} tmux servers already; \
                  one that shows none is let go after a few seconds"
             );
             return Err(Refusal::new(Code::Limit, sentence));
         }
-        drop(open);
+        drop(tasks);
         let found = trusted_path::TrustedSocket::find(socket);
         found.map(drop).map_err(|error| tmux::Error::NoServer(error.to_string()).into())
     }
@@ -208,38 +216,38 @@ impl TmuxViews {
     async fn ask<T>(
         &self,
         kernel: &Kernel,
-        place: TmuxServerAddr,
-        ask: impl FnOnce(ViewReply<T>) -> ViewRequest,
+        server: TmuxServerAddr,
+        request: impl FnOnce(ViewReply<T>) -> ViewRequest,
     ) -> Result<T, Refusal> {
         let (answer, answered) = oneshot::channel();
-        let mut ask = ask(answer);
-        // A task that had nothing to do may end just now; then another takes over.
-        while let Err(SendError(unsent)) = self.task(kernel, place.clone()).send(ask).await {
-            ask = unsent;
+        let mut request = request(answer);
+        // An idle task may end right now; then a new one is started.
+        while let Err(SendError(unsent)) = self.task(kernel, server.clone()).send(request).await {
+            request = unsent;
         }
-        let gone = || Refusal::internal("the stage broke off; the server's log says more");
+        let gone = || Refusal::internal("the task for tmux broke off; the server's log says more");
         answered.await.map_err(|_| gone())?
     }
 
-    fn task(&self, kernel: &Kernel, place: TmuxServerAddr) -> mpsc::Sender<ViewRequest> {
-        self.task_with(kernel, place, BTreeMap::new())
+    fn task(&self, kernel: &Kernel, server: TmuxServerAddr) -> mpsc::Sender<ViewRequest> {
+        self.task_with(kernel, server, BTreeMap::new())
     }
 
-    /// The task for a tmux server, which goes on with these sessions if it is new.
+    /// The task for a tmux server. A new one starts with these sessions.
     fn task_with(
         &self,
         kernel: &Kernel,
-        place: TmuxServerAddr,
-        kept: BTreeMap<String, ViewSessionRecord>,
+        server: TmuxServerAddr,
+        sessions: BTreeMap<String, ViewSessionRecord>,
     ) -> mpsc::Sender<ViewRequest> {
-        let mut open = self.tasks.lock().unwrap_or_else(PoisonError::into_inner);
-        let found = open.get(place.socket()).filter(|stage| !stage.is_closed());
-        if let Some(stage) = found {
-            return stage.clone();
+        let mut tasks = self.tasks.lock().unwrap_or_else(PoisonError::into_inner);
+        let found = tasks.get(server.socket()).filter(|task| !task.is_closed());
+        if let Some(task) = found {
+            return task.clone();
         }
-        let (asks, inbox) = mpsc::channel(MAX_REQUESTS);
-        open.insert(place.socket().to_owned(), asks.clone());
-        tokio::spawn(TmuxViewTask::new(kernel.clone(), place, kept).run(inbox));
-        asks
+        let (requests, inbox) = mpsc::channel(MAX_REQUESTS);
+        tasks.insert(server.socket().to_owned(), requests.clone());
+        tokio::spawn(TmuxViewTask::new(kernel.clone(), server, sessions).run(inbox));
+        requests
     }
 }

@@ -1,4 +1,4 @@
-//! What has changed on a tmux server since the last look, and what follows from it.
+//! What has changed on a tmux server since the last query, and what follows from it.
 
 use std::collections::BTreeMap;
 
@@ -13,12 +13,12 @@ use super::task::TmuxViewTask;
 use crate::actions;
 use crate::dispatch::draft;
 
-/// What was seen last.
+/// The state at the last query.
 #[derive(Default)]
 pub(super) struct ObservedViews {
     /// The process of the tmux server.
     pub(super) server: Option<u32>,
-    /// Whether anything was seen at all: what is there at the first look is no news.
+    /// Whether there was a query at all: what the first one finds is not published as a change.
     is_known: bool,
     pub(super) shown: BTreeMap<PaneId, TmuxPaneView>,
     focus: BTreeMap<SessionId, PaneId>,
@@ -27,7 +27,7 @@ pub(super) struct ObservedViews {
 }
 
 impl ObservedViews {
-    /// A pane that counts as seen, so that it is missed when it is not there at the next look.
+    /// Counts a pane as shown, so that it is missed if the next query does not find it.
     pub(super) fn expect(&mut self, pane: &PaneId) {
         let view = || TmuxPaneView {
             id: TmuxPane(u32::MAX),
@@ -44,19 +44,19 @@ impl ObservedViews {
 }
 
 impl TmuxViewTask {
-    /// Asks tmux for everything, and tells what is news.
+    /// Queries everything from tmux, and publishes what has changed.
     pub(super) async fn observe(&mut self) {
         let Ok(client) = self.client().await else { return };
         let (sessions, views) = match (client.sessions().await, client.views().await) {
             (Ok(sessions), Ok(views)) => (sessions, views),
             (Err(error), _) | (_, Err(error)) => {
-                // It is told as a fact, too.
-                tracing::debug!(%error, "cannot look at tmux");
+                // It is reported as an event, too.
+                tracing::debug!(%error, "cannot query tmux");
                 return;
             }
         };
         if client.server().map(|server| server.pid) != self.observed.server {
-            // Another server was started by asking, and shows nothing yet: nobody has closed anything.
+            // The query has started another server, which shows nothing yet: no view was closed.
             return;
         }
         let is_first = !std::mem::replace(&mut self.observed.is_known, true);
@@ -87,39 +87,41 @@ impl TmuxViewTask {
         }
     }
 
-    /// After a close in one of these windows, or a resize, there may be room, or too little of it.
+    /// After a close in one of these windows, or a resize, there may be more space, or too little.
     pub(super) async fn make_room(&mut self, client: &ControlClient, windows: &[WindowId]) {
-        for spot in self.locations() {
-            let Ok(shot) = self.snapshot(&spot).await else { continue };
+        for location in self.locations() {
+            let Ok(shot) = self.snapshot(&location).await else { continue };
             if (windows.contains(&shot.id) || shot.is_cramped(&self.limits()))
-                && let Err(refusal) = self.rebalance(client, &spot).await
+                && let Err(refusal) = self.rebalance(client, &location).await
             {
-                tracing::debug!(%refusal, "cannot even the panes");
+                tracing::debug!(%refusal, "cannot rebalance the panes");
             }
         }
         if !self.queue.is_empty() {
-            // Placing looks again when it is done; by then the queue is shorter.
+            // Boxed because it is recursive: placing queries tmux again. By then the queue is
+            // shorter.
             Box::pin(self.retry_waiting()).await;
         }
     }
 
-    /// Every spot here where anything is or was shown.
+    /// Every location on this server where anything is or was shown.
     fn locations(&self) -> Vec<ViewLocation> {
         let sessions =
             self.sessions.keys().map(|name| ViewLocation::Session { name: name.clone() });
         let panes = self.kernel.panes().list();
         let beside = panes.iter().filter_map(|pane| pane.lock().record.view.clone());
-        let beside = beside.map(|wish| wish.location).filter(|spot| spot.session().is_none());
-        let mut spots: Vec<ViewLocation> = Vec::new();
-        for spot in sessions.chain(beside).filter(|spot| self.is_here(spot)) {
-            if !spots.contains(&spot) {
-                spots.push(spot);
+        let beside =
+            beside.map(|spec| spec.location).filter(|location| location.session().is_none());
+        let mut locations: Vec<ViewLocation> = Vec::new();
+        for location in sessions.chain(beside).filter(|location| self.is_here(location)) {
+            if !locations.contains(&location) {
+                locations.push(location);
             }
         }
-        spots
+        locations
     }
 
-    /// Closes what is still shown although its program has ended: some people have tmux keep such panes.
+    /// Closes views whose program has ended: some users have tmux keep such panes.
     pub(super) async fn close_ended(&mut self) {
         let ended = self.observed.shown.iter().filter(|(id, _)| !self.is_live(id));
         let ended: Vec<TmuxPane> = ended.map(|(_, view)| view.id).collect();
@@ -144,45 +146,46 @@ impl TmuxViewTask {
         self.observed.focus = focus;
     }
 
-    /// A person may rename a session, or take a pane into another: where a pane is seen is where it belongs.
+    /// A user may rename a session, or move a pane into another: a pane belongs where it is shown.
     fn update_locations(&mut self, sessions: &[TmuxSession], views: &[TmuxPaneView]) {
         for view in views {
             let session = sessions.iter().find(|session| session.id == view.session);
             let (Some(session), Some(shows)) = (session, &view.shows) else { continue };
             let Ok(pane) = self.kernel.panes().get(shows) else { continue };
-            let spot = ViewLocation::Session { name: session.name.clone() };
+            let location = ViewLocation::Session { name: session.name.clone() };
             let mut state = pane.lock();
-            let Some(wish) = state.record.view.as_mut().filter(|wish| wish.location != spot) else {
+            let Some(spec) = state.record.view.as_mut().filter(|spec| spec.location != location)
+            else {
                 continue;
             };
-            wish.location = spot;
+            spec.location = location;
             let name = &session.name;
-            let told =
+            let payload =
                 pane.event_payload(json!({ "session": name, "tmuxPane": view.id.to_string() }));
-            let told = draft("pane:shown", &told);
-            self.kernel.journal().record(vec![told], vec![state.record.put()]);
+            let event = draft("pane:shown", &payload);
+            self.kernel.journal().record(vec![event], vec![state.record.put()]);
             drop(state);
             self.save_session(name, session.size);
         }
     }
 
-    /// Remembers a session, so that it comes back with its tmux server; tells one that is new.
+    /// Stores a session, so that it is restored with its tmux server; publishes one that is new.
     pub(super) fn save_session(&mut self, name: &str, size: Size) {
         let tmux = self.client_now().ok().and_then(|client| client.server());
         let known = self.sessions.get(name);
-        let created_at = known.map_or_else(|| self.kernel.now(), |kept| kept.created_at);
+        let created_at = known.map_or_else(|| self.kernel.now(), |record| record.created_at);
         let started = known.is_none().then(|| draft("session:started", &json!({ "name": name })));
         let tmux = tmux.map_or(0, |server| server.pid);
-        let kept = ViewSessionRecord { name: name.to_owned(), size, created_at, tmux };
-        self.kernel.journal().record(started.into_iter().collect(), vec![kept.put()]);
-        self.sessions.insert(kept.name.clone(), kept);
+        let record = ViewSessionRecord { name: name.to_owned(), size, created_at, tmux };
+        self.kernel.journal().record(started.into_iter().collect(), vec![record.put()]);
+        self.sessions.insert(record.name.clone(), record);
     }
 
     fn update_attached(&mut self, sessions: &[TmuxSession], is_first: bool) {
         let ours = sessions.iter().filter(|session| self.sessions.contains_key(&session.name));
-        let people: BTreeMap<_, _> =
+        let attached: BTreeMap<_, _> =
             ours.map(|session| (session.name.clone(), session.attached_clients)).collect();
-        let before = std::mem::replace(&mut self.observed.attached, people);
+        let before = std::mem::replace(&mut self.observed.attached, attached);
         if is_first {
             return;
         }
@@ -205,7 +208,7 @@ impl TmuxViewTask {
         changed
     }
 
-    /// Whether any of ours is there no more.
+    /// Whether any of our sessions is gone.
     fn update_stopped(&mut self, sessions: &[TmuxSession]) -> bool {
         let gone: Vec<_> = self
             .sessions
@@ -219,20 +222,20 @@ impl TmuxViewTask {
 
     pub(super) fn session_stopped(&mut self, name: &str) {
         if self.sessions.remove(name).is_some() {
-            let told = draft("session:stopped", &json!({ "name": name }));
-            self.kernel.journal().record(vec![told], vec![ViewSessionRecord::delete(name)]);
+            let event = draft("session:stopped", &json!({ "name": name }));
+            self.kernel.journal().record(vec![event], vec![ViewSessionRecord::delete(name)]);
         }
         self.observed.attached.remove(name);
     }
 
-    /// A pane is not shown any more: its program ended, or somebody closed the tmux pane.
+    /// A pane is not shown any more: its program ended, or a user closed the tmux pane.
     fn on_view_gone(&mut self, id: &PaneId) {
         let Ok(pane) = self.kernel.panes().get(id) else { return };
         let (is_live, on_closed) = {
             let state = pane.lock();
-            // The ending is on the tape before the view can go because of it.
+            // The exit is on the tape before the view can close because of it.
             let has_ended = state.output().is_some_and(|output| output.ending().is_some());
-            let on_closed = state.record.view.as_ref().map(|wish| wish.on_closed);
+            let on_closed = state.record.view.as_ref().map(|spec| spec.on_closed);
             (state.status().is_live() && !has_ended, on_closed)
         };
         self.set_state(id, ViewState::Hidden);
@@ -241,22 +244,22 @@ impl TmuxViewTask {
             let kernel = self.kernel.clone();
             tokio::spawn(async move {
                 if let Err(refusal) = actions::close(&kernel, &pane).await {
-                    tracing::warn!(pane = %pane.id, %refusal, "a pane whose view was closed is still there");
+                    tracing::warn!(pane = %pane.id, %refusal, "cannot close a pane whose view was closed");
                 }
             });
         }
     }
 
     /// A pane is shown here now.
-    pub(super) fn mark_shown(&mut self, id: &PaneId, spot: &ViewLocation, view: TmuxPane) {
+    pub(super) fn mark_shown(&mut self, id: &PaneId, location: &ViewLocation, view: TmuxPane) {
         self.observed.expect(id);
         self.set_state(id, ViewState::Shown);
-        let told = json!({ "session": spot.session(), "tmuxPane": view.to_string() });
-        let told = self.kernel.event_payload(id, told);
-        self.kernel.emit("pane:shown", &told);
+        let payload = json!({ "session": location.session(), "tmuxPane": view.to_string() });
+        let payload = self.kernel.event_payload(id, payload);
+        self.kernel.emit("pane:shown", &payload);
     }
 
-    /// We show a pane no more; that is no reason to end it.
+    /// We stop showing a pane; that is no reason to end it.
     pub(super) fn mark_hidden(&mut self, id: &PaneId) {
         self.observed.shown.remove(id);
         self.set_state(id, ViewState::Hidden);
@@ -266,19 +269,20 @@ impl TmuxViewTask {
     pub(super) fn set_state(&self, id: &PaneId, to: ViewState) {
         let Ok(pane) = self.kernel.panes().get(id) else { return };
         let mut state = pane.lock();
-        let Some(wish) = state.record.view.as_mut().filter(|wish| wish.state != to) else { return };
-        wish.state = to;
+        let Some(spec) = state.record.view.as_mut().filter(|spec| spec.state != to) else { return };
+        spec.state = to;
         self.kernel.journal().record(Vec::new(), vec![state.record.put()]);
     }
 
-    pub(super) fn is_here(&self, spot: &ViewLocation) -> bool {
-        match spot {
+    pub(super) fn is_here(&self, location: &ViewLocation) -> bool {
+        match location {
             ViewLocation::Session { .. } => self.server.is_own(),
             ViewLocation::Beside { socket, .. } => socket == self.server.socket(),
         }
     }
 
-    /// Ends a tmux server of our own that has nothing to show, and leaves somebody's alone.
+    /// Stops our own tmux server if it has nothing to show. From a user's server it only
+    /// disconnects.
     pub(super) async fn stop_if_empty(&mut self, client: &ControlClient) {
         if !self.server.is_own() {
             if self.observed.shown.is_empty() && self.queue.is_empty() {
@@ -294,7 +298,7 @@ impl TmuxViewTask {
         }
     }
 
-    /// A pane has ended, is gone, or has another title.
+    /// A pane has ended, was removed, or has another title.
     pub(super) async fn pane_changed(&mut self, id: &PaneId) {
         if !self.is_live(id) {
             self.queue.remove(id);

@@ -14,7 +14,7 @@ use super::spec::ViewLocation;
 use super::task::TmuxViewTask;
 use super::{ShowOutcome, ShowRequest};
 
-/// A target that vanished between the question and the deed is worth one more try.
+/// A target that vanished between the query and the command is worth one more try.
 const TRIES: usize = 2;
 
 impl TmuxViewTask {
@@ -54,7 +54,7 @@ impl TmuxViewTask {
         Ok(ShowOutcome::Shown(made.pane))
     }
 
-    /// Puts a pane into a window that is there.
+    /// Puts a pane into an existing window.
     async fn place_in_window(
         &mut self,
         client: &ControlClient,
@@ -118,12 +118,13 @@ impl TmuxViewTask {
             .map_err(|full| PlaceFailure::Refused(full.into()))?;
         self.waiting.insert(showing.pane.clone(), showing.clone());
         let reason = reason_for(showing, reason);
-        let told = self.kernel.event_payload(&showing.pane, json!({ "reason": reason }));
-        self.kernel.emit("layout:deferred", &told);
+        let payload = self.kernel.event_payload(&showing.pane, json!({ "reason": reason }));
+        self.kernel.emit("layout:deferred", &payload);
         Ok(ShowOutcome::Waiting(reason))
     }
 
-    /// Does what was decided; answers the tmux pane that was made. When it fails, what it made is gone again.
+    /// Carries out the steps; returns the tmux pane that was created. When it fails, that pane is
+    /// removed again.
     pub(super) async fn execute(
         &mut self,
         client: &ControlClient,
@@ -179,7 +180,7 @@ impl TmuxViewTask {
         }
     }
 
-    /// Looks whether it is there now.
+    /// Checks whether it is there now.
     async fn verify(
         &mut self,
         client: &ControlClient,
@@ -190,7 +191,7 @@ impl TmuxViewTask {
         let is_there =
             after.is_ok_and(|shot| shot.view_of(&showing.pane).is_some_and(|it| it.id == view));
         if !is_there {
-            // Its program has ended already, or a person was quicker.
+            // Its program has ended already, or a user has closed it.
             return Err(PlaceFailure::closed_at_once(&showing.pane));
         }
         self.set_title(client, &showing.pane, view).await;
@@ -205,12 +206,12 @@ impl TmuxViewTask {
     /// What would be done for these panes, one after the other.
     pub(super) async fn plan(
         &mut self,
-        spot: &ViewLocation,
+        location: &ViewLocation,
         panes: &[PaneId],
         replace_ok: bool,
     ) -> Result<Vec<Decision>, Refusal> {
         let client = self.client().await?;
-        let shot = WindowSnapshot::take(&self.kernel, &client, spot).await?;
+        let shot = WindowSnapshot::take(&self.kernel, &client, location).await?;
         let request =
             |pane: &PaneId| LayoutRequest { pane: pane.clone(), replace_ok, wait_ok: true };
         let requests: Vec<_> = panes.iter().map(request).collect();
@@ -219,21 +220,21 @@ impl TmuxViewTask {
 
     pub(super) async fn snapshot(
         &mut self,
-        spot: &ViewLocation,
+        location: &ViewLocation,
     ) -> Result<WindowSnapshot, Refusal> {
         let client = self.client().await?;
-        WindowSnapshot::take(&self.kernel, &client, spot).await
+        WindowSnapshot::take(&self.kernel, &client, location).await
     }
 
-    /// Brings the panes of a window into the places of a layout that was kept. Every pane must have a place there,
-    /// and every place a pane.
+    /// Moves the panes of a window to the places of a saved layout. Every pane must have a place
+    /// there, and every place a pane.
     pub(super) async fn arrange(
         &mut self,
-        spot: &ViewLocation,
+        location: &ViewLocation,
         saved: &SavedLayout,
     ) -> Result<WindowSnapshot, Refusal> {
         let client = self.client().await?;
-        let shot = WindowSnapshot::take(&self.kernel, &client, spot).await?;
+        let shot = WindowSnapshot::take(&self.kernel, &client, location).await?;
         let panes = shot.window.panes();
         if panes.iter().any(|id| matches!(shot.owners.of(*id), PaneOwner::Foreign)) {
             let sentence =
@@ -241,12 +242,12 @@ impl TmuxViewTask {
             return Err(Refusal::new(Code::Conflict, sentence));
         }
         let roles: Vec<_> = panes.iter().map(|id| (shot.role(&self.kernel, *id), *id)).collect();
-        let playing = |role: &paned_policy::layout::SavedRole| {
+        let pane_of = |role: &paned_policy::layout::SavedRole| {
             roles.iter().find(|(it, _)| it == role).map(|(_, id)| *id)
         };
         let size = (shot.window.cols(), shot.window.rows());
         let layout = saved
-            .fit(size, &self.limits(), playing)
+            .fit(size, &self.limits(), pane_of)
             .map_err(|misfit| Refusal::invalid(format!("the layout does not fit: {misfit}")))?;
         let wanted: Vec<TmuxPaneId> = layout.root().panes().into_iter().flatten().collect();
         if wanted.len() != panes.len() || layout.root().panes().len() != panes.len() {
@@ -261,23 +262,23 @@ impl TmuxViewTask {
         let mut steps = reorder(&panes, &wanted);
         steps.push(LayoutStep::Arrange(layout));
         self.execute(&client, &shot, &steps, None).await?;
-        self.kernel.emit("layout:changed", &json!({ "session": spot.session() }));
-        WindowSnapshot::take(&self.kernel, &client, spot).await
+        self.kernel.emit("layout:changed", &json!({ "session": location.session() }));
+        WindowSnapshot::take(&self.kernel, &client, location).await
     }
 
-    /// Makes our panes of a window even again.
+    /// Balances our panes of a window again.
     pub(super) async fn rebalance(
         &mut self,
         client: &ControlClient,
-        spot: &ViewLocation,
+        location: &ViewLocation,
     ) -> Result<(), Refusal> {
-        let shot = WindowSnapshot::take(&self.kernel, client, spot).await?;
+        let shot = WindowSnapshot::take(&self.kernel, client, location).await?;
         let steps = rebalance(&shot.window, &shot.owners, &self.limits());
         self.execute(client, &shot, &steps, None).await?;
         Ok(())
     }
 
-    /// Gives whoever waits a chance, all of them, in their order.
+    /// Tries again to show all waiting panes, in their order.
     pub(super) async fn retry_waiting(&mut self) {
         let Ok(client) = self.client().await else { return };
         while let Some(showing) = self.next_ready(&client).await {
@@ -290,7 +291,8 @@ impl TmuxViewTask {
         }
     }
 
-    /// The first that need not wait any longer. Each is decided in its own window, asked anew.
+    /// The first request that need not wait any longer. Each is decided in its own window, queried
+    /// anew.
     async fn next_ready(&mut self, client: &ControlClient) -> Option<ShowRequest> {
         let waiting: Vec<_> = self.queue.entries().map(|entry| entry.request.clone()).collect();
         for request in waiting {
@@ -303,7 +305,7 @@ impl TmuxViewTask {
                 let is_over =
                     showing.location.session().is_some_and(|it| !self.sessions.contains_key(it));
                 if is_over {
-                    // Whoever waited for room in a session has all of it.
+                    // The session is gone: a new one is opened for the pane.
                     self.queue.remove(&request.pane);
                     return Some(showing);
                 }
@@ -319,32 +321,34 @@ impl TmuxViewTask {
         None
     }
 
-    /// Somebody waited in vain.
+    /// A pane has waited in vain.
     pub(super) fn expire(&mut self, pane: &PaneId, reason: &str) {
         self.waiting.remove(pane);
         self.set_state(pane, ViewState::Hidden);
-        let told = self.kernel.event_payload(pane, json!({ "reason": reason }));
-        self.kernel.emit("layout:expired", &told);
+        let payload = self.kernel.event_payload(pane, json!({ "reason": reason }));
+        self.kernel.emit("layout:expired", &payload);
     }
 
     pub(super) fn limits(&self) -> LayoutLimits {
-        self.kernel.setup().tmux_view.as_ref().map(|stage| stage.limits.clone()).unwrap_or_default()
+        self.kernel.setup().tmux_view.as_ref().map(|view| view.limits.clone()).unwrap_or_default()
     }
 
     /// What a tmux pane runs to show a pane.
     fn program(&self, pane: &PaneId) -> TmuxProgram {
-        let attach = self.kernel.setup().tmux_view.as_ref().map(|stage| stage.attach.clone());
-        let words = attach.unwrap_or_default().into_iter().chain([pane.to_string()]);
+        let attach = self.kernel.setup().tmux_view.as_ref().map(|view| view.attach.clone());
+        let argv = attach.unwrap_or_default().into_iter().chain([pane.to_string()]);
         TmuxProgram {
-            argv: words.map(String::into_bytes).collect(),
-            // The tmux server may have been started from within a pane, which cannot show itself.
+            argv: argv.map(String::into_bytes).collect(),
+            // The tmux server may have been started from within a pane and have its variables; a
+            // pane cannot show itself.
             env: vec![("PANED_PANE".to_owned(), Vec::new())],
             cwd: Some("/".into()),
         }
     }
 }
 
-/// Why a pane is not shown, as far as the grant it is shown by may know: the counts are of all panes in the window.
+/// Why a pane is not shown, as far as the grant of the request may know: the counts are of all
+/// panes in the window.
 fn reason_for(showing: &ShowRequest, reason: &NotShownReason) -> String {
     match showing.grant.panes {
         PaneSet::All => reason.to_string(),

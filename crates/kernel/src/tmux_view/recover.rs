@@ -1,4 +1,4 @@
-//! What was lost and comes back: a tmux server that died, or our own that was away.
+//! Restores views: after a tmux server died, or after our own server was stopped.
 
 use paned_model::{PaneId, Size, ViewState};
 use serde_json::json;
@@ -17,26 +17,29 @@ pub(super) struct RememberedView {
 }
 
 impl TmuxViewTask {
-    /// What the table knows from before we looked.
+    /// The views on this tmux server that the records have.
     pub(super) fn remembered(&self) -> Vec<RememberedView> {
         let mut before = Vec::new();
         for pane in self.kernel.panes().list() {
             let state = pane.lock();
-            let wish = state.record.view.as_ref().filter(|wish| self.is_here(&wish.location));
-            if let Some(wish) = wish.filter(|wish| wish.state != ViewState::Hidden) {
-                let (spot, state) = (wish.location.clone(), wish.state);
-                before.push(RememberedView { pane: pane.id.clone(), location: spot, state });
+            let spec = state.record.view.as_ref().filter(|spec| self.is_here(&spec.location));
+            if let Some(spec) = spec.filter(|spec| spec.state != ViewState::Hidden) {
+                before.push(RememberedView {
+                    pane: pane.id.clone(),
+                    location: spec.location.clone(),
+                    state: spec.state,
+                });
             }
         }
         before
     }
 
-    /// We talk to a server: the one from before, or another.
+    /// Connected to a tmux server: the one from before, or another.
     pub(super) async fn on_connected(&mut self, server: u32) {
         let known = self.observed.server.replace(server);
         let is_same = match known {
             Some(known) => known == server,
-            None => self.sessions.values().all(|kept| kept.tmux == server),
+            None => self.sessions.values().all(|session| session.tmux == server),
         };
         let before = std::mem::take(&mut self.to_restore);
         if is_same {
@@ -45,7 +48,7 @@ impl TmuxViewTask {
             self.hide_missing(&before);
             self.requeue(before).await;
         } else {
-            // Nothing is concluded from looking until all is back.
+            // Nothing counts as closed until everything is restored.
             self.observed = ObservedViews::default();
             self.restore().await;
             self.observed.server = Some(server);
@@ -54,8 +57,8 @@ impl TmuxViewTask {
         self.reset_backoff();
     }
 
-    /// Our server was away: what our tmux server showed then counts as seen, so that whatever is gone now was
-    /// closed.
+    /// Our server was stopped: what our tmux server showed then counts as seen, so that what is
+    /// gone now was closed.
     fn expect_shown(&mut self, before: &[RememberedView]) {
         if !self.server.is_own() {
             return;
@@ -65,8 +68,8 @@ impl TmuxViewTask {
         }
     }
 
-    /// Somebody's server may be another one than then: what it does not show was perhaps not closed by anybody, and
-    /// goes on unseen.
+    /// A user's tmux server may be another one than then: what it does not show was perhaps not
+    /// closed by a user, and keeps running hidden.
     fn hide_missing(&mut self, before: &[RememberedView]) {
         if self.server.is_own() {
             return;
@@ -78,14 +81,14 @@ impl TmuxViewTask {
         }
     }
 
-    /// Who waited for room goes on waiting.
+    /// Panes that waited for space wait again.
     async fn requeue(&mut self, before: Vec<RememberedView>) {
-        for RememberedView { pane, location: spot, state } in before {
+        for RememberedView { pane, location, state } in before {
             let waits = state == ViewState::Waiting && !self.observed.shown.contains_key(&pane);
             if waits && self.is_live(&pane) {
-                let kept = spot.session().and_then(|name| self.sessions.get(name));
-                let size = kept.map_or(DEFAULT_SIZE, |kept| kept.size);
-                self.show_again(pane, spot, size).await;
+                let session = location.session().and_then(|name| self.sessions.get(name));
+                let size = session.map_or(DEFAULT_SIZE, |session| session.size);
+                self.show_again(pane, location, size).await;
             }
         }
     }
@@ -94,27 +97,29 @@ impl TmuxViewTask {
         self.kernel.panes().get(pane).is_ok_and(|pane| pane.lock().status().is_live())
     }
 
-    async fn show_again(&mut self, pane: PaneId, spot: ViewLocation, size: Size) {
+    async fn show_again(&mut self, pane: PaneId, location: ViewLocation, size: Size) {
         let showing = ShowRequest {
             pane,
-            location: spot,
+            location,
             size,
             must_be_new: false,
             replace_ok: false,
             wait_ok: true,
             grant: self.kernel.owner_grant().clone(),
         };
-        // Looking follows showing, so it never comes back here before it is done.
+        // Boxed because it is recursive: showing queries tmux, but never gets back here before it
+        // is done.
         if let Err(refusal) = Box::pin(self.show(&showing)).await {
-            tracing::warn!(pane = %showing.pane, %refusal, "cannot be shown again");
+            tracing::warn!(pane = %showing.pane, %refusal, "cannot show a pane again");
             self.set_state(&showing.pane, ViewState::Hidden);
         }
     }
 
-    /// Nothing can be seen any more, and nobody closed anything. On our own server it waits to be seen again.
+    /// The tmux server is gone, and no view was closed. On our own server, views wait to be shown
+    /// again.
     pub(super) fn on_server_lost(&mut self) {
-        let people = std::mem::take(&mut self.observed.attached);
-        for (name, _) in people.into_iter().filter(|(_, people)| 0 < *people) {
+        let attached = std::mem::take(&mut self.observed.attached);
+        for (name, _) in attached.into_iter().filter(|(_, attached)| 0 < *attached) {
             self.kernel.emit("session:detached", &json!({ "name": name, "attached": 0 }));
         }
         let to = if self.server.is_own() { ViewState::Waiting } else { ViewState::Hidden };
@@ -122,25 +127,25 @@ impl TmuxViewTask {
         shown.for_each(|it| self.set_state(&it.pane, to));
     }
 
-    /// Brings back into view what was in view before the tmux server died.
+    /// Shows again what was shown before the tmux server died.
     async fn restore(&mut self) {
-        let mut kept: Vec<ViewSessionRecord> = self.sessions.values().cloned().collect();
-        kept.sort_by_key(|kept| kept.created_at);
-        for RememberedView { pane, location: spot, .. } in self.remembered() {
-            let is_kept = spot.session().is_some_and(|name| self.sessions.contains_key(name));
-            if !is_kept || !self.is_live(&pane) {
+        let mut sessions: Vec<ViewSessionRecord> = self.sessions.values().cloned().collect();
+        sessions.sort_by_key(|session| session.created_at);
+        for RememberedView { pane, location, .. } in self.remembered() {
+            let is_known = location.session().is_some_and(|name| self.sessions.contains_key(name));
+            if !is_known || !self.is_live(&pane) {
                 self.set_state(&pane, ViewState::Hidden);
             }
         }
-        for kept in kept {
-            let spot = ViewLocation::Session { name: kept.name.clone() };
-            let here = self.remembered().into_iter().filter(|it| it.location == spot);
+        for session in sessions {
+            let location = ViewLocation::Session { name: session.name.clone() };
+            let here = self.remembered().into_iter().filter(|it| it.location == location);
             let panes: Vec<_> = here.map(|it| it.pane).collect();
             if panes.is_empty() {
-                self.session_stopped(&kept.name);
+                self.session_stopped(&session.name);
             }
             for pane in panes {
-                self.show_again(pane, spot.clone(), kept.size).await;
+                self.show_again(pane, location.clone(), session.size).await;
             }
         }
     }

@@ -1,4 +1,4 @@
-//! What is remembered of a session, so that it comes back when tmux does.
+//! What is stored of a session, so that it can be restored after its tmux server was gone.
 
 use std::path::PathBuf;
 
@@ -18,8 +18,8 @@ pub(crate) struct ViewSessionRecord {
     pub(crate) name: String,
     pub(crate) size: Size,
     pub(crate) created_at: Time,
-    /// The process of the tmux server it was last seen on: what is missing on another one was not closed by
-    /// anybody.
+    /// The process id of the tmux server it was last seen on: what is missing on another one was
+    /// not closed by a user.
     pub(crate) tmux: u32,
 }
 
@@ -42,13 +42,13 @@ pub(crate) struct SessionInfo {
 }
 
 impl ViewSessionRecord {
-    /// The change that remembers it.
+    /// The change that stores it.
     pub(crate) fn put(&self) -> RecordChange {
         let value = serde_json::to_string(self).expect("our own types always become JSON");
         RecordChange::Put { kind: KIND, key: self.name.clone(), value }
     }
 
-    /// The change that forgets it.
+    /// The change that deletes it.
     pub(crate) fn delete(name: &str) -> RecordChange {
         RecordChange::Delete { kind: KIND, key: name.to_owned() }
     }

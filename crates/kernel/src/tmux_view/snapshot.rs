@@ -1,7 +1,7 @@
-//! A window as tmux tells it now, and whose its panes are.
+//! A window as tmux reports it now, and the owners of its panes.
 
 use paned_backend::tmux::command::TmuxTarget;
-use paned_backend::tmux::query::TmuxWindow as Told;
+use paned_backend::tmux::query::TmuxWindow;
 use paned_backend::tmux::{ControlClient, Error, SessionName, TmuxPaneView, WindowId};
 use paned_model::{AgentState, Grant, PaneId, Refusal};
 use paned_policy::layout::{
@@ -14,40 +14,40 @@ use super::spec::ViewLocation;
 use crate::Kernel;
 use crate::panes::Pane;
 
-/// A window, and whose its panes are.
+/// A window, and the owners of its panes.
 #[derive(Clone, Debug)]
 pub(crate) struct WindowSnapshot {
     /// What tmux calls it.
     pub(crate) id: WindowId,
     pub(crate) window: LayoutWindow,
     pub(crate) owners: PaneOwners,
-    /// Its panes, with whom they show.
+    /// Its panes, with the pane that each of them shows.
     pub(crate) views: Vec<TmuxPaneView>,
 }
 
 impl WindowSnapshot {
-    /// Looks at the window of a spot.
+    /// Queries the window of a location.
     pub(crate) async fn take(
         kernel: &Kernel,
         client: &ControlClient,
-        spot: &ViewLocation,
+        location: &ViewLocation,
     ) -> Result<Self, Refusal> {
         let all = client.views().await?;
-        let (told, main) = match spot {
+        let (tmux_window, main) = match location {
             ViewLocation::Session { name } => in_session(client, name, &all).await?,
             ViewLocation::Beside { pane, .. } => beside(client, *pane, &all).await?,
         };
         let views: Vec<TmuxPaneView> =
-            all.into_iter().filter(|view| view.window == told.id).collect();
+            all.into_iter().filter(|view| view.window == tmux_window.id).collect();
         let active = views.iter().find(|view| view.active).map(|view| TmuxPaneId(view.id.0));
-        let mut window = LayoutWindow::parse(&told.layout, active)
+        let mut window = LayoutWindow::parse(&tmux_window.layout, active)
             .map_err(|error| Refusal::internal(format!("{error:?} in tmux's own layout")))?;
-        window.zoomed = told.zoomed;
+        window.zoomed = tmux_window.zoomed;
         let owners = owners(kernel, &views, main);
-        Ok(Self { id: told.id, window, owners, views })
+        Ok(Self { id: tmux_window.id, window, owners, views })
     }
 
-    /// The same, with every pane that a grant does not reach to be left where it is.
+    /// The same, with every pane pinned that a grant does not reach.
     pub(crate) fn pinning_unreachable(mut self, kernel: &Kernel, grant: &Grant) -> Self {
         for id in self.window.panes() {
             let ours = self.owners.managed(id).cloned();
@@ -64,7 +64,7 @@ impl WindowSnapshot {
         self.views.iter().find(|view| view.shows.as_ref() == Some(pane))
     }
 
-    /// What a pane of the window is, for a layout that is kept.
+    /// The role of a pane of the window, for a saved layout.
     pub(crate) fn role(&self, kernel: &Kernel, id: TmuxPaneId) -> SavedRole {
         if matches!(self.owners.of(id), PaneOwner::Main) {
             return SavedRole::Main;
@@ -87,12 +87,12 @@ impl WindowSnapshot {
     }
 }
 
-/// The window of a session that has the main pane, or else the one that is looked at.
+/// The window of a session that has the main pane, or else the active one.
 async fn in_session(
     client: &ControlClient,
     name: &str,
     views: &[TmuxPaneView],
-) -> Result<(Told, Option<TmuxPaneId>), Error> {
+) -> Result<(TmuxWindow, Option<TmuxPaneId>), Error> {
     let session = client.session(&SessionName::new(name)?).await?;
     let windows = client.windows(Some(session.id)).await?;
     let ours = || views.iter().filter(|view| view.session == session.id && view.shows.is_some());
@@ -101,21 +101,21 @@ async fn in_session(
         Some(main) => windows.into_iter().find(|window| window.id == main.window),
         None => windows.into_iter().find(|window| window.active),
     };
-    let told = chosen.ok_or_else(|| Error::SessionNotFound(name.to_owned()))?;
-    Ok((told, main.map(|view| TmuxPaneId(view.id.0))))
+    let window = chosen.ok_or_else(|| Error::SessionNotFound(name.to_owned()))?;
+    Ok((window, main.map(|view| TmuxPaneId(view.id.0))))
 }
 
-/// The window of somebody's pane.
+/// The window of a user's tmux pane.
 async fn beside(
     client: &ControlClient,
     pane: u32,
     views: &[TmuxPaneView],
-) -> Result<(Told, Option<TmuxPaneId>), Error> {
+) -> Result<(TmuxWindow, Option<TmuxPaneId>), Error> {
     let missing = || Error::SessionNotFound(format!("no pane %{pane} on that tmux server"));
     let view = views.iter().find(|view| view.id.0 == pane).ok_or_else(missing)?;
     let windows = client.windows(Some(view.session)).await?;
-    let told = windows.into_iter().find(|window| window.id == view.window).ok_or_else(missing)?;
-    Ok((told, Some(TmuxPaneId(pane))))
+    let window = windows.into_iter().find(|window| window.id == view.window).ok_or_else(missing)?;
+    Ok((window, Some(TmuxPaneId(pane))))
 }
 
 fn owners(kernel: &Kernel, views: &[TmuxPaneView], main: Option<TmuxPaneId>) -> PaneOwners {
@@ -132,29 +132,31 @@ fn owners(kernel: &Kernel, views: &[TmuxPaneView], main: Option<TmuxPaneId>) -> 
     owners
 }
 
-/// What is known of a pane that may have to make room.
+/// What the layout needs to know of a pane that may have to make space.
 fn ours(pane: &Pane) -> ManagedPane {
     let state = pane.lock();
-    let said = state.meta().get("agent.status").and_then(Value::as_str);
-    let (is_live, persistent) = (state.status().is_live(), state.record.persist);
+    let reported = state.meta().get("agent.status").and_then(Value::as_str);
+    let is_live = state.status().is_live();
+    let persistent = state.record.persist;
     let ended = state.record.end.map(|end| end.at);
-    let judged = state.agent.as_ref().map(|agent| agent.state);
-    let doing = match said {
+    let agent_state = state.agent.as_ref().map(|agent| agent.state);
+    let pane_state = match reported {
         _ if !is_live => ManagedPaneState::Exited,
-        _ if judged.is_some() => judged.map_or(ManagedPaneState::Unknown, layout_state),
+        _ if agent_state.is_some() => agent_state.map_or(ManagedPaneState::Unknown, layout_state),
         Some("idle") => ManagedPaneState::Idle,
         Some("running") => ManagedPaneState::Busy,
         Some("blocked") => ManagedPaneState::Blocked,
-        // Nobody says, and that is never taken for idle.
+        // No status is reported, and that never counts as idle.
         Some(_) | None => ManagedPaneState::Unknown,
     };
     let since = ended.unwrap_or(pane.created_at);
-    ManagedPane { pane: pane.id.clone(), state: doing, persistent, since }
+    ManagedPane { pane: pane.id.clone(), state: pane_state, persistent, since }
 }
 
-/// What an agent does, as far as room is concerned. Only one that waits for a prompt may have to go.
-fn layout_state(judged: AgentState) -> ManagedPaneState {
-    match judged {
+/// The state of an agent for the layout. Only one that waits for a prompt may be closed for another
+/// pane.
+fn layout_state(state: AgentState) -> ManagedPaneState {
+    match state {
         AgentState::Ready | AgentState::Error => ManagedPaneState::Idle,
         AgentState::Starting | AgentState::Busy => ManagedPaneState::Busy,
         AgentState::Blocked => ManagedPaneState::Blocked,
@@ -163,7 +165,7 @@ fn layout_state(judged: AgentState) -> ManagedPaneState {
     }
 }
 
-/// What to ask of a window.
+/// The target of tmux commands for this window.
 impl From<&WindowSnapshot> for TmuxTarget {
     fn from(shot: &WindowSnapshot) -> Self {
         Self::Window(shot.id)

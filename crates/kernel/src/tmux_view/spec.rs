@@ -1,4 +1,4 @@
-//! What is wanted to be shown, and where. Remembered with the pane, so that it comes back when tmux does.
+//! Where a pane is to be shown. Stored with the pane, so that it is shown again when tmux is back.
 
 use std::path::PathBuf;
 
@@ -6,7 +6,7 @@ use paned_model::{PaneView, ViewState};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A wish to show a pane.
+/// How a pane is to be shown.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct ViewSpec {
@@ -21,7 +21,7 @@ pub(crate) struct ViewSpec {
 pub(crate) enum ViewLocation {
     /// In a session of our own tmux server.
     Session { name: String },
-    /// In the window of somebody's tmux pane, beside it.
+    /// In the window of a user's tmux pane, beside it.
     Beside { socket: PathBuf, pane: u32 },
 }
 
@@ -43,14 +43,14 @@ impl ViewSpec {
 }
 
 impl From<&ViewSpec> for PaneView {
-    fn from(wish: &ViewSpec) -> Self {
-        let (session, socket, beside) = match &wish.location {
+    fn from(spec: &ViewSpec) -> Self {
+        let (session, socket, beside) = match &spec.location {
             ViewLocation::Session { name } => (Some(name.clone()), None, None),
             ViewLocation::Beside { socket, pane } => {
                 (None, Some(socket.display().to_string()), Some(format!("%{pane}")))
             }
         };
-        Self { session, socket, beside, state: wish.state }
+        Self { session, socket, beside, state: spec.state }
     }
 }
 

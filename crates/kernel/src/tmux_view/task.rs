@@ -1,5 +1,5 @@
-//! The task that owns the connection to one tmux server. It does one thing after the other, so that what was asked
-//! still holds when it is acted on.
+//! The task that owns the connection to one tmux server. It handles one request after the other, so
+//! that the result of a query still holds when it is acted on.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -16,10 +16,11 @@ use super::session::ViewSessionRecord;
 use super::{ShowRequest, ViewRequest};
 use crate::Kernel;
 
-/// How soon sessions come back after their tmux server died, and how much longer each time it dies again.
+/// How soon sessions are restored after their tmux server died, and the longest delay if it dies
+/// again and again.
 const FIRST_BACKOFF: Duration = Duration::from_millis(100);
 const MAX_BACKOFF: Duration = Duration::from_secs(30);
-/// How long a tmux server of our own that was started for something is kept while that does not come.
+/// How long a tmux server of our own is kept without anything to show.
 const IDLE: Duration = Duration::from_secs(2);
 
 pub(super) struct TmuxViewTask {
@@ -30,13 +31,14 @@ pub(super) struct TmuxViewTask {
     pub(super) sessions: BTreeMap<String, ViewSessionRecord>,
     pub(super) observed: ObservedViews,
     pub(super) queue: LayoutQueue,
-    /// What those in the queue wish, by pane.
+    /// The requests in the queue, by pane.
     pub(super) waiting: BTreeMap<PaneId, ShowRequest>,
-    /// What was here before our server was started, until we have looked.
+    /// What was shown here before our server was started, until we have queried tmux.
     pub(super) to_restore: Vec<RememberedView>,
     restore_at: Option<Instant>,
     observe_at: Option<Instant>,
-    /// When our tmux server ends for want of anything to show, or this task does at a server that is not ours.
+    /// When our tmux server is stopped because it shows nothing, or this task ends for a server
+    /// that is not ours.
     idle_at: Option<Instant>,
     is_over: bool,
     backoff: Duration,
@@ -44,7 +46,7 @@ pub(super) struct TmuxViewTask {
 
 struct ViewConnection {
     client: ControlClient,
-    facts: TmuxEvents,
+    events: TmuxEvents,
 }
 
 enum TmuxViewEvent {
@@ -56,17 +58,17 @@ enum TmuxViewEvent {
 impl TmuxViewTask {
     pub(super) fn new(
         kernel: Kernel,
-        place: TmuxServerAddr,
-        kept: BTreeMap<String, ViewSessionRecord>,
+        server: TmuxServerAddr,
+        sessions: BTreeMap<String, ViewSessionRecord>,
     ) -> Self {
-        let stage = kernel.setup().tmux_view.as_ref();
-        let queue = stage.map(|stage| LayoutQueue::new(stage.max_waiting, stage.wait_timeout));
+        let view = kernel.setup().tmux_view.as_ref();
+        let queue = view.map(|view| LayoutQueue::new(view.max_waiting, view.wait_timeout));
         let mut task = Self {
             queue: queue.unwrap_or_default(),
             kernel,
-            server: place,
+            server,
             connection: None,
-            sessions: kept,
+            sessions,
             observed: ObservedViews::default(),
             waiting: BTreeMap::new(),
             to_restore: Vec::new(),
@@ -92,14 +94,14 @@ impl TmuxViewTask {
             }
             let deadline = self.deadline();
             let event = tokio::select! {
-                asked = inbox.recv() => TmuxViewEvent::Request(asked),
-                fact = next(&mut self.connection) => TmuxViewEvent::Tmux(fact),
+                request = inbox.recv() => TmuxViewEvent::Request(request),
+                event = next(&mut self.connection) => TmuxViewEvent::Tmux(event),
                 () = until(deadline) => TmuxViewEvent::Deadline,
             };
             match event {
-                TmuxViewEvent::Request(Some(ask)) => self.handle_request(ask).await,
+                TmuxViewEvent::Request(Some(request)) => self.handle_request(request).await,
                 TmuxViewEvent::Request(None) => return,
-                TmuxViewEvent::Tmux(Some(fact)) => self.on_tmux(fact).await,
+                TmuxViewEvent::Tmux(Some(event)) => self.on_tmux(event).await,
                 TmuxViewEvent::Tmux(None) => self.connection = None,
                 TmuxViewEvent::Deadline => {
                     self.on_deadline().await;
@@ -110,8 +112,9 @@ impl TmuxViewTask {
         }
     }
 
-    /// Something was done; if that leaves our tmux server without anything to show, its time is short. At a server that
-    /// is not ours it is looked after a while whether anything of us is shown there.
+    /// Sets the deadline after a request or an event: soon if our tmux server has nothing to show.
+    /// For a server that is not ours, it is the time to check whether anything of ours is shown
+    /// there.
     fn schedule_idle(&mut self) {
         if !self.server.is_own() {
             self.idle_at.get_or_insert(Instant::now() + IDLE);
@@ -123,15 +126,15 @@ impl TmuxViewTask {
 
     /// The connection, made when it is first needed.
     pub(super) async fn client(&mut self) -> Result<ControlClient, Refusal> {
-        if let Some(line) = &self.connection {
-            return Ok(line.client.clone());
+        if let Some(connection) = &self.connection {
+            return Ok(connection.client.clone());
         }
-        let (client, facts) = tmux::connect(self.server.clone()).await?;
-        self.connection = Some(ViewConnection { client: client.clone(), facts });
+        let (client, events) = tmux::connect(self.server.clone()).await?;
+        self.connection = Some(ViewConnection { client: client.clone(), events });
         Ok(client)
     }
 
-    /// We have nothing more to say; the next one who needs tmux connects anew.
+    /// Closes the connection; the next request that needs tmux connects again.
     pub(super) fn disconnect(&mut self) {
         self.connection = None;
         self.observed = ObservedViews::default();
@@ -139,13 +142,13 @@ impl TmuxViewTask {
 
     /// The connection, if it is there.
     pub(super) fn client_now(&self) -> Result<ControlClient, Refusal> {
-        let line =
+        let connection =
             self.connection.as_ref().ok_or_else(|| Refusal::internal("no connection to tmux"))?;
-        Ok(line.client.clone())
+        Ok(connection.client.clone())
     }
 
-    async fn handle_request(&mut self, ask: ViewRequest) {
-        match ask {
+    async fn handle_request(&mut self, request: ViewRequest) {
+        match request {
             ViewRequest::Ready(answer) => {
                 let ready = self.client().await.map(drop);
                 let _ = answer.send(ready);
@@ -157,12 +160,14 @@ impl TmuxViewTask {
                 }
                 let _ = answer.send(placed);
             }
-            ViewRequest::Plan(spot, panes, replace_ok, answer) => {
-                let _ = answer.send(self.plan(&spot, &panes, replace_ok).await);
+            ViewRequest::Plan(location, panes, replace_ok, answer) => {
+                let _ = answer.send(self.plan(&location, &panes, replace_ok).await);
             }
-            ViewRequest::Snapshot(spot, answer) => drop(answer.send(self.snapshot(&spot).await)),
-            ViewRequest::Arrange(spot, saved, answer) => {
-                let _ = answer.send(self.arrange(&spot, &saved).await);
+            ViewRequest::Snapshot(location, answer) => {
+                drop(answer.send(self.snapshot(&location).await))
+            }
+            ViewRequest::Arrange(location, saved, answer) => {
+                let _ = answer.send(self.arrange(&location, &saved).await);
             }
             ViewRequest::Sessions(answer) => drop(answer.send(self.sessions().await)),
             ViewRequest::Stop(request, answer) => drop(answer.send(self.stop(&request).await)),
@@ -172,21 +177,21 @@ impl TmuxViewTask {
         }
     }
 
-    async fn on_tmux(&mut self, fact: TmuxEvent) {
-        match fact {
+    async fn on_tmux(&mut self, event: TmuxEvent) {
+        match event {
             TmuxEvent::Connected(server) => self.on_connected(server.pid).await,
             TmuxEvent::Notice(_) | TmuxEvent::Changed | TmuxEvent::Resync => {
-                // One look is as good as many.
+                // One query covers all of them.
                 if !self.is_more_coming() {
                     self.observe().await;
                 }
             }
-            TmuxEvent::ClientLost(why) => tracing::warn!(%why, "lost sight of tmux"),
-            TmuxEvent::ServerGone(why) => {
-                tracing::warn!(%why, "the tmux server is gone; programs live on");
+            TmuxEvent::ClientLost(reason) => tracing::warn!(%reason, "lost the connection to tmux"),
+            TmuxEvent::ServerGone(reason) => {
+                tracing::warn!(%reason, "the tmux server is gone; programs keep running");
                 self.on_server_lost();
                 if self.sessions.is_empty() && self.server.is_own() {
-                    // Any question would start it again, for nothing.
+                    // Any query would start it again, for nothing.
                     self.disconnect();
                 } else if !self.sessions.is_empty() {
                     self.restore_at = Some(Instant::now() + self.backoff);
@@ -197,10 +202,10 @@ impl TmuxViewTask {
     }
 
     fn is_more_coming(&self) -> bool {
-        self.connection.as_ref().is_some_and(|line| !line.facts.is_empty())
+        self.connection.as_ref().is_some_and(|connection| !connection.events.is_empty())
     }
 
-    /// Whatever has its time.
+    /// Handles all deadlines that have passed.
     async fn on_deadline(&mut self) {
         for entry in self.queue.expire(self.kernel.now()) {
             let waited = entry.age(self.kernel.now()).as_secs();
@@ -228,14 +233,14 @@ impl TmuxViewTask {
         }
     }
 
-    /// Asking wakes a server of our own; what follows is told as a fact.
+    /// A query starts a server of our own; the rest follows from its events.
     async fn reconnect(&mut self) {
-        let asked = match self.client().await {
+        let result = match self.client().await {
             Ok(client) => client.sessions().await.map(drop).map_err(Refusal::from),
             Err(refusal) => Err(refusal),
         };
-        if let Err(refusal) = asked {
-            tracing::warn!(%refusal, "cannot bring sessions back yet");
+        if let Err(refusal) = result {
+            tracing::warn!(%refusal, "cannot restore sessions yet");
             self.on_server_lost();
             if !self.server.is_own() {
                 return;
@@ -245,12 +250,12 @@ impl TmuxViewTask {
         }
     }
 
-    /// Looks again in a moment: tmux does not tell of everything on servers that are not ours.
+    /// Queries again soon: tmux does not report everything on servers that are not ours.
     pub(super) fn observe_soon(&mut self) {
         self.observe_at.get_or_insert(Instant::now() + FIRST_BACKOFF);
     }
 
-    /// All is well again.
+    /// The connection works again.
     pub(super) fn reset_backoff(&mut self) {
         self.backoff = FIRST_BACKOFF;
     }
@@ -258,7 +263,7 @@ impl TmuxViewTask {
     fn deadline(&self) -> Option<Instant> {
         let now = self.kernel.now();
         let expires = self.queue.next_deadline().map(|at| {
-            // A millisecond more, so that it has passed when we look.
+            // A millisecond more, so that it has passed by then.
             Instant::now() + Duration::from_millis(at.since(now) + 1)
         });
         let deadlines = [expires, self.restore_at, self.observe_at, self.idle_at];
@@ -266,9 +271,9 @@ impl TmuxViewTask {
     }
 }
 
-async fn next(line: &mut Option<ViewConnection>) -> Option<TmuxEvent> {
-    match line {
-        Some(line) => line.facts.recv().await,
+async fn next(connection: &mut Option<ViewConnection>) -> Option<TmuxEvent> {
+    match connection {
+        Some(connection) => connection.events.recv().await,
         None => std::future::pending().await,
     }
 }

@@ -1,4 +1,4 @@
-//! Dispatch: what is refused, what is told, in which order.
+//! Dispatch: what is refused, what is recorded, in which order.
 
 use paned_model::Code;
 use serde_json::json;

@@ -1,4 +1,5 @@
-//! A journal that cannot be written: what is refused, what is undone, what goes on, and how it recovers.
+//! A journal that cannot be written: what is refused, what is undone, what continues, and how it
+//! recovers.
 
 use std::time::Duration;
 
@@ -20,13 +21,13 @@ async fn filled() -> (TestKernel, FakeDisk) {
     (server, disk)
 }
 
-/// The change that is under way when the disk is found to be full is refused.
+/// The change that finds the disk full is refused.
 #[track_caller]
 fn check_refused(outcome: Result<Value, paned_model::Refusal>) {
     assert_eq!(code(outcome), (Code::Unavailable, SENTENCE.to_owned()));
 }
 
-/// Makes room and waits until the journal is written again.
+/// Frees space and waits until the journal is written again.
 async fn recover(server: &TestKernel, disk: &FakeDisk) {
     disk.set_full(false);
     let is_well = async {

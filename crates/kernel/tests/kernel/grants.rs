@@ -87,7 +87,7 @@ async fn a_revoked_grant_is_cut_off_at_once() {
     assert_eq!(code(server.act("grant:revoke", json!({ "id": id })).await).0, Code::NotFound);
 }
 
-/// Somebody's action, under way: it has come as far as it gets without news.
+/// Starts a caller's action and lets it run as far as it gets without further input.
 async fn start_waiting(
     server: &TestKernel,
     caller: &paned_kernel::Caller,
@@ -99,8 +99,8 @@ async fn start_waiting(
         let answer = kernel.dispatch(name, params.to_string().as_bytes(), &caller).await;
         answer.map(|answer| answer.get().to_owned()).map_err(|refusal| refusal.code)
     });
-    // Time stands still, so it moves on only when everybody waits.
-    tokio::time::sleep(Duration::from_millis(1)).await; // not a wait: everything that can happen has happened
+    // not a wait: time is paused, so it advances only when every task is idle.
+    tokio::time::sleep(Duration::from_millis(1)).await;
     assert!(!asked.is_finished());
     asked
 }

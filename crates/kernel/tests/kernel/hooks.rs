@@ -10,7 +10,7 @@ use serde_json::json;
 
 use crate::test_kernel::{TestKernel, code, next};
 
-/// Says the same to everything but what the test itself needs.
+/// Gives the same verdict to every `pane:new`, and allows everything else.
 struct FixedHook(fn() -> BoxedFuture<'static, Result<HookVerdict, String>>);
 
 impl ActionHook for FixedHook {

@@ -1,4 +1,4 @@
-//! The kernel through its public doors, over the fake ground, in paused time.
+//! The kernel through its public functions, over the fake backend, mostly in paused time.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod actions;

@@ -115,14 +115,15 @@ async fn a_keeper_that_tells_ahead_hears_of_nothing_but_what_matters() {
     let before = pane.ack_count();
     for _ in 0..5 {
         pane.print(b"x");
-        // not a wait: time stands until everybody has heard.
+        // not a wait: time is paused, so it advances only when every task is idle.
         tokio::time::sleep(Duration::from_millis(1)).await;
     }
-    // Nobody is to ring it twice, should we be gone.
+    // A bell is acknowledged, so that the next server does not ring it again.
     pane.print(b"\x07");
     server.heard("a").await;
     assert_eq!(pane.ack_count() - before, 1);
-    // Much is looked at piece by piece, and was told of only once; a program may wait until all of it is taken.
+    // A lot of output is read in pieces, and was notified only once; a program may block until all
+    // of it is read.
     pane.print(&b"much\n".repeat(100_000));
     server.heard("a").await;
 }
@@ -223,7 +224,7 @@ async fn the_program_names_its_pane_unless_somebody_else_did() {
         server.pane("a").print(format!("\x1b]2;spin {n}\x1b\\").as_bytes());
         tokio::task::yield_now().await;
     }
-    // A spinner is told at most once a second, and its last word is never lost.
+    // A spinner's title is recorded at most once a second, and the last title is never lost.
     let told = next(&mut feed).await;
     assert!(told.payload.contains("\"title\":\"spin 99\""), "{}", told.payload);
     assert_eq!(get(&server, "a").await["title"], "spin 99");
@@ -234,12 +235,12 @@ async fn the_program_names_its_pane_unless_somebody_else_did() {
     assert_eq!(get(&server, "b").await["title"], "mine");
 }
 
-/// Between the end of a keeper and the moment that it is known there is a while, in which much may be asked.
+/// Between the end of a keeper and its detection there is a moment in which requests may come.
 #[tokio::test(start_paused = true)]
 async fn who_asks_something_of_a_pane_that_is_just_going_is_answered() {
     let server = with_pane("a").await;
     server.pane("a").stop_listening();
-    // not a wait: the clock is ours, and the carrier runs meanwhile.
+    // not a wait: time is paused, and the driver runs meanwhile.
     tokio::time::sleep(Duration::from_secs(1)).await;
     for (name, params) in [
         ("pane:write", json!({ "paneId": "a", "text": "x" })),
@@ -254,14 +255,14 @@ async fn who_asks_something_of_a_pane_that_is_just_going_is_answered() {
     }
 }
 
-/// Others who look for a pane of that name wait, or find none; nobody finds half of one.
+/// Concurrent requests for a pane of that name wait, or find none; none finds a half-removed pane.
 #[tokio::test(start_paused = true)]
 async fn many_who_close_a_pane_leave_the_next_one_of_its_name_alone() {
     let server = with_pane("a").await;
     let close = || server.act("pane:close", json!({ "paneId": "a" }));
     let renew = async {
         while server.act("pane:new", json!({ "id": "a", "argv": ["cat"] })).await.is_err() {
-            // not a wait: until the name is free, on a clock that is ours.
+            // not a wait: polls until the name is free, in paused time.
             tokio::time::sleep(Duration::from_micros(1)).await;
         }
     };
@@ -386,7 +387,7 @@ async fn whoever_wants_to_know_gets_one_notice_of_the_end() {
     assert_eq!(next(&mut feed).await.name, "test:over", "there is one");
 }
 
-/// The end of a pane that prints a line is told in this manner.
+/// Checks the notice of the exit of a pane that printed a line.
 async fn check_notice(notice: Value, end: impl AsyncFn(&TestKernel), expect: &str) {
     let server = TestKernel::new().await;
     let params = json!({

@@ -1,4 +1,4 @@
-//! What a program asks its terminal is answered once, whoever looks when.
+//! A program's queries to its terminal are answered once, whenever a client reads the screen.
 
 use std::time::Duration;
 
@@ -17,7 +17,7 @@ async fn look(server: &TestKernel) {
     server.kernel.view(&"a".parse().unwrap(), &server.owner).await.unwrap();
 }
 
-/// The kernel's own task has not run yet when somebody looks at once.
+/// With `looks`, the screen is read before the kernel's own task has run.
 async fn ask(server: &TestKernel, looks: bool) {
     for question in [&b"ab\x1b[6n"[..], b"\r\n\x1b[6n"] {
         server.pane("a").print(question);
@@ -38,7 +38,7 @@ async fn a_program_that_asks_its_terminal_is_answered_once() {
     }
 }
 
-/// Within a synchronized update nothing is drawn, so that nobody knows yet where the cursor is.
+/// Within a synchronized update nothing is drawn, so the position of the cursor is not known yet.
 #[tokio::test(start_paused = true)]
 async fn a_question_within_an_update_is_answered_at_its_end_or_when_it_takes_too_long() {
     for end in [&b"\x1b[?2026l"[..], b""] {
@@ -50,7 +50,7 @@ async fn a_question_within_an_update_is_answered_at_its_end_or_when_it_takes_too
         server.pane("a").print(end);
         let answered = async {
             while server.pane("a").typed().is_empty() {
-                // not a wait: until it is answered, on a clock that is ours.
+                // not a wait: polls until it is answered, in paused time.
                 tokio::time::sleep(Duration::from_millis(1)).await;
             }
         };
@@ -79,7 +79,8 @@ fn what_was_answered_is_not_answered_by_the_next_server() {
     }
 }
 
-/// Who asked while no server ran still waits, if that was just now; else they were answered by others, or are gone.
+/// A program that asked while no server ran may still wait, if that was just now; an older query
+/// was answered by another terminal, or its program is gone.
 #[test]
 fn the_next_server_answers_only_what_was_asked_just_now() {
     let check = |asked: [(u64, &[u8]); 2], looks: bool, expect: &[u8]| {
@@ -94,14 +95,14 @@ fn the_next_server_answers_only_what_was_asked_just_now() {
             }
             server.pane("a").print(b"\r\n\x1b[6n");
             server.heard("a").await;
-            // What comes is answered, after all that came before it.
+            // New queries are answered, after all earlier ones.
             let expect = [expect, b"\x1b[2;1R"].concat();
             let typed = server.pane("a").typed();
             assert_eq!(typed.escape_ascii().to_string(), expect.escape_ascii().to_string());
         });
     };
     for looks in [false, true] {
-        // It is the 1000th millisecond.
+        // The clock is at 1000 ms.
         check([(100, b"ab\x1b[6n"), (200, b"\x1b[c")], looks, b"");
         check([(100, b"ab\x1b[6n"), (900, b"c\x1b[6n")], looks, b"\x1b[1;4R");
         check([(900, b"ab\x1b[6n"), (950, b"")], looks, b"\x1b[1;3R");

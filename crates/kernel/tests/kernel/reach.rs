@@ -22,7 +22,8 @@ async fn close(server: &TestKernel, id: &str) {
     server.act("pane:close", json!({ "paneId": id })).await.unwrap();
 }
 
-/// The names of all events that a caller is shown, with an event at the end that it emits about its own pane `until`.
+/// The names of all events that a caller sees, up to an event that it emits about its own pane
+/// `until`.
 async fn shown(server: &TestKernel, caller: &Caller, until: &str) -> Vec<String> {
     let about = json!({ "name": "test:end", "payload": { "paneId": until } });
     server.act("event:emit", about).await.unwrap();
@@ -72,7 +73,7 @@ async fn a_pane_that_gets_a_name_is_not_shown_what_happened_under_it_before() {
     let made = json!({ "id": "build", "argv": ["sh"] });
     server.act_as(&attacker, "pane:new", made).await.unwrap();
     assert_eq!(shown(&server, &attacker, "build").await, ["pane:created", "pane:created"]);
-    // Who had the first one still reads how it went with that, and nothing of the second.
+    // The grant over the first pane still reads that pane's events, and none of the second.
     let mut feed = server.kernel.events(Some(EventId(0)), "*".parse().unwrap(), &old).unwrap();
     for name in ["pane:created", "pane:title", "test:told", "pane:exited", "pane:removed"] {
         assert_eq!(crate::test_kernel::next(&mut feed).await.name, name);
@@ -130,7 +131,7 @@ async fn an_event_about_a_pane_needs_that_pane() {
         let outcome = server.act_as(&caller, "event:emit", emit(name, json!({}))).await;
         assert_eq!(code(outcome).0, Code::Invalid, "{name}");
     }
-    // Which instance it is about is not what the caller says.
+    // The instance that the caller claims is ignored.
     let other = server.act("pane:get", json!({ "paneId": "other" })).await.unwrap();
     let claim = json!({ "paneId": "mine", "instance": other["instance"] });
     server.act_as(&caller, "event:emit", emit("ci:done", claim)).await.unwrap();
@@ -162,7 +163,8 @@ async fn what_a_caller_does_not_have_it_cannot_give() {
     let caller = spawner(&server, "a").await;
     let made = json!({ "id": "b", "argv": ["sh"], "can": ["spawn", "approve"] });
     assert_eq!(code(server.act_as(&caller, "pane:new", made.clone()).await).0, Code::Forbidden);
-    // By the socket, a program in a pane has the owner's rights; what its pane has not, it cannot give either.
+    // Over the unix socket a program in a pane has the owner's rights; it still cannot give what
+    // its pane does not have.
     let by_socket = server.kernel.owner(Some(&server.token_in("a")));
     assert_eq!(code(server.act_as(&by_socket, "pane:new", made.clone()).await).0, Code::Forbidden);
     server.act("pane:new", made).await.unwrap();

@@ -163,7 +163,8 @@ async fn pages_of_text_stay_text() {
         }
     }
     assert_eq!(pages, ["né", "日", "本", "語x"]);
-    // Too little for a character, in the middle of one, and one that is not printed yet.
+    // A limit below one character, an offset inside a character, and a character that is not
+    // complete yet.
     server.pane("a").print(b"\xe6\x97");
     for (params, expect) in [
         (json!({ "view": "raw", "offset": 3, "limit": 2 }), "5pc="),

@@ -1,4 +1,5 @@
-//! A second kernel over the first one's panes: what it finds, what it tells, and what it does not tell twice.
+//! A second kernel over the first one's panes: what it finds, what it records, and what it does not
+//! record twice.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,7 +15,8 @@ use tokio::time::timeout;
 
 use crate::test_kernel::{TestKernel, code, next, setup};
 
-/// One life of a server over this folder and these panes. Its tasks end with it, as a killed process's do.
+/// Runs one server over this folder and these panes. Its tasks end with it, as those of a killed
+/// process do.
 pub(crate) fn run_server<T>(
     dir: &TempDir,
     fake: &FakeBackend,
@@ -47,7 +49,7 @@ async fn history(server: &TestKernel) -> Vec<String> {
             return told;
         }
         let payload: serde_json::Value = serde_json::from_str(&entry.payload).unwrap();
-        // An earlier life may have asked, too.
+        // An earlier server may have emitted `test:end`, too.
         if let Some(pane) = payload["paneId"].as_str() {
             told.push(format!("{} {pane}", entry.name));
         }
@@ -65,7 +67,7 @@ fn what_is_answered_is_in_the_journal() {
             assert_eq!(last, emitted["id"]);
             let set = json!({ "paneId": "a", "key": "n", "value": n });
             server.act("pane:set-meta", set).await.unwrap();
-            // Its start, and how it went.
+            // Its start and its outcome.
             let next = server.act("server:status", json!({})).await.unwrap()["lastEvent"].clone();
             assert_eq!(next, json!(last.as_u64().unwrap() + 2));
         }
@@ -116,7 +118,7 @@ fn unresponsive_pane(dir: &TempDir) -> FakeBackend {
     fake
 }
 
-/// Waits until a pane is, to its word, like this.
+/// Waits until `pane:wait` with these parameters is met.
 async fn until(server: &TestKernel, params: serde_json::Value) {
     let waited = server.act("pane:wait", params).await.unwrap();
     assert_eq!(waited["timedOut"], false, "{waited}");
@@ -216,7 +218,7 @@ fn a_keeper_that_does_not_answer_and_dies_is_lost() {
     });
 }
 
-/// An agent by its pane's word.
+/// An agent by the meta of its pane.
 fn agent() -> serde_json::Value {
     json!({ "id": "a", "argv": ["sh"], "meta": { "agent.runtime": "codex" } })
 }
@@ -261,7 +263,7 @@ fn an_agent_that_was_called_lost_is_no_longer_called_over() {
     });
 }
 
-/// What an older server wrote of a keeper that was too slow for it.
+/// The record that an older server wrote of a keeper that was too slow for it.
 fn recorded_as_lost(dir: &TempDir) -> FakeBackend {
     let fake = FakeBackend::default();
     run_server(dir, &fake, async |server| {

@@ -1,15 +1,15 @@
-//! Whether a value is as its schema says: as much of JSON Schema as our own schemas use.
+//! Validates a value against its schema: as much of JSON Schema as our own schemas use.
 
 use serde_json::Value;
 
-/// Fails with every place where an action's answer is not as its schema says.
+/// Fails with every place where an action's answer does not match its schema.
 #[track_caller]
 pub(crate) fn check(action: &str, schema: &Value, answer: &Value) {
     let mistakes = mistakes(schema, answer, action);
     assert!(mistakes.is_empty(), "{mistakes:#?}\n{answer:#}");
 }
 
-/// Every place where a value is not as its schema says.
+/// Every place where a value does not match its schema.
 fn mistakes(schema: &Value, value: &Value, place: &str) -> Vec<String> {
     let mut found = Vec::new();
     if !is_of_type(&schema["type"], value) {
@@ -49,7 +49,7 @@ fn is_of_type(wanted: &Value, value: &Value) -> bool {
     }
 }
 
-/// The mistakes in what a value is made of.
+/// The mistakes in a value's items and fields.
 fn inside(schema: &Value, value: &Value, place: &str) -> Vec<String> {
     let mut found = Vec::new();
     for item in value.as_array().into_iter().flatten() {

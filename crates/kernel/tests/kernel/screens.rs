@@ -1,4 +1,4 @@
-//! A pane's screen is what its output makes it: whoever looks when, and however often it is drawn anew.
+//! A pane's screen depends on its output only, not on when it is read or how often it is redrawn.
 
 use std::time::Duration;
 
@@ -163,7 +163,7 @@ fn an_update_from_before_a_restart_is_shown() {
     });
 }
 
-/// The ring drops bytes when it wants to; the kernel hears of it with the next that are printed.
+/// The tape drops old bytes at any time; the kernel learns of it with the next output.
 #[tokio::test(start_paused = true)]
 async fn modes_hold_for_who_looks_first_when_their_bytes_have_just_gone() {
     let server = TestKernel::new().await;
@@ -189,7 +189,7 @@ fn what_a_program_told_its_terminal_long_ago_still_holds() {
         assert_eq!(screen["modes"]["alternateScreen"], true);
         let cursor = (&screen["cursor"]["visible"], &screen["cursor"]["shape"]);
         assert_eq!(cursor, (&json!(false), &json!("underline")));
-        // Only the rows that scroll have, and lines are drawn, in red.
+        // Only the rows of the scroll region have scrolled, and line drawing is on, in red.
         assert_eq!(screen["rows"], json!(["", "─ c", "─ d", "─ e", "", ""]));
         assert!(screen["ansi"].as_str().unwrap().contains("\x1b[0;31m─ c"), "{screen}");
     };
@@ -203,8 +203,8 @@ fn what_a_program_told_its_terminal_long_ago_still_holds() {
         );
         server.heard("a").await;
         check(&server).await;
-        // What is remembered is written once a second.
-        tokio::time::sleep(Duration::from_millis(1100)).await; // not a wait: that second is what is tested
+        // not a wait: the terminal's state is recorded once a second, and that is what is tested.
+        tokio::time::sleep(Duration::from_millis(1100)).await;
         server.act("event:emit", json!({ "name": "test:written" })).await.unwrap();
     });
     run_server(&dir, &fake, async |server| check(&server).await);

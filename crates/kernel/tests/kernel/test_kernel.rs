@@ -1,4 +1,4 @@
-//! A kernel over the fake ground, and short ways to use it.
+//! A kernel over the fake backend, and helpers to use it.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -47,7 +47,7 @@ impl TestKernel {
         Self::with_records(FakeBackend::default(), Vec::new()).await
     }
 
-    /// A kernel that finds these panes and remembers these records.
+    /// A kernel that recovers these panes and has these records.
     pub(crate) async fn with_records(fake: FakeBackend, records: Vec<JournalRecord>) -> Self {
         let opened = OpenedJournal { records, ..empty() };
         let started =
@@ -71,7 +71,7 @@ impl TestKernel {
         self.act_as(&self.owner, name, params).await
     }
 
-    /// Acts, and makes sure that the answer is as it is described.
+    /// Runs an action, and checks that the answer matches its schema.
     pub(crate) async fn act_as(
         &self,
         who: &Caller,
@@ -101,7 +101,7 @@ impl TestKernel {
         self.fake.pane(id).unwrap()
     }
 
-    /// Waits until the kernel has heard everything that a pane has printed.
+    /// Waits until the kernel has read everything that a pane has printed.
     pub(crate) async fn heard(&self, id: &str) {
         let pane = self.pane(id);
         let end = paned_backend::Output::end(pane.as_ref());

@@ -87,7 +87,7 @@ async fn a_long_search_finds_what_a_short_one_would() {
     let line = |n: u64| format!("line {n} of many\r\n\x1b[1mline\x1b[m {n} again\r\n");
     let output: String = (0..20_000).map(line).collect();
     let server = printing(&output).await;
-    // More than can be done at once, and thrice, as more is known each time.
+    // More than one inline search can do, and three times, as the index grows each time.
     for text in ["^line 7 (of|again)", "line 1999[0-9] (?:x|again)", "line .* often", "line 7 of"] {
         let asked = json!({ "pattern": text });
         let mut answers = Vec::new();
@@ -186,7 +186,7 @@ async fn the_next_wait_goes_on_after_the_line_that_met_the_last() {
     assert_eq!((&missed["met"], &missed["next"]), (&json!(null), &json!(18)));
 }
 
-/// What was printed, what a wait is for, what is printed then, and whether that meets it.
+/// The output before, the pattern, the output during the wait, and whether that meets it.
 #[tokio::test(start_paused = true)]
 async fn a_line_that_goes_on_is_judged_as_a_whole_and_only_if_it_says_something_new() {
     for (before, pattern, after, expect) in [
@@ -212,7 +212,7 @@ async fn a_line_that_goes_on_is_judged_as_a_whole_and_only_if_it_says_something_
     }
 }
 
-/// The last line that a reading since a place has, and where the next goes on.
+/// The last line of a read since an offset, and the offset of the next read.
 async fn read_since(server: &TestKernel, since: &Value) -> (Value, Value) {
     let read = server.act("pane:read", json!({ "paneId": "a", "since": since })).await.unwrap();
     (
@@ -313,7 +313,7 @@ async fn a_line_without_end_is_seen_however_long_it_is() {
         (&met["met"], &met["evidence"][0]["text"]),
         (&json!("pattern"), &json!("100% done"))
     );
-    // And in one piece, by whoever comes late.
+    // And all at once, for a wait that starts later.
     assert_eq!(wait_for(&server, "^100% done$", Some(&json!(0))).await["met"], "pattern");
 }
 

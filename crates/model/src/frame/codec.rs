@@ -1,4 +1,4 @@
-//! How the words of server and keeper become frames, and frames become them.
+//! Encodes messages between server and keeper as frames, and decodes them.
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -29,7 +29,7 @@ const TYPED: u8 = 72;
 const KEYS_PRESSED: u8 = 73;
 const SERVER_PRESENT: u8 = 74;
 
-/// One side's words: how they become frames and how frames become them.
+/// The messages of one side: encoded as frames, and decoded from them.
 pub trait FrameMessage: Sized {
     /// Appends the message as one frame.
     fn encode(&self, to: &mut Vec<u8>);
@@ -45,8 +45,8 @@ impl FrameMessage for ToKeeper {
     fn encode(&self, to: &mut Vec<u8>) {
         match self {
             Self::Hello(hello) => json(to, HELLO, hello),
-            Self::Spawn(birth) => json(to, SPAWN, birth),
-            Self::Record(adopt) => json(to, RECORD, adopt),
+            Self::Spawn(request) => json(to, SPAWN, request),
+            Self::Record(request) => json(to, RECORD, request),
             Self::Input(id, bytes) => frame(to, INPUT, &[&id.to_le_bytes(), bytes]),
             Self::GuardedInput(id, guard, bytes) => {
                 frame(to, GUARDED_INPUT, &[&id.to_le_bytes(), &guard.encode(), bytes]);
@@ -96,15 +96,15 @@ impl FrameMessage for FromKeeper {
     fn encode(&self, to: &mut Vec<u8>) {
         match self {
             Self::Welcome(welcome) => json(to, WELCOME, welcome),
-            Self::SpawnFailed(stillborn) => json(to, SPAWN_FAILED, stillborn),
+            Self::SpawnFailed(failure) => json(to, SPAWN_FAILED, failure),
             Self::TapeEnd(end) => frame(to, TAPE_END, &[&end.to_le_bytes()]),
             Self::Exited(ending) => json(to, EXITED, ending),
             Self::Resized(size) => json(to, RESIZED, size),
-            Self::SizeHolder(held) => json(to, SIZE_HOLDER, held),
-            Self::Response(done) => json(to, RESPONSE, done),
+            Self::SizeHolder(holder) => json(to, SIZE_HOLDER, holder),
+            Self::Response(response) => json(to, RESPONSE, response),
             Self::Typed(count) => frame(to, TYPED, &[&count.to_le_bytes()]),
             Self::KeysPressed(keys) => frame(to, KEYS_PRESSED, &[keys]),
-            Self::ServerPresent(served) => frame(to, SERVER_PRESENT, &[&[u8::from(*served)]]),
+            Self::ServerPresent(present) => frame(to, SERVER_PRESENT, &[&[u8::from(*present)]]),
         }
     }
 
@@ -126,7 +126,7 @@ impl FrameMessage for FromKeeper {
 }
 
 impl InputGuard {
-    /// Two optional numbers: a byte that says which are there, and both.
+    /// Two optional numbers: a byte of flags for those that are present, then both.
     const LENGTH: usize = 17;
 
     fn encode(self) -> [u8; Self::LENGTH] {
@@ -138,14 +138,16 @@ impl InputGuard {
     }
 
     fn decode(bytes: &[u8]) -> Result<Self, BadFrame> {
-        let (which, numbers) = bytes.split_first().ok_or(BadFrame)?;
+        let (flags, numbers) = bytes.split_first().ok_or(BadFrame)?;
         let (end, typed) = numbers.split_at_checked(8).ok_or(BadFrame)?;
-        let (end, typed) = (number(end)?, number(typed)?);
-        // A condition that we do not know must not be taken for one that holds.
-        if 3 < *which {
+        let end = number(end)?;
+        let typed = number(typed)?;
+        // An unknown condition must not count as met.
+        if 3 < *flags {
             return Err(BadFrame);
         }
-        let (has_end, has_typed) = (which & 1 != 0, which & 2 != 0);
+        let has_end = flags & 1 != 0;
+        let has_typed = flags & 2 != 0;
         Ok(Self { end: has_end.then_some(end), typed: has_typed.then_some(typed) })
     }
 }
@@ -162,7 +164,7 @@ impl std::fmt::Display for BadFrame {
 
 impl std::error::Error for BadFrame {}
 
-/// Cuts a stream of bytes into frames. How the bytes were cut on the way never matters.
+/// Splits a stream of bytes into frames, whatever the sizes of the reads.
 #[derive(Debug, Default)]
 pub struct FrameDecoder {
     bytes: Vec<u8>,
@@ -170,14 +172,14 @@ pub struct FrameDecoder {
 }
 
 impl FrameDecoder {
-    /// Adds what arrived.
+    /// Adds received bytes.
     pub fn push(&mut self, bytes: &[u8]) {
         self.bytes.drain(..self.read);
         self.read = 0;
         self.bytes.extend_from_slice(bytes);
     }
 
-    /// The next message that is there whole, kinds of newer versions skipped.
+    /// The next complete message; kinds of newer versions are skipped.
     ///
     /// # Errors
     /// When the other side does not speak this protocol; nothing after that can be read.
@@ -192,7 +194,7 @@ impl FrameDecoder {
         Ok(None)
     }
 
-    /// The kind and the place of the body of the next whole frame.
+    /// The kind of the next complete frame, and the range of its body.
     fn next_frame(&self) -> Result<Option<(u8, std::ops::Range<usize>)>, BadFrame> {
         let rest = &self.bytes[self.read..];
         let Some((length, rest)) = rest.split_first_chunk::<4>() else {

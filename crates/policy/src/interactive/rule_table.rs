@@ -3,23 +3,24 @@
 /// A rule about some programs. Without conditions they always need a terminal.
 pub(super) struct InteractiveRule {
     pub(super) programs: &'static [&'static str],
-    /// The subcommands it is about; any without them.
+    /// The subcommands it applies to; empty means any.
     pub(super) subs: &'static [&'static str],
-    /// Options in front of the subcommand that take the next word.
+    /// Options before the subcommand that take the next word as a value.
     pub(super) globals: &'static [&'static str],
-    /// Whether its options are words with one dash (`-batch`), not letters that may be put together.
+    /// Whether its options are words with one dash (`-batch`), not letters that can be combined.
     pub(super) words: bool,
-    /// Options that take the next word; with a `?` those that take only what is written onto them.
+    /// Options that take the next word as a value; with a `?`, those whose value is only attached
+    /// (`-pSECRET`).
     pub(super) values: &'static [&'static str],
-    /// One of these must be there.
+    /// It needs a terminal only with one of these.
     pub(super) needs: &'static [&'static str],
     /// With one of these it needs no terminal.
     pub(super) plain: &'static [&'static str],
-    /// Likewise, and what follows belongs to somebody else.
+    /// Likewise; the words after it belong to the script or command it runs.
     pub(super) end_options: &'static [&'static str],
-    /// With one of these it needs one whatever else is there.
+    /// With one of these it needs a terminal whatever else is given.
     pub(super) visible: &'static [&'static str],
-    /// With more operands than this it is told what to do, and needs none.
+    /// With more operands than this it runs what they name, and needs no terminal.
     pub(super) max_operands: Option<usize>,
     pub(super) why: &'static str,
 }
@@ -27,11 +28,11 @@ pub(super) struct InteractiveRule {
 /// A program that starts the command which follows.
 pub(super) struct Wrapper {
     pub(super) programs: &'static [&'static str],
-    /// The subcommand behind which it follows.
+    /// The subcommand after which the command follows.
     pub(super) sub: Option<&'static str>,
-    /// Options that take the next word.
+    /// Options that take the next word as a value.
     pub(super) values: &'static [&'static str],
-    /// With one of these it is itself what needs a terminal.
+    /// With one of these the wrapper itself needs a terminal.
     pub(super) visible: &'static [&'static str],
     /// How many operands come before the command.
     pub(super) skip: usize,
@@ -64,7 +65,7 @@ const REMOTE: &str = "it is a session on another machine";
 const MULTIPLEXER: &str = "it shows other terminals";
 const INSIDE: &str = "it is a session in a container";
 
-/// Programs that take a text to run behind `-c`.
+/// Programs that run a script given after `-c`.
 pub(super) const SHELLS: &[&str] = &["sh", "bash", "dash", "zsh", "ksh", "mksh", "ash", "fish"];
 
 const GIT: &[&str] = &["-C", "-c", "--git-dir", "--work-tree", "--namespace", "--exec-path"];
@@ -73,7 +74,7 @@ const KUBECTL: &[&str] =
 const DOCKER: &[&str] = &["-H", "--host", "-c", "--context", "--config", "-l", "--log-level"];
 const TMUX: &[&str] = &["-L", "-S", "-f", "-c", "-T"];
 
-/// What starts the command that follows.
+/// Programs that start the command which follows.
 pub(super) const WRAPPERS: &[Wrapper] = &[
     Wrapper {
         programs: &["sudo"],
@@ -110,7 +111,7 @@ pub(super) const WRAPPERS: &[Wrapper] = &[
     Wrapper { programs: &["direnv"], sub: Some("exec"), skip: 1, ..WRAP },
 ];
 
-/// What needs a terminal. Of several rules about a program, one that says so is enough.
+/// What needs a terminal. Where several rules match a program, one that says so is enough.
 pub(super) const RULES: &[InteractiveRule] = &[
     // Editors.
     InteractiveRule {
@@ -139,7 +140,7 @@ pub(super) const RULES: &[InteractiveRule] = &[
         why: OPENS_EDITOR,
         ..ANY
     },
-    // Whole screens.
+    // Full-screen programs.
     InteractiveRule {
         programs: &[
             "htop",

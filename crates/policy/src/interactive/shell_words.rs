@@ -1,8 +1,11 @@
-//! The words of a simple shell text. Whatever a shell would make something else of is not simple.
+//! The words of a simple shell script. A script with anything that the shell would expand or
+//! redirect is not simple.
 
-/// The commands of a text, word by word; nothing when it has pipes, redirections, expansions or worse.
+/// The commands of a script as lists of words; `None` if it has pipes, redirections, expansions or
+/// other shell syntax.
 ///
-/// Commands after one another (`;`, `&&`, `||`, a new line) are still simple: each is taken as if it ran.
+/// A sequence of commands (`;`, `&&`, `||`, a new line) is still simple: each command counts as if
+/// it ran.
 pub(super) fn commands(text: &str) -> Option<Vec<Vec<String>>> {
     let mut commands = vec![Vec::new()];
     let mut word: Option<String> = None;
@@ -12,7 +15,7 @@ pub(super) fn commands(text: &str) -> Option<Vec<Vec<String>>> {
             '\'' | '"' => quoted(char, &mut chars, word.get_or_insert_default())?,
             ' ' | '\t' => commands.last_mut()?.extend(word.take()),
             ';' | '\n' | '&' | '|' => {
-                // One `&` or `|` is not a mere next command.
+                // A single `&` or `|` runs a job in the background or a pipe, not a sequence.
                 if matches!(char, '&' | '|') && chars.next() != Some(char) {
                     return None;
                 }
@@ -31,7 +34,7 @@ pub(super) fn commands(text: &str) -> Option<Vec<Vec<String>>> {
     Some(commands)
 }
 
-/// The rest of a quotation, without anything that a shell would replace.
+/// Reads up to the closing quote; `None` if the shell would expand anything inside.
 fn quoted(quote: char, chars: &mut impl Iterator<Item = char>, word: &mut String) -> Option<()> {
     for char in chars {
         match char {

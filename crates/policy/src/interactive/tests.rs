@@ -1,10 +1,10 @@
-//! Whether commands are told apart: each line a command as one would type it.
+//! Tests of the interactive verdict: each line is a command as a user would type it.
 
 use proptest::prelude::*;
 
 use super::*;
 
-/// Words as a shell would make them; only single quotes count.
+/// Splits words as a shell would; only single quotes count.
 fn argv(line: &str) -> Vec<String> {
     let mut words = Vec::new();
     for (at, part) in line.split('\'').enumerate() {
@@ -261,7 +261,7 @@ fn a_shell_text_that_is_not_simple_is_unknown() {
     );
     let deep = "sudo ".repeat(20) + "vim";
     all("unknown", &deep);
-    // One that surely needs a terminal is enough, if all can be read.
+    // One command that surely needs a terminal is enough, if all can be parsed.
     all("interactive", "sh -c 'make || vim a'");
 }
 

@@ -1,11 +1,12 @@
-//! Panes laid out evenly: in an area of their own, or beside a main pane.
+//! Lays panes out evenly: in an area of their own, or beside a main pane.
 //!
-//! Even means: lines differ by at most one pane, and their sizes by at most one cell; so do panes within a line.
+//! Even means: lines differ by at most one pane and by at most one cell in size, and so do the
+//! panes within a line.
 
 use super::cell::{LayoutCell, LayoutDirection, TmuxPaneId};
 use super::limits::{Capacity, LayoutKind, LayoutLimits, capacity};
 
-/// Panes in an area of their own, or nothing when they do not fit.
+/// Panes in an area of their own; `None` if they do not fit.
 pub(super) fn area(
     (width, height): (u16, u16),
     panes: &[Option<TmuxPaneId>],
@@ -22,7 +23,7 @@ pub(super) fn area(
     Some(fill((width, height), panes, lines, limits.layout.beside()))
 }
 
-/// A whole window: the main pane first, the others beside it; nothing when they do not fit.
+/// A whole window: the main pane first, the others beside it; `None` if they do not fit.
 pub(super) fn window(
     (cols, rows): (u16, u16),
     main: TmuxPaneId,
@@ -41,10 +42,10 @@ pub(super) fn window(
     };
     let lines = match limits.layout {
         LayoutKind::Vertical | LayoutKind::Horizontal => fewest,
-        // More columns than are needed may not cost the main pane its share.
+        // More columns than needed must not reduce the main pane's share.
         LayoutKind::Grid => {
-            let unpushed = Capacity::of_area(room(1), rows, limits).along(direction);
-            roomiest(fewest..=fewest.max(unpushed.min(panes.len())), |columns| {
+            let unforced = Capacity::of_area(room(1), rows, limits).along(direction);
+            roomiest(fewest..=fewest.max(unforced.min(panes.len())), |columns| {
                 tightest(sized(columns), panes.len(), columns, limits)
             })
         }
@@ -57,7 +58,8 @@ pub(super) fn window(
     Some(join(direction, main, fill(sized(lines), panes, lines, direction)).at(0, 0))
 }
 
-/// What is left beside the main pane: it has its share, unless that is below its minimum or these lines need more.
+/// The size left beside the main pane. The main pane gets its share, unless that is below its
+/// minimum or these lines need more.
 pub(super) fn room_beside(size: u16, lines: usize, limits: &LayoutLimits) -> u16 {
     let each = limits.agent_min(limits.layout.beside()) + 1;
     let lines = u16::try_from(lines).unwrap_or(u16::MAX);
@@ -66,20 +68,20 @@ pub(super) fn room_beside(size: u16, lines: usize, limits: &LayoutLimits) -> u16
     size.saturating_sub(1).saturating_sub(main).max(needed)
 }
 
-/// How many lines are needed for so many panes, if there are enough.
+/// The fewest lines that hold this many panes; `None` if the area cannot hold them.
 fn fewest_lines(panes: usize, most: Capacity, limits: &LayoutLimits) -> Option<usize> {
     let direction = limits.layout.beside();
     let in_line = most.along(direction.across());
     (panes <= most.total() && panes > 0).then(|| panes.div_ceil(in_line))
 }
 
-/// The number of columns that leaves the tightest pane the most room; the fewest of equals.
+/// The number of columns that gives the tightest pane the most space; of equals, the fewest.
 fn roomiest(columns: std::ops::RangeInclusive<usize>, room: impl Fn(usize) -> u32) -> usize {
     let fewest = *columns.start();
     columns.rev().max_by_key(|columns| room(*columns)).unwrap_or(fewest)
 }
 
-/// How much more than the minimum the tightest pane has, in its tighter direction; in thousandths.
+/// The ratio of the tightest pane's size to the minimum, in its tighter direction, in thousandths.
 fn tightest(
     (width, height): (u16, u16),
     panes: usize,
@@ -96,7 +98,8 @@ fn tightest(
     wide.min(high)
 }
 
-/// So many lines, following one another in this direction, in each of which the panes go the other way.
+/// Fills an area with this many lines, which follow one another in `direction`; the panes within
+/// each line follow the other direction.
 fn fill(
     (width, height): (u16, u16),
     panes: &[Option<TmuxPaneId>],
@@ -122,14 +125,14 @@ fn fill(
     LayoutCell::chain(direction, cells)
 }
 
-/// A first cell and what follows, as one chain where that goes the same way.
+/// Joins two cells; merges the second into the chain if it has the same direction.
 fn join(direction: LayoutDirection, first: LayoutCell, rest: LayoutCell) -> LayoutCell {
     let mut cells = vec![first];
     cells.extend(spliced(direction, rest));
     LayoutCell::chain(direction, cells)
 }
 
-/// The cells of a cell that goes this way, or the cell itself.
+/// The children of a cell that is split in this direction, otherwise the cell itself.
 pub(super) fn spliced(direction: LayoutDirection, cell: LayoutCell) -> Vec<LayoutCell> {
     match cell.content {
         super::cell::CellContent::Cells(own, cells) if own == direction => cells,
@@ -137,14 +140,15 @@ pub(super) fn spliced(direction: LayoutDirection, cell: LayoutCell) -> Vec<Layou
     }
 }
 
-/// A size divided among so many, a line between each two; the first get what is over.
+/// Divides a size among this many cells with a divider between each two; the first cells get the
+/// remainder.
 fn evenly(size: u16, count: usize) -> Vec<u16> {
     let parts = u16::try_from(count.max(1)).unwrap_or(u16::MAX);
     let room = size.saturating_sub(parts - 1);
     (0..parts).map(|at| room / parts + u16::from(at < room % parts)).collect()
 }
 
-/// Panes divided among so many lines; the first get what is over.
+/// Divides panes among this many lines; the first lines get the remainder.
 fn counts(panes: usize, lines: usize) -> Vec<usize> {
     (0..lines).map(|at| panes / lines + usize::from(at < panes % lines)).collect()
 }

@@ -1,7 +1,8 @@
 //! The tree of cells that a tmux window is divided into, and what tmux does to it.
 //!
-//! A cell holds one pane, or at least two cells side by side or one above the other, with one line or column
-//! between neighbours. Sizes change here exactly as tmux 3.3a changes them, which `tests/tmux-3.3a.txt` proves.
+//! A cell holds one pane, or at least two cells side by side or one above the other, with one line
+//! or column between neighbours. Sizes change here exactly as tmux 3.3a changes them, checked
+//! against `tests/tmux-3.3a.txt`.
 
 use std::fmt;
 use std::str::FromStr;
@@ -15,7 +16,7 @@ const TMUX_MINIMUM: u16 = 1;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct TmuxPaneId(pub u32);
 
-/// Which way cells follow one another.
+/// The direction in which cells follow one another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum LayoutDirection {
@@ -25,7 +26,7 @@ pub enum LayoutDirection {
     Down,
 }
 
-/// A rectangle of the window, and what is in it.
+/// A rectangle of the window, and its content.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LayoutCell {
     /// Columns.
@@ -43,24 +44,24 @@ pub struct LayoutCell {
 /// What a cell holds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CellContent {
-    /// A pane; none where it is still to be made.
+    /// A pane; `None` for one that is not created yet.
     Pane(Option<TmuxPaneId>),
     /// At least two cells, one after another.
     Cells(LayoutDirection, Vec<LayoutCell>),
 }
 
-/// Why tmux would not do it.
+/// Why tmux would refuse an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LayoutError {
     /// No such pane in the window.
     NoPane(TmuxPaneId),
-    /// The pane has no room for two.
+    /// The pane is too small to be split.
     NoSpace(TmuxPaneId),
-    /// It is the only pane, and the window goes with it.
+    /// It is the only pane; closing it would close the window.
     LastPane(TmuxPaneId),
-    /// The layout has this many cells, the window that many panes.
+    /// The layout's number of cells differs from the window's number of panes.
     WrongPaneCount(usize, usize),
-    /// A new pane would have the id of one that is there, or the cells would not fit together.
+    /// A new pane would reuse the id of an existing one, or the cells would not fit together.
     Inconsistent,
 }
 
@@ -82,7 +83,8 @@ impl LayoutCell {
         Self { width, height, left: 0, top: 0, content: CellContent::Pane(pane) }
     }
 
-    /// Cells one after another, in a cell just large enough; a single one is itself.
+    /// A parent cell just large enough for these cells in a row; a single cell is returned as it
+    /// is.
     #[must_use]
     pub fn chain(direction: LayoutDirection, mut cells: Vec<LayoutCell>) -> Self {
         if cells.len() == 1 {
@@ -129,7 +131,7 @@ impl LayoutCell {
         self.leaves().iter().map(|leaf| leaf.id()).collect()
     }
 
-    /// The pane it holds itself.
+    /// The pane in this cell itself, not in its children.
     #[must_use]
     pub fn id(&self) -> Option<TmuxPaneId> {
         match self.content {
@@ -144,7 +146,7 @@ impl LayoutCell {
         self.leaves().into_iter().find(|leaf| leaf.id() == Some(pane))
     }
 
-    /// The same cell with its top left corner here, and everything within where it belongs.
+    /// Moves the cell's top left corner here, and its children with it.
     #[must_use]
     pub fn at(mut self, left: u16, top: u16) -> Self {
         self.place(left, top);
@@ -152,9 +154,11 @@ impl LayoutCell {
     }
 
     pub(super) fn place(&mut self, left: u16, top: u16) {
-        (self.left, self.top) = (left, top);
+        self.left = left;
+        self.top = top;
         let CellContent::Cells(direction, cells) = &mut self.content else { return };
-        let (mut x, mut y) = (left, top);
+        let mut x = left;
+        let mut y = top;
         for cell in cells {
             cell.place(x, y);
             match direction {
@@ -164,7 +168,7 @@ impl LayoutCell {
         }
     }
 
-    /// Puts other panes into the cells, in order.
+    /// Assigns these panes to the leaves, in order.
     pub(super) fn assign(&mut self, panes: &mut impl Iterator<Item = Option<TmuxPaneId>>) {
         match &mut self.content {
             CellContent::Pane(pane) => *pane = panes.next().flatten(),
@@ -172,7 +176,7 @@ impl LayoutCell {
         }
     }
 
-    /// Whether the cells within fill it, each in its place.
+    /// Whether the children fill the cell exactly, each in its place.
     #[must_use]
     pub fn is_consistent(&self) -> bool {
         let CellContent::Cells(direction, cells) = &self.content else {
@@ -199,7 +203,7 @@ impl LayoutCell {
         cells.len() >= 2 && at == end
     }
 
-    /// `split-window -t pane -l size`, the new pane behind; half without a size.
+    /// `split-window -t pane -l size`, the new pane after the old one; half the size by default.
     pub(super) fn split(
         &mut self,
         pane: TmuxPaneId,
@@ -225,7 +229,7 @@ impl LayoutCell {
         Ok(())
     }
 
-    /// This pane and a new one in its place.
+    /// This pane and a new one, both inside the pane's old area.
     fn halves(
         &self,
         direction: LayoutDirection,
@@ -244,7 +248,8 @@ impl LayoutCell {
         Some(halves)
     }
 
-    /// `kill-pane -t pane`: its room goes to the cell before it, or after it when it is the first.
+    /// `kill-pane -t pane`: its space goes to the cell before it, or to the next one if it is the
+    /// first.
     pub(super) fn close(&mut self, pane: TmuxPaneId) -> Result<(), LayoutError> {
         let CellContent::Cells(direction, cells) = &mut self.content else {
             let last = self.id() == Some(pane);
@@ -254,15 +259,16 @@ impl LayoutCell {
             let within = cells.iter_mut().find(|cell| cell.find(pane).is_some());
             return within.ok_or(LayoutError::NoPane(pane))?.close(pane);
         };
-        let room = i32::from(cells.remove(at).size(*direction)) + 1;
-        cells[at.saturating_sub(1)].adjust(*direction, room);
+        let freed = i32::from(cells.remove(at).size(*direction)) + 1;
+        cells[at.saturating_sub(1)].adjust(*direction, freed);
         if cells.len() == 1 {
             *self = cells.remove(0);
         }
         Ok(())
     }
 
-    /// The window gets another size. Nothing gets smaller than tmux allows, so it may stay larger than asked.
+    /// Resizes the window. No cell gets smaller than tmux allows, so the window may stay larger
+    /// than asked.
     pub(super) fn resize(&mut self, width: u16, height: u16) {
         for (direction, size) in [(LayoutDirection::Right, width), (LayoutDirection::Down, height)]
         {
@@ -271,7 +277,7 @@ impl LayoutCell {
         }
     }
 
-    /// By how much it can shrink.
+    /// How much it can shrink.
     fn slack(&self, direction: LayoutDirection) -> u16 {
         match &self.content {
             CellContent::Pane(_) => self.size(direction).saturating_sub(TMUX_MINIMUM),
@@ -282,7 +288,8 @@ impl LayoutCell {
         }
     }
 
-    /// Grows or shrinks it by what is known to be possible, one line at a time to each cell in turn.
+    /// Grows or shrinks it by an amount that is known to be possible, one line at a time to each
+    /// cell in turn.
     fn adjust(&mut self, direction: LayoutDirection, change: i32) {
         let size = i32::from(self.size(direction)) + change;
         *self.size_mut(direction) = u16::try_from(size).unwrap_or(TMUX_MINIMUM);
@@ -291,7 +298,8 @@ impl LayoutCell {
             cells.iter_mut().for_each(|cell| cell.adjust(direction, change));
             return;
         }
-        let (mut left, step) = (change.unsigned_abs(), change.signum());
+        let mut left = change.unsigned_abs();
+        let step = change.signum();
         while left > 0 {
             let before = left;
             for cell in cells.iter_mut() {

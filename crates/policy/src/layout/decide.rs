@@ -1,7 +1,8 @@
-//! Where a pane goes, or why it does not.
+//! Decides where a pane is shown, or why it is not.
 //!
-//! A window that holds only the main pane and ours, the main one first, is laid out anew as a whole. In any other,
-//! panes that are not ours keep their places and sizes: room is made within our own panes, or taken from the main one.
+//! If a window holds only the main pane and panes that we manage, and the main one is first, the
+//! whole window is laid out anew. In any other window, foreign panes keep their positions and
+//! sizes: space is found among the managed panes, or taken from the main one.
 
 use paned_model::{PaneId, Time};
 use serde::Serialize;
@@ -15,22 +16,22 @@ use super::region::{ManagedRegion, refill, regions};
 use super::text::LayoutTree;
 use super::window::{LayoutStep, LayoutWindow};
 
-/// A wish to show a pane.
+/// A request to show a pane.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct LayoutRequest {
-    /// What is to be shown.
+    /// The pane to show.
     pub pane: PaneId,
-    /// Whether a pane that is done may go for it.
+    /// Whether it may replace a pane that is idle or has exited.
     pub replace_ok: bool,
-    /// Whether it may wait for room. Otherwise it is skipped.
+    /// Whether it may be queued until there is space. Otherwise it is skipped.
     pub wait_ok: bool,
 }
 
-/// Where a pane goes, or why it does not. Each case carries what is needed to do it.
+/// Where a pane goes, or why it is not shown. Each variant carries what is needed to do it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "decision", rename_all = "snake_case")]
 pub enum Decision {
-    /// Make a new pane.
+    /// Create a new pane.
     Spawn {
         /// The pane to split.
         target: TmuxPaneId,
@@ -38,21 +39,21 @@ pub enum Decision {
         direction: LayoutDirection,
         /// The window's layout afterwards.
         layout: LayoutTree,
-        /// The pane that was zoomed and is to be again; the new one is then behind it.
+        /// The pane to zoom again afterwards, because it was zoomed; it then covers the new pane.
         zoom: Option<TmuxPaneId>,
     },
-    /// Put it in the place of another pane.
+    /// Show it in place of another pane.
     Replace {
-        /// The pane that goes.
+        /// The pane to close.
         victim: TmuxPaneId,
         /// Why that one.
         reason: ReplaceReason,
         /// The window's layout afterwards.
         layout: LayoutTree,
-        /// The pane that was zoomed and is to be again.
+        /// The pane to zoom again afterwards, because it was zoomed.
         zoom: Option<TmuxPaneId>,
     },
-    /// There is no room now. Ask again when a pane exits or the window changes.
+    /// There is no space now. Decide again when a pane exits or the window changes.
     Defer {
         /// Why.
         reason: NotShownReason,
@@ -65,7 +66,7 @@ pub enum Decision {
 }
 
 impl Decision {
-    /// What to ask of tmux, in order.
+    /// The tmux commands to run, in order.
     #[must_use]
     pub fn steps(&self) -> Vec<LayoutStep> {
         let (mut steps, layout, zoom) = match self {
@@ -107,20 +108,21 @@ pub fn decide(
     {
         return Decision::Skip { reason: NotShownReason::AlreadyShown(pane) };
     }
-    let Some(scene) = DecisionContext::new(window, owners, limits) else {
+    let Some(context) = DecisionContext::new(window, owners, limits) else {
         return Decision::Skip { reason: NotShownReason::NoMain };
     };
-    let spawn = scene.spawn();
-    let decision = spawn.or_else(|| request.replace_ok.then(|| scene.replace()).flatten());
+    let spawn = context.spawn();
+    let decision = spawn.or_else(|| request.replace_ok.then(|| context.replace()).flatten());
     decision.unwrap_or_else(|| {
-        let reason = scene.reason(request);
+        let reason = context.reason(request);
         if request.wait_ok { Decision::Defer { reason } } else { Decision::Skip { reason } }
     })
 }
 
-/// What becomes of several requests, each decided in the window that those before it leave behind.
+/// Plans several requests, each decided for the window that the ones before it leave behind.
 ///
-/// Panes to come are numbered from the highest id on; tmux may number them otherwise, so this is for showing a plan.
+/// New panes are numbered from the highest id on; tmux may number them differently, so use this
+/// only to preview a plan.
 #[must_use]
 pub fn plan_all(
     window: &LayoutWindow,
@@ -128,7 +130,8 @@ pub fn plan_all(
     requests: &[LayoutRequest],
     limits: &LayoutLimits,
 ) -> Vec<Decision> {
-    let (mut window, mut owners) = (window.clone(), owners.clone());
+    let mut window = window.clone();
+    let mut owners = owners.clone();
     let mut decisions = Vec::new();
     for request in requests {
         let decision = decide(&window, &owners, request, limits);
@@ -136,38 +139,42 @@ pub fn plan_all(
         let steps = decision.steps();
         if let (false, Ok(after)) = (steps.is_empty(), window.apply(&steps, next)) {
             window = after;
-            let (pane, state) = (request.pane.clone(), ManagedPaneState::Starting);
-            let ours = ManagedPane { pane, state, persistent: false, since: Time::default() };
-            owners.set(next, PaneOwner::Managed(ours));
+            let managed = ManagedPane {
+                pane: request.pane.clone(),
+                state: ManagedPaneState::Starting,
+                persistent: false,
+                since: Time::default(),
+            };
+            owners.set(next, PaneOwner::Managed(managed));
         }
         decisions.push(decision);
     }
     decisions
 }
 
-/// What to ask of tmux so that our panes are even again, after one was closed or the window was resized. Nothing when
-/// they are, or when they do not fit.
+/// The tmux commands that make the managed panes even again, after one was closed or the window was
+/// resized. Empty if they are even, or if they do not fit.
 #[must_use]
 pub fn rebalance(
     window: &LayoutWindow,
     owners: &PaneOwners,
     limits: &LayoutLimits,
 ) -> Vec<LayoutStep> {
-    let Some(scene) = DecisionContext::new(window, owners, limits) else { return Vec::new() };
-    let even = scene.rebalanced().filter(|layout| layout != window.layout());
-    let zoom = scene.zoom().map(LayoutStep::Zoom);
+    let Some(context) = DecisionContext::new(window, owners, limits) else { return Vec::new() };
+    let even = context.rebalanced().filter(|layout| layout != window.layout());
+    let zoom = context.zoom().map(LayoutStep::Zoom);
     even.map_or_else(Vec::new, |layout| {
         [LayoutStep::Arrange(layout)].into_iter().chain(zoom).collect()
     })
 }
 
-/// All that a decision looks at.
+/// The inputs of a decision.
 struct DecisionContext<'a> {
     window: &'a LayoutWindow,
     owners: &'a PaneOwners,
     limits: LayoutLimits,
     main: TmuxPaneId,
-    /// Our panes, in tmux's order.
+    /// The managed panes, in tmux's order.
     ours: Vec<TmuxPaneId>,
 }
 
@@ -181,7 +188,7 @@ impl<'a> DecisionContext<'a> {
         let ours =
             window.panes().into_iter().filter(|pane| owners.managed(*pane).is_some()).collect();
         let mut limits = limits.clone();
-        // A title may take a line from any pane, so every pane gets one more.
+        // A pane title takes a line from some panes, so the minimum of every pane grows by one.
         limits.min_height += u16::from(window.titled);
         Some(Self { window, owners, limits, main, ours })
     }
@@ -190,8 +197,8 @@ impl<'a> DecisionContext<'a> {
         (self.window.cols(), self.window.rows())
     }
 
-    /// Whether the whole window may be laid out: tmux fills a layout in the order of its list, and the main pane is
-    /// the first of a layout.
+    /// Whether the whole window may be laid out anew: tmux assigns panes to a layout in list order,
+    /// and the main pane comes first in ours.
     fn is_whole(&self) -> bool {
         let panes = self.window.panes();
         panes.len() == self.ours.len() + 1 && panes.first() == Some(&self.main)
@@ -213,19 +220,22 @@ impl<'a> DecisionContext<'a> {
         Some(Decision::Spawn { target, direction, layout, zoom: self.zoom() })
     }
 
-    /// The best pane to split: the last of ours, so that the new one comes last, or else any that tmux can split.
+    /// The best pane to split: the last managed one, so that the new pane comes last, otherwise any
+    /// that tmux can split.
     fn target(&self, ours: &[TmuxPaneId], or_main: bool) -> Option<(TmuxPaneId, LayoutDirection)> {
         let beside = self.limits.layout.beside();
         let ours = ours.iter().rev().map(|pane| (*pane, beside.across()));
         let mut all = ours.chain(or_main.then_some((self.main, beside)));
-        all.find_map(|(pane, wish)| {
+        all.find_map(|(pane, preferred)| {
             let cell = self.window.root().find(pane)?;
-            let way = [wish, wish.across()].into_iter().find(|way| cell.size(*way) >= 3)?;
-            Some((pane, way))
+            let direction = [preferred, preferred.across()]
+                .into_iter()
+                .find(|direction| cell.size(*direction) >= 3)?;
+            Some((pane, direction))
         })
     }
 
-    /// A new pane among ours, where it leaves the most room.
+    /// Adds a pane to the managed region where the tightest pane keeps the most space.
     fn spawn_within(&self) -> Option<(TmuxPaneId, LayoutDirection, LayoutCell)> {
         let root = self.window.root();
         let fill = |region: &ManagedRegion| {
@@ -249,16 +259,16 @@ impl<'a> DecisionContext<'a> {
         cell.leaves().iter().map(room).min().unwrap_or(0)
     }
 
-    /// A new pane beside the main one, out of the main one's own cell.
+    /// Adds a pane beside the main one, by splitting the main pane's own cell.
     fn spawn_from_main(&self) -> Option<(TmuxPaneId, LayoutDirection, LayoutCell)> {
         let limits = &self.limits;
         let main = self.window.root().find(self.main)?;
-        let ways: &[LayoutKind] = match limits.layout {
+        let kinds: &[LayoutKind] = match limits.layout {
             LayoutKind::Vertical => &[LayoutKind::Vertical],
             LayoutKind::Horizontal => &[LayoutKind::Horizontal],
             LayoutKind::Grid => &[LayoutKind::Grid, LayoutKind::Horizontal],
         };
-        ways.iter().find_map(|kind| {
+        kinds.iter().find_map(|kind| {
             let limits = LayoutLimits { layout: *kind, ..limits.clone() };
             let direction = kind.beside();
             if capacity(main.width, main.height, &limits).total() == 0 {
@@ -279,19 +289,19 @@ impl<'a> DecisionContext<'a> {
         })
     }
 
-    /// The layout with a pane to come in the place of another, if that is large enough then.
+    /// The layout with a new pane in place of the victim, if that cell is large enough.
     fn replaced(&self, victim: TmuxPaneId) -> Option<LayoutTree> {
         let even = self.rebalanced().unwrap_or_else(|| self.window.layout().clone());
-        let place = even.root().find(victim)?;
-        let fits = place.width >= self.limits.agent_pane_min_width
-            && place.height >= self.limits.min_height;
+        let cell = even.root().find(victim)?;
+        let fits =
+            cell.width >= self.limits.agent_pane_min_width && cell.height >= self.limits.min_height;
         let mut root = even.root().clone();
         let panes = root.panes().into_iter().map(|pane| pane.filter(|pane| *pane != victim));
         root.assign(&mut panes.collect::<Vec<_>>().into_iter());
         LayoutTree::new(root).ok().filter(|_| fits)
     }
 
-    /// The layout with our panes even, where they fit.
+    /// The layout with the managed panes even, where they fit.
     fn rebalanced(&self) -> Option<LayoutTree> {
         if self.is_whole() {
             let ours: Vec<_> = self.ours.iter().copied().map(Some).collect();
@@ -310,9 +320,11 @@ impl<'a> DecisionContext<'a> {
     }
 
     fn reason(&self, request: &LayoutRequest) -> NotShownReason {
-        let unasked = !request.replace_ok;
-        let kept = Blockers { replace_forbidden: unasked, ..self.owners.kept(self.window) };
-        let (limits, shown, (cols, rows)) = (self.limits.clone(), self.ours.len(), self.size());
+        let replace_forbidden = !request.replace_ok;
+        let kept = Blockers { replace_forbidden, ..self.owners.kept(self.window) };
+        let limits = self.limits.clone();
+        let shown = self.ours.len();
+        let (cols, rows) = self.size();
         let capacity: Capacity = capacity(cols, rows, &limits);
         if capacity.total() == 0 {
             return NotShownReason::TooSmall { cols, rows, limits };
@@ -326,7 +338,7 @@ impl<'a> DecisionContext<'a> {
     }
 }
 
-/// The panes with one to come behind this one; in front when it is none of them.
+/// The panes with a new one after the target; first if the target is not among them.
 fn behind(panes: &[TmuxPaneId], target: TmuxPaneId) -> Vec<Option<TmuxPaneId>> {
     let at = panes.iter().position(|pane| *pane == target).map_or(0, |at| at + 1);
     let mut all: Vec<_> = panes.iter().copied().map(Some).collect();

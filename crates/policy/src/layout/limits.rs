@@ -1,4 +1,4 @@
-//! How small panes may get, and how many fit: the one formula that everything else uses.
+//! Minimum pane sizes and the capacity of a window: the one formula that everything else uses.
 
 use std::fmt;
 
@@ -10,38 +10,41 @@ use super::cell::LayoutDirection;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum LayoutKind {
-    /// The main pane on the left, the others stacked on its right; a further column when the height is used up.
+    /// The main pane on the left, the others stacked on its right; a further column when the height
+    /// is used up.
     #[default]
     Vertical,
-    /// The main pane on top, the others side by side below; a further row when the width is used up.
+    /// The main pane on top, the others side by side below; a further row when the width is used
+    /// up.
     Horizontal,
-    /// The main pane on the left, the others in the grid beside it that leaves each of them the most room.
+    /// The main pane on the left, the others beside it in the grid that leaves each of them the
+    /// most space.
     Grid,
 }
 
-/// The sizes that a window is divided by.
+/// The limits for dividing a window.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct LayoutLimits {
     /// How a window is divided.
     pub layout: LayoutKind,
-    /// The main pane's part of the window, in percent of its width (of its height when horizontal). It gives way
-    /// to more agent panes, down to its minimum.
+    /// The main pane's share of the window, in percent of its width (of its height when
+    /// horizontal). It shrinks for more agent panes, down to its minimum.
     pub main_pane_size: u16,
-    /// The columns below which the main pane is never pushed.
+    /// The main pane's minimum width in columns.
     pub main_pane_min_width: u16,
-    /// The columns below which no agent pane is ever made.
+    /// An agent pane's minimum width in columns.
     pub agent_pane_min_width: u16,
-    /// The rows below which no pane is ever made or pushed.
+    /// The minimum height of every pane in rows.
     pub min_height: u16,
 }
 
-/// A limit that makes no sense.
+/// A limit outside its range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LimitError {
     /// Its name.
     pub name: &'static str,
-    /// What it was set to.
+    /// Its configured value.
     pub value: u16,
     /// The least it may be.
     pub least: u16,
@@ -71,10 +74,10 @@ impl Default for LayoutLimits {
 }
 
 impl LayoutLimits {
-    /// Whether every limit is within its range.
+    /// Checks that every limit is within its range.
     ///
     /// # Errors
-    /// With the first that is not.
+    /// The first that is not.
     pub fn check(&self) -> Result<(), LimitError> {
         let limits = [
             ("main_pane_size", self.main_pane_size, 20, 80),
@@ -89,7 +92,7 @@ impl LayoutLimits {
         })
     }
 
-    /// The least size of the main pane in the direction in which agent panes take from it.
+    /// The minimum size of the main pane in the direction in which agent panes take space from it.
     pub(super) fn main_min(&self) -> u16 {
         match self.layout {
             LayoutKind::Vertical | LayoutKind::Grid => self.main_pane_min_width,
@@ -97,7 +100,7 @@ impl LayoutLimits {
         }
     }
 
-    /// The least size of an agent pane.
+    /// The minimum size of an agent pane in a direction.
     pub(super) fn agent_min(&self, direction: LayoutDirection) -> u16 {
         match direction {
             LayoutDirection::Right => self.agent_pane_min_width,
@@ -105,7 +108,8 @@ impl LayoutLimits {
         }
     }
 
-    /// The main pane's wished size, out of a window's size in the direction in which it is divided.
+    /// The main pane's preferred size, from the window's size in the direction in which it is
+    /// divided.
     pub(super) fn main_share(&self, size: u16) -> u16 {
         let share = u32::from(size.saturating_sub(1)) * u32::from(self.main_pane_size) / 100;
         u16::try_from(share).unwrap_or(u16::MAX)
@@ -113,7 +117,8 @@ impl LayoutLimits {
 }
 
 impl LayoutKind {
-    /// In which direction the agent panes lie from the main pane; their lines follow one another that way too.
+    /// The direction in which agent panes lie from the main pane; their lines follow one another in
+    /// it too.
     pub(super) fn beside(self) -> LayoutDirection {
         match self {
             Self::Vertical | Self::Grid => LayoutDirection::Right,
@@ -123,9 +128,11 @@ impl LayoutKind {
 }
 
 impl Capacity {
-    /// How many agent panes fit into an area: each needs its minimum, and a line between it and the next.
+    /// How many agent panes fit into an area: each needs its minimum, plus a divider before the
+    /// next.
     ///
-    /// `columns = ⌊(width + 1) / (agent_pane_min_width + 1)⌋`, `rows = ⌊(height + 1) / (min_height + 1)⌋`.
+    /// `columns = ⌊(width + 1) / (agent_pane_min_width + 1)⌋`,
+    /// `rows = ⌊(height + 1) / (min_height + 1)⌋`.
     #[must_use]
     pub fn of_area(width: u16, height: u16, limits: &LayoutLimits) -> Self {
         let fit = |size: u16, least: u16| (u32::from(size) + 1) / (u32::from(least) + 1);
@@ -136,13 +143,13 @@ impl Capacity {
         }
     }
 
-    /// How many that is.
+    /// The total number of panes.
     #[must_use]
     pub fn total(self) -> usize {
         usize::from(self.columns) * usize::from(self.rows)
     }
 
-    /// Panes one after another in a direction.
+    /// How many panes follow one another in a direction.
     pub(super) fn along(self, direction: LayoutDirection) -> usize {
         usize::from(match direction {
             LayoutDirection::Right => self.columns,
@@ -151,13 +158,16 @@ impl Capacity {
     }
 }
 
-/// How many agent panes fit into a window beside its main pane: what fits into the area that is left when the main
-/// pane is pushed to its minimum.
+/// How many agent panes fit into a window beside its main pane: what fits into the area that is
+/// left when the main pane shrinks to its minimum.
 ///
-/// | layout | columns | rows |
-/// |---|---|---|
-/// | `vertical`, `grid` | `⌊(cols − main_pane_min_width) / (agent_pane_min_width + 1)⌋` | `⌊(rows + 1) / (min_height + 1)⌋` |
-/// | `horizontal` | `⌊(cols + 1) / (agent_pane_min_width + 1)⌋` | `⌊(rows − min_height) / (min_height + 1)⌋` |
+/// `vertical` and `grid`:
+/// `columns = ⌊(cols − main_pane_min_width) / (agent_pane_min_width + 1)⌋`,
+/// `rows = ⌊(rows + 1) / (min_height + 1)⌋`.
+///
+/// `horizontal`:
+/// `columns = ⌊(cols + 1) / (agent_pane_min_width + 1)⌋`,
+/// `rows = ⌊(rows − min_height) / (min_height + 1)⌋`.
 #[must_use]
 pub fn capacity(cols: u16, rows: u16, limits: &LayoutLimits) -> Capacity {
     let left = |size: u16| size.checked_sub(limits.main_min() + 1);

@@ -1,7 +1,9 @@
-//! Where panes go in a tmux window: how many fit, which is split, which makes room, and who waits.
+//! Layout of panes in a tmux window: how many fit, which is split, which is replaced, and which
+//! requests wait.
 //!
-//! Pure: a window, its owners, a request and the limits in, a decision out. Nothing here asks tmux or acts. What is
-//! decided holds for the window as it was told, so whoever acts asks tmux again before and looks after.
+//! Pure: a window, its owners, a request and the limits in, a decision out. Nothing here queries
+//! tmux or acts. A decision holds only for the window it was made for, so the caller queries tmux
+//! again before it acts and checks the result afterwards.
 
 mod balance;
 mod cell;

@@ -1,4 +1,4 @@
-//! Whose the panes of a window are, and which of them may make room for another.
+//! The owner of each pane of a window, and which panes may be replaced.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -9,68 +9,68 @@ use serde::Serialize;
 use super::cell::TmuxPaneId;
 use super::window::LayoutWindow;
 
-/// Whose each pane of a window is. One that is not named is somebody else's.
+/// The owner of each pane of a window. A pane without an entry is foreign.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PaneOwners(BTreeMap<TmuxPaneId, PaneOwner>);
 
 /// Whose a pane is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PaneOwner {
-    /// The person's own pane that agent panes are put beside: split, but never below its minimum.
+    /// The user's own pane that agent panes are put beside: split, but never below its minimum.
     Main,
     /// A pane that we made.
     Managed(ManagedPane),
-    /// Any other pane: never split, moved, resized or closed.
+    /// Any other pane: never split, moved, resized or closed by us.
     Foreign,
 }
 
 /// A pane that we made.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ManagedPane {
-    /// What it shows.
+    /// The paned pane that it shows.
     pub pane: PaneId,
     /// What its program is doing.
     pub state: ManagedPaneState,
-    /// Whether it is to stay, whatever it does.
+    /// Whether it must stay, whatever its state.
     pub persistent: bool,
     /// Since when it is in this state.
     pub since: Time,
 }
 
-/// What a pane's program is doing, as far as it matters here.
+/// What a pane's program is doing, as far as the layout needs it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ManagedPaneState {
-    /// It waits for something to do.
+    /// It waits for work.
     Idle,
     /// It works.
     Busy,
-    /// It waits for a person.
+    /// It waits for the user.
     Blocked,
     /// It is not ready yet.
     Starting,
-    /// It has ended.
+    /// It has exited.
     Exited,
-    /// Nobody knows, which is never taken for idle.
+    /// Its state is not known; it never counts as idle.
     Unknown,
 }
 
-/// Why the panes that are there may not make room, counted; each pane for the first reason that holds.
+/// Why the existing panes may not be replaced, counted; each pane for the first reason that holds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Blockers {
     /// Replacing was not allowed at all.
     pub replace_forbidden: bool,
     /// They have the focus.
     pub focused: usize,
-    /// They are to stay.
+    /// They are persistent.
     pub persistent: usize,
     /// They work.
     pub busy: usize,
-    /// They wait for a person.
+    /// They wait for the user.
     pub blocked: usize,
     /// They are not ready yet.
     pub starting: usize,
-    /// Nobody knows what they do.
+    /// Their state is not known.
     pub unknown: usize,
     /// They are smaller than a new pane may be.
     pub small: usize,
@@ -83,12 +83,12 @@ impl PaneOwners {
         self.0.get(&pane).unwrap_or(&PaneOwner::Foreign)
     }
 
-    /// Says whose a pane is from now on.
+    /// Sets the owner of a pane.
     pub fn set(&mut self, pane: TmuxPaneId, owner: PaneOwner) {
         self.0.insert(pane, owner);
     }
 
-    /// Forgets a pane.
+    /// Removes a pane.
     pub fn remove(&mut self, pane: TmuxPaneId) {
         self.0.remove(&pane);
     }
@@ -99,7 +99,7 @@ impl PaneOwners {
         window.panes().into_iter().find(|pane| matches!(self.of(*pane), PaneOwner::Main))
     }
 
-    /// What we know about a pane of ours.
+    /// A pane's entry, if we manage it.
     #[must_use]
     pub fn managed(&self, pane: TmuxPaneId) -> Option<&ManagedPane> {
         match self.of(pane) {
@@ -108,9 +108,11 @@ impl PaneOwners {
         }
     }
 
-    /// Our panes that may make room, best first: those that have ended, then those idle for longest.
+    /// The managed panes that may be replaced, best first: exited ones, then those idle for
+    /// longest.
     ///
-    /// Never one that works, waits for a person, has the focus, is to stay, starts, or that nobody knows about.
+    /// Never one that is busy, waits for the user, has the focus, is persistent, is starting or has
+    /// an unknown state.
     #[must_use]
     pub fn victims(&self, window: &LayoutWindow) -> Vec<TmuxPaneId> {
         let mut victims: Vec<_> = window
@@ -124,7 +126,7 @@ impl PaneOwners {
         victims.into_iter().map(|(_, _, id)| id).collect()
     }
 
-    /// Why each of our panes stays.
+    /// Why each managed pane stays.
     #[must_use]
     pub fn kept(&self, window: &LayoutWindow) -> Blockers {
         let mut kept = Blockers::default();
@@ -151,7 +153,7 @@ impl FromIterator<(TmuxPaneId, PaneOwner)> for PaneOwners {
     }
 }
 
-/// Why a pane stays.
+/// Why a pane may not be replaced.
 enum Blocker {
     Focused,
     Persistent,

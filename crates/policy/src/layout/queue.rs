@@ -1,6 +1,7 @@
-//! Requests that wait for room: a few, for a while, first come first served, and nobody holds up those behind.
+//! The queue of requests that wait for space: bounded in number and time, first come, first served.
+//! A request that still has to wait does not block the ones behind it.
 //!
-//! Nothing here runs by a clock but the end of waiting: whoever owns the queue wakes it when a pane exits or a window
+//! Only expiry depends on the clock: the owner wakes the queue when a pane exits or a window
 //! changes, and calls [`LayoutQueue::expire`] at [`LayoutQueue::next_deadline`].
 
 use std::fmt;
@@ -21,24 +22,24 @@ pub struct LayoutQueue {
     next: u64,
 }
 
-/// A request that waits.
+/// A waiting request.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct LayoutQueueEntry {
-    /// What is wished.
+    /// The request.
     pub request: LayoutRequest,
-    /// Since when it waits.
+    /// When it was queued.
     pub since: Time,
-    /// Why it had to wait when it was last looked at.
+    /// Why it had to wait at the last attempt.
     pub reason: NotShownReason,
-    /// Its place in the order of coming.
+    /// Its position in order of arrival.
     #[serde(skip)]
     order: u64,
 }
 
-/// No more requests can wait.
+/// The queue is full.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct QueueFull {
-    /// How many wait.
+    /// How many requests wait.
     pub waiting: usize,
     /// Why the request would have had to wait.
     pub reason: NotShownReason,
@@ -51,17 +52,17 @@ impl Default for LayoutQueue {
 }
 
 impl LayoutQueue {
-    /// A queue for so many requests, each of which waits so long at most.
+    /// A queue for this many requests, each of which waits this long at most.
     #[must_use]
-    pub fn new(max_entries: usize, patience: Duration) -> Self {
-        let max_wait_ms = u64::try_from(patience.as_millis()).unwrap_or(u64::MAX);
+    pub fn new(max_entries: usize, max_wait: Duration) -> Self {
+        let max_wait_ms = u64::try_from(max_wait.as_millis()).unwrap_or(u64::MAX);
         Self { entries: Vec::new(), max_entries, max_wait_ms, next: 0 }
     }
 
-    /// Lets a request wait. One for a pane that waits already keeps the place and the end of the first.
+    /// Queues a request. If the pane is queued already, the entry keeps its position and deadline.
     ///
     /// # Errors
-    /// When as many wait as can.
+    /// When the queue is full.
     pub fn push(
         &mut self,
         request: LayoutRequest,
@@ -70,7 +71,8 @@ impl LayoutQueue {
     ) -> Result<(), QueueFull> {
         let pane = &request.pane;
         if let Some(entry) = self.entries.iter_mut().find(|it| it.request.pane == *pane) {
-            (entry.request, entry.reason) = (request, reason);
+            entry.request = request;
+            entry.reason = reason;
             return Ok(());
         }
         if self.entries.len() >= self.max_entries {
@@ -81,16 +83,16 @@ impl LayoutQueue {
         Ok(())
     }
 
-    /// Puts an entry back where it was, after what was decided for it could not be done.
+    /// Puts an entry back at its old position, after its decision could not be carried out.
     pub fn put_back(&mut self, entry: LayoutQueueEntry) {
         let at = self.entries.partition_point(|it| it.order < entry.order);
         self.entries.insert(at, entry);
     }
 
-    /// Takes out the first request that need not wait any longer, with what is decided for it.
+    /// Removes the first request that can leave the queue, and returns it with its decision.
     ///
-    /// Every request is tried in order: one that still has to wait holds up nobody. Act on what comes out before
-    /// asking for the next one, because it changes the window.
+    /// Every request is tried in order: one that still has to wait blocks no other. Act on the
+    /// result before asking for the next one, because acting changes the window.
     pub fn next_ready(
         &mut self,
         mut decide: impl FnMut(&LayoutQueueEntry) -> Decision,
@@ -108,7 +110,8 @@ impl LayoutQueue {
         None
     }
 
-    /// Takes out every request that need not wait any longer. For callers whose `decide` knows what it decided before.
+    /// Removes every request that can leave the queue. For callers whose `decide` takes its earlier
+    /// decisions into account.
     pub fn wake(
         &mut self,
         mut decide: impl FnMut(&LayoutQueueEntry) -> Decision,
@@ -128,31 +131,31 @@ impl LayoutQueue {
         ready
     }
 
-    /// Takes out the requests that have waited long enough. Early calls do no harm.
+    /// Removes the requests that have waited for the maximum time. Early calls do no harm.
     pub fn expire(&mut self, now: Time) -> Vec<LayoutQueueEntry> {
-        let patience = self.max_wait_ms;
-        self.entries.extract_if(.., |entry| now.since(entry.since) >= patience).collect()
+        let max_wait_ms = self.max_wait_ms;
+        self.entries.extract_if(.., |entry| now.since(entry.since) >= max_wait_ms).collect()
     }
 
-    /// When the next request has waited long enough.
+    /// When the next request expires.
     #[must_use]
     pub fn next_deadline(&self) -> Option<Time> {
         let since = self.entries.iter().map(|entry| entry.since).min()?;
         Some(Time(since.0.saturating_add(self.max_wait_ms)))
     }
 
-    /// Takes out the request for a pane.
+    /// Removes the request for a pane.
     pub fn remove(&mut self, pane: &PaneId) -> Option<LayoutQueueEntry> {
         let at = self.entries.iter().position(|entry| entry.request.pane == *pane)?;
         Some(self.entries.remove(at))
     }
 
-    /// The requests that wait, first come first; [`LayoutQueueEntry::age`] says for how long.
+    /// The waiting requests, oldest first; [`LayoutQueueEntry::age`] says how long each has waited.
     pub fn entries(&self) -> impl ExactSizeIterator<Item = &LayoutQueueEntry> {
         self.entries.iter()
     }
 
-    /// Whether nobody waits.
+    /// Whether no request waits.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()

@@ -1,4 +1,4 @@
-//! Why a plan is as it is, in numbers and as a sentence.
+//! The reasons of decisions, as numbers and as a sentence.
 
 use std::fmt;
 
@@ -24,40 +24,40 @@ pub enum NotShownReason {
         /// What was needed.
         limits: LayoutLimits,
     },
-    /// As many panes as fit are there.
+    /// The window already shows as many panes as fit.
     Full {
         /// The window's columns.
         cols: u16,
         /// The window's rows.
         rows: u16,
-        /// How many there are.
+        /// How many are shown.
         shown: usize,
         /// How many fit.
         capacity: Capacity,
-        /// Why none of them makes room.
+        /// Why none of them may be replaced.
         kept: Blockers,
     },
-    /// Panes that are not ours take the room, and they are not touched.
+    /// Foreign panes take the space, and they are not touched.
     Crowded {
         /// The main pane's columns.
         width: u16,
         /// The main pane's rows.
         height: u16,
-        /// How many of ours there are.
+        /// How many managed panes are shown.
         shown: usize,
         /// What was needed.
         limits: LayoutLimits,
-        /// Why none of ours makes room.
+        /// Why none of the managed panes may be replaced.
         kept: Blockers,
     },
 }
 
-/// Why this pane makes room.
+/// Why this pane is replaced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReplaceReason {
     /// The pane.
     pub victim: TmuxPaneId,
-    /// What it does: it is idle or has ended.
+    /// Its state: idle or exited.
     pub state: ManagedPaneState,
 }
 
@@ -77,7 +77,8 @@ impl fmt::Display for NotShownReason {
                 write!(f, " ({columns} across, {high} down); {shown} are there and {kept}")
             }
             Self::Crowded { width, height, shown, limits, kept } => {
-                let (agent, high) = (limits.agent_pane_min_width, limits.min_height);
+                let agent = limits.agent_pane_min_width;
+                let high = limits.min_height;
                 write!(f, "other panes share the window and are not touched; ")?;
                 write!(f, "the main pane is {width}x{height} and ")?;
                 match limits.layout {
@@ -94,8 +95,9 @@ impl fmt::Display for NotShownReason {
 }
 
 fn too_small(f: &mut fmt::Formatter<'_>, size: (u16, u16), limits: &LayoutLimits) -> fmt::Result {
-    let (main, agent, high) =
-        (limits.main_pane_min_width, limits.agent_pane_min_width, limits.min_height);
+    let main = limits.main_pane_min_width;
+    let agent = limits.agent_pane_min_width;
+    let high = limits.min_height;
     let (cols, rows) = size;
     write!(f, "the window is {cols}x{rows}; ")?;
     let wide = match limits.layout {

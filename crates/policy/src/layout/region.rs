@@ -1,17 +1,18 @@
-//! The parts of a window that are ours alone, between panes that are not to be touched.
+//! The regions of a window that hold only managed panes, between foreign panes that must not be
+//! touched.
 
 use super::balance::spliced;
 use super::cell::{CellContent, LayoutCell, LayoutDirection, TmuxPaneId};
 use super::owners::PaneOwners;
 
-/// Neighbouring panes of ours that fill a rectangle.
+/// Adjacent managed panes that fill a rectangle.
 pub(super) struct ManagedRegion {
     pub(super) width: u16,
     pub(super) height: u16,
     pub(super) panes: Vec<TmuxPaneId>,
 }
 
-/// The largest rectangles that hold nothing but our panes.
+/// The largest rectangles that hold only managed panes.
 pub(super) fn regions(cell: &LayoutCell, owners: &PaneOwners) -> Vec<ManagedRegion> {
     if is_ours(cell, owners) {
         return vec![region(LayoutDirection::Right, std::slice::from_ref(cell))];
@@ -27,7 +28,7 @@ pub(super) fn regions(cell: &LayoutCell, owners: &PaneOwners) -> Vec<ManagedRegi
     found
 }
 
-/// The same cells with other ones, of the same size, in the region that holds this pane.
+/// Replaces the content of the region that holds this pane by cells of the same total size.
 pub(super) fn refill(
     cell: &LayoutCell,
     owners: &PaneOwners,

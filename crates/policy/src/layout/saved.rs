@@ -1,4 +1,5 @@
-//! A layout with a name: how a window was divided and what was where, to be made again in a window of any size.
+//! A named layout: how a window was divided and which pane was where, to be restored in a window of
+//! any size.
 
 use std::fmt;
 
@@ -9,25 +10,28 @@ use super::limits::{LayoutKind, LayoutLimits};
 use super::text::LayoutTree;
 use super::window::LayoutWindow;
 
-/// How deep a saved layout may go.
+/// The maximum nesting depth of a saved layout.
 const DEEPEST: usize = 64;
 
-/// A layout as it is kept, in TOML or JSON.
+/// A layout as it is stored, in TOML or JSON.
 ///
 /// ```toml
 /// layout = "vertical"
 /// main_pane_size = 60
 /// [tree]
-/// row = [{ size = 120, pane = "main" }, { size = 79, column = [{ size = 24, pane = "tests" }, { size = 25, pane = "logs" }] }]
+/// row = [
+///   { size = 120, pane = "main" },
+///   { size = 79, column = [{ size = 24, pane = "tests" }, { size = 25, pane = "logs" }] },
+/// ]
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SavedLayout {
     /// How further panes are placed.
     pub layout: LayoutKind,
-    /// The main pane's part of the window then, in percent.
+    /// The main pane's share of the window when it was saved, in percent.
     pub main_pane_size: u16,
-    /// What was where.
+    /// The arrangement of the panes.
     pub tree: SavedNode,
 }
 
@@ -35,7 +39,7 @@ pub struct SavedLayout {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "RawSavedNode", into = "RawSavedNode")]
 pub struct SavedNode {
-    /// Its size among its neighbours; only the proportions matter.
+    /// Its size relative to its siblings; only the proportions matter.
     pub size: u16,
     /// What it is.
     pub kind: SavedNodeKind,
@@ -46,11 +50,11 @@ pub struct SavedNode {
 pub enum SavedNodeKind {
     /// One pane.
     Pane(SavedRole),
-    /// At least two parts, one after another.
+    /// At least two parts in a row or column.
     Parts(LayoutDirection, Vec<SavedNode>),
 }
 
-/// Which pane belongs into a place.
+/// Which pane belongs in a position.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum SavedRole {
     /// The main pane, written `main`.
@@ -59,21 +63,21 @@ pub enum SavedRole {
     Titled(String),
 }
 
-/// Why a saved layout cannot be made.
+/// Why a saved layout cannot be restored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SavedLayoutError {
     /// It needs a larger window.
     TooSmall {
-        /// What there is.
+        /// The window's size.
         window: (u16, u16),
-        /// What is needed at least.
+        /// The minimum size.
         need: (u32, u32),
     },
-    /// Two places ask for the same pane.
+    /// Two positions ask for the same pane.
     DuplicateRole(SavedRole),
 }
 
-/// A node as it is written: one of `pane`, `row` and `column`.
+/// A node as it is serialized: one of `pane`, `row` and `column`.
 #[derive(Clone, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 struct RawSavedNode {
@@ -87,7 +91,7 @@ struct RawSavedNode {
 }
 
 impl SavedLayout {
-    /// Describes a window; `role` says what each pane is there.
+    /// Describes a window; `role` maps each pane to its role.
     #[must_use]
     pub fn of(
         window: &LayoutWindow,
@@ -105,17 +109,17 @@ impl SavedLayout {
         Self { layout: limits.layout, main_pane_size, tree }
     }
 
-    /// The roles, in the order in which tmux must list their panes before the layout is selected.
+    /// The roles, in the order in which tmux must list their panes before the layout is applied.
     #[must_use]
     pub fn roles(&self) -> Vec<&SavedRole> {
         roles(&self.tree)
     }
 
-    /// The layout for a window of this size: in proportion, and nothing below its minimum. `pane` says which pane plays
-    /// a role; none is one that is still to be made.
+    /// The layout for a window of this size: in proportion, with nothing below its minimum. `pane`
+    /// maps a role to its pane; `None` is one that is not created yet.
     ///
     /// # Errors
-    /// When the window is too small, or two places get the same pane.
+    /// When the window is too small, or two positions get the same pane.
     pub fn fit(
         &self,
         (cols, rows): (u16, u16),
@@ -123,7 +127,7 @@ impl SavedLayout {
         pane: impl Fn(&SavedRole) -> Option<TmuxPaneId>,
     ) -> Result<LayoutTree, SavedLayoutError> {
         let need = [LayoutDirection::Right, LayoutDirection::Down]
-            .map(|way| least(&self.tree, way, limits));
+            .map(|direction| least(&self.tree, direction, limits));
         if u32::from(cols) < need[0] || u32::from(rows) < need[1] {
             return Err(SavedLayoutError::TooSmall {
                 window: (cols, rows),
@@ -133,12 +137,12 @@ impl SavedLayout {
         let root = build(&self.tree, (cols, rows), limits, &pane).at(0, 0);
         LayoutTree::new(root).map_err(|_| {
             let all = self.roles();
-            let twice = all.iter().enumerate().find(|(at, role)| {
+            let duplicate = all.iter().enumerate().find(|(at, role)| {
                 let id = pane(role);
                 id.is_some() && all[..*at].iter().any(|other| pane(other) == id)
             });
             SavedLayoutError::DuplicateRole(
-                twice.map_or(SavedRole::Main, |(_, role)| (*role).clone()),
+                duplicate.map_or(SavedRole::Main, |(_, role)| (*role).clone()),
             )
         })
     }
@@ -149,7 +153,7 @@ fn describe(
     along: LayoutDirection,
     role: &impl Fn(TmuxPaneId) -> SavedRole,
 ) -> SavedNode {
-    let shape = match &cell.content {
+    let kind = match &cell.content {
         CellContent::Pane(pane) => {
             SavedNodeKind::Pane(pane.map_or_else(|| SavedRole::Titled(String::new()), role))
         }
@@ -158,7 +162,7 @@ fn describe(
             SavedNodeKind::Parts(*direction, parts)
         }
     };
-    SavedNode { size: cell.size(along), kind: shape }
+    SavedNode { size: cell.size(along), kind }
 }
 
 fn roles(node: &SavedNode) -> Vec<&SavedRole> {
@@ -168,17 +172,17 @@ fn roles(node: &SavedNode) -> Vec<&SavedRole> {
     }
 }
 
-/// The least size of a part in a direction.
-fn least(node: &SavedNode, way: LayoutDirection, limits: &LayoutLimits) -> u32 {
+/// The minimum size of a part in a direction.
+fn least(node: &SavedNode, direction: LayoutDirection, limits: &LayoutLimits) -> u32 {
     match &node.kind {
-        SavedNodeKind::Pane(role) => u32::from(match (way, role) {
+        SavedNodeKind::Pane(role) => u32::from(match (direction, role) {
             (LayoutDirection::Down, _) => limits.min_height,
             (LayoutDirection::Right, SavedRole::Main) => limits.main_pane_min_width,
             (LayoutDirection::Right, SavedRole::Titled(_)) => limits.agent_pane_min_width,
         }),
         SavedNodeKind::Parts(own, parts) => {
-            let each = parts.iter().map(|part| least(part, way, limits));
-            if *own == way {
+            let each = parts.iter().map(|part| least(part, direction, limits));
+            if *own == direction {
                 each.map(|size| size + 1).sum::<u32>().saturating_sub(1)
             } else {
                 each.max().unwrap_or(0)
@@ -198,12 +202,12 @@ fn build(
         SavedNodeKind::Parts(direction, parts) => (*direction, parts),
     };
     let all = if direction == LayoutDirection::Right { width } else { height };
-    let wishes: Vec<_> = parts
+    let demands: Vec<_> = parts
         .iter()
         .map(|part| (u32::from(part.size.max(1)), least(part, direction, limits)))
         .collect();
     let dividers = u32::try_from(parts.len()).unwrap_or(u32::MAX).saturating_sub(1);
-    let sizes = divide(u32::from(all).saturating_sub(dividers), &wishes);
+    let sizes = divide(u32::from(all).saturating_sub(dividers), &demands);
     let cells = parts.iter().zip(sizes).map(|(part, size)| {
         let size = u16::try_from(size).unwrap_or(u16::MAX);
         match direction {
@@ -214,50 +218,53 @@ fn build(
     LayoutCell::chain(direction, cells.collect())
 }
 
-/// Divides room among parts in proportion to their weights, none below its least; there is room for those.
-fn divide(room: u32, wishes: &[(u32, u32)]) -> Vec<u32> {
-    let mut sizes: Vec<Option<u32>> = vec![None; wishes.len()];
+/// Divides a size among parts in proportion to their weights, none below its minimum. Each pair is
+/// (weight, minimum); the caller ensures that the minimums fit.
+fn divide(room: u32, demands: &[(u32, u32)]) -> Vec<u32> {
+    let mut sizes: Vec<Option<u32>> = vec![None; demands.len()];
     loop {
-        // Those that their proportion would push below their least have exactly that, the rest share what is left.
-        let free = || wishes.iter().zip(&sizes).filter(|(_, size)| size.is_none());
+        // A part whose proportion is below its minimum gets exactly the minimum; the rest share
+        // what is left.
+        let free = || demands.iter().zip(&sizes).filter(|(_, size)| size.is_none());
         let left = u64::from(room - sizes.iter().flatten().sum::<u32>());
-        let weight: u64 = free().map(|((weight, _), _)| u64::from(*weight)).sum();
-        let short = wishes.iter().zip(&sizes).position(|((wish, least), size)| {
-            size.is_none() && left * u64::from(*wish) < u64::from(*least) * weight
+        let total: u64 = free().map(|((weight, _), _)| u64::from(*weight)).sum();
+        let short = demands.iter().zip(&sizes).position(|((weight, least), size)| {
+            size.is_none() && left * u64::from(*weight) < u64::from(*least) * total
         });
-        let Some(short) = short else { return share(left, weight, wishes, &sizes) };
-        sizes[short] = Some(wishes[short].1);
+        let Some(short) = short else { return share(left, total, demands, &sizes) };
+        sizes[short] = Some(demands[short].1);
     }
 }
 
-/// The parts without a size share what is left; rounding goes down, and what is over goes to the first of them.
-fn share(left: u64, weight: u64, wishes: &[(u32, u32)], sizes: &[Option<u32>]) -> Vec<u32> {
+/// The parts without a size share what is left, rounded down; the remainder goes to the first of
+/// them.
+fn share(left: u64, total: u64, demands: &[(u32, u32)], sizes: &[Option<u32>]) -> Vec<u32> {
     let floor =
-        |wish: u32| u32::try_from(left * u64::from(wish) / weight.max(1)).unwrap_or(u32::MAX);
-    let free = wishes.iter().zip(sizes).filter(|(_, size)| size.is_none());
-    let used: u64 = free.map(|((wish, _), _)| u64::from(floor(*wish))).sum();
+        |weight: u32| u32::try_from(left * u64::from(weight) / total.max(1)).unwrap_or(u32::MAX);
+    let free = demands.iter().zip(sizes).filter(|(_, size)| size.is_none());
+    let used: u64 = free.map(|((weight, _), _)| u64::from(floor(*weight))).sum();
     let mut over = left - used;
-    let mut size = |((wish, _), size): (&(u32, u32), &Option<u32>)| {
+    let mut size = |((weight, _), size): (&(u32, u32), &Option<u32>)| {
         size.unwrap_or_else(|| {
             let more = u32::from(over > 0);
             over -= u64::from(more);
-            floor(*wish) + more
+            floor(*weight) + more
         })
     };
-    wishes.iter().zip(sizes).map(&mut size).collect()
+    demands.iter().zip(sizes).map(&mut size).collect()
 }
 
 impl TryFrom<RawSavedNode> for SavedNode {
     type Error = String;
 
     fn try_from(raw: RawSavedNode) -> Result<Self, String> {
-        let shape = match (raw.pane, raw.row, raw.column) {
+        let kind = match (raw.pane, raw.row, raw.column) {
             (Some(role), None, None) => SavedNodeKind::Pane(role.into()),
             (None, Some(parts), None) => SavedNodeKind::Parts(LayoutDirection::Right, parts),
             (None, None, Some(parts)) => SavedNodeKind::Parts(LayoutDirection::Down, parts),
             _ => return Err("a part of a layout is one of `pane`, `row` and `column`".into()),
         };
-        let node = Self { size: raw.size, kind: shape };
+        let node = Self { size: raw.size, kind };
         match &node.kind {
             SavedNodeKind::Parts(_, parts) if parts.len() < 2 => {
                 Err("a row or column has at least two parts".into())

@@ -1,8 +1,8 @@
 //! Layouts as tmux writes them: `9b0e,200x50,0,0{100x50,0,0,0,99x50,101,0,1}`.
 //!
-//! tmux reads the ids in a layout but does not use them: `select-layout` puts the panes into the cells in the order
-//! in which it lists them. So the order of the cells is what matters, and a pane that is still to be made
-//! is a cell without an id.
+//! tmux parses the ids in a layout but ignores them: `select-layout` assigns the panes to the cells
+//! in the order in which it lists them. So only the order of the cells matters, and a pane that is
+//! not created yet is a cell without an id.
 
 use std::collections::BTreeSet;
 use std::fmt::{self, Write as _};
@@ -14,23 +14,23 @@ use super::cell::{CellContent, LayoutCell, LayoutDirection, TmuxPaneId};
 
 /// The largest size of anything in tmux.
 const TMUX_MAXIMUM: u32 = 10_000;
-/// How deep cells may lie in one another; people come to about five.
+/// The maximum nesting depth of cells; layouts made by hand reach about five.
 const DEEPEST: usize = 64;
 
-/// A whole window's cells: sound, at the top left, no pane twice.
+/// The cells of a whole window: consistent, starting at the top left, without duplicate panes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LayoutTree(LayoutCell);
 
-/// Why a text is no layout.
+/// Why a text is not a layout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LayoutParseError {
-    /// It is not written like one, from this byte on.
+    /// The syntax is wrong from this byte on.
     Syntax(usize),
-    /// Its sum is another.
+    /// The checksum does not match.
     Checksum {
-        /// The sum that it names.
+        /// The checksum in the text.
         said: u16,
-        /// The sum that it has.
+        /// The checksum of the text.
         found: u16,
     },
     /// Its cells do not fill it, or overlap.
@@ -40,10 +40,10 @@ pub enum LayoutParseError {
 }
 
 impl LayoutTree {
-    /// Takes a tree that fills a window.
+    /// Checks a tree that fills a window.
     ///
     /// # Errors
-    /// When the cells do not fit together or a pane is there twice.
+    /// When the cells do not fit together or a pane occurs twice.
     pub fn new(root: LayoutCell) -> Result<Self, LayoutParseError> {
         if (root.left, root.top) != (0, 0) || !root.is_consistent() {
             return Err(LayoutParseError::Inconsistent);
@@ -62,7 +62,7 @@ impl LayoutTree {
     }
 }
 
-/// The sum that tmux puts in front.
+/// The checksum that tmux puts in front.
 fn checksum(text: &str) -> u16 {
     text.bytes().fold(0, |sum: u16, byte| sum.rotate_right(1).wrapping_add(u16::from(byte)))
 }
@@ -90,7 +90,7 @@ fn brackets(direction: LayoutDirection) -> (char, char) {
     }
 }
 
-/// Reads a layout from left to right; `None` is a mistake where it stands.
+/// Parses a layout from left to right; `None` is a syntax error at the current position.
 struct LayoutReader<'a> {
     text: &'a [u8],
     at: usize,
@@ -124,15 +124,16 @@ impl LayoutReader<'_> {
         let left = self.size()?;
         self.eat(b',')?;
         let top = self.size()?;
-        let inside = match self.text.get(self.at) {
+        let content = match self.text.get(self.at) {
             Some(b'{') => self.cells(LayoutDirection::Right, depth)?,
             Some(b'[') => self.cells(LayoutDirection::Down, depth)?,
             _ => CellContent::Pane(self.id()),
         };
-        Some(LayoutCell { width, height, left, top, content: inside })
+        Some(LayoutCell { width, height, left, top, content })
     }
 
-    /// The id behind a pane. What follows a comma may be the next cell instead, and then has an `x`.
+    /// The id after a pane. What follows the comma may be the next cell instead; then an `x` comes
+    /// after the number.
     fn id(&mut self) -> Option<TmuxPaneId> {
         let start = self.at;
         let id = self.eat(b',').and_then(|()| self.number());
@@ -164,11 +165,11 @@ impl FromStr for LayoutTree {
     fn from_str(text: &str) -> Result<Self, LayoutParseError> {
         let (sum, body) = text.split_once(',').ok_or(LayoutParseError::Syntax(0))?;
         let hex = sum.len() == 4 && sum.bytes().all(|byte| byte.is_ascii_hexdigit());
-        let said =
+        let expected =
             u16::from_str_radix(sum, 16).ok().filter(|_| hex).ok_or(LayoutParseError::Syntax(0))?;
         let found = checksum(body);
-        if said != found {
-            return Err(LayoutParseError::Checksum { said, found });
+        if expected != found {
+            return Err(LayoutParseError::Checksum { said: expected, found });
         }
         let mut reader = LayoutReader { text: body.as_bytes(), at: 0 };
         let root = reader.cell(0).filter(|_| reader.at == body.len());

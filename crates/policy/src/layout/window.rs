@@ -1,13 +1,14 @@
-//! A tmux window as a value: its layout, who has the focus, and what becomes of it step by step.
+//! A tmux window as a value: its layout, its active pane, and the effect of each step on it.
 
 use serde::Serialize;
 
 use super::cell::{LayoutCell, LayoutDirection, LayoutError, TmuxPaneId};
 use super::text::{LayoutParseError, LayoutTree};
 
-/// A window, as `#{window_layout}`, `#{pane_id}` of the active pane and `#{window_zoomed_flag}` tell it.
+/// A window, as `#{window_layout}`, `#{pane_id}` of the active pane and `#{window_zoomed_flag}`
+/// report it.
 ///
-/// tmux tells the layout of a zoomed window as it is without the zoom, which is what plans are made on.
+/// tmux reports the layout of a zoomed window as it is without the zoom; plans are made on that.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LayoutWindow {
     layout: LayoutTree,
@@ -22,7 +23,7 @@ pub struct LayoutWindow {
 /// One pane of a window: where it is and how large.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LayoutTile {
-    /// The pane; none where it is still to be made.
+    /// The pane; `None` for one that is not created yet.
     pub pane: Option<TmuxPaneId>,
     /// The leftmost column.
     pub left: u16,
@@ -34,26 +35,27 @@ pub struct LayoutTile {
     pub height: u16,
 }
 
-/// One thing to ask of tmux. Several belong into one command line: programs then see only the last size.
+/// One tmux command. Send several in one command line: programs then see only the last size.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum LayoutStep {
-    /// `split-window -d -h|-v -t target [-l size]`; the new pane comes behind its target in tmux's list.
+    /// `split-window -d -h|-v -t target [-l size]`; the new pane follows its target in tmux's list.
     Split {
         /// The pane to split.
         target: TmuxPaneId,
         /// Where the new one goes.
         direction: LayoutDirection,
-        /// Its size; half without one.
+        /// Its size; half by default.
         size: Option<u16>,
     },
     /// `kill-pane -t pane`.
     Close(TmuxPaneId),
-    /// `swap-pane -d -s a -t b`: both keep their programs and change places, in the list too.
+    /// `swap-pane -d -s a -t b`: both keep their programs and swap positions, in the list too.
     Swap(TmuxPaneId, TmuxPaneId),
     /// `select-layout`, with this text.
     Arrange(LayoutTree),
-    /// `resize-pane -Z -t pane`: tmux ends a zoom with every change, so it is made again.
+    /// `resize-pane -Z -t pane`: tmux ends a zoom with every layout change, so the zoom is set
+    /// again.
     Zoom(TmuxPaneId),
 }
 
@@ -64,10 +66,10 @@ impl LayoutWindow {
         Self { layout, active, zoomed: false, titled: false }
     }
 
-    /// Reads `#{window_layout}`.
+    /// Parses `#{window_layout}`.
     ///
     /// # Errors
-    /// When it is none.
+    /// When the text is not a layout.
     pub fn parse(layout: &str, active: Option<TmuxPaneId>) -> Result<Self, LayoutParseError> {
         Ok(Self::new(layout.parse()?, active))
     }
@@ -78,7 +80,7 @@ impl LayoutWindow {
         &self.layout
     }
 
-    /// The cell that is the whole window.
+    /// The cell of the whole window.
     #[must_use]
     pub fn root(&self) -> &LayoutCell {
         self.layout.root()
@@ -102,7 +104,7 @@ impl LayoutWindow {
         self.root().panes().into_iter().flatten().collect()
     }
 
-    /// The panes with their places, in tmux's order.
+    /// The panes with their positions, in tmux's order.
     #[must_use]
     pub fn tiles(&self) -> Vec<LayoutTile> {
         let tile = |leaf: &LayoutCell| LayoutTile {
@@ -118,7 +120,7 @@ impl LayoutWindow {
     /// The window after a pane was split. The new pane does not get the focus.
     ///
     /// # Errors
-    /// When there is no such pane, or no room in it.
+    /// When there is no such pane, or it is too small.
     pub fn split(
         &self,
         target: TmuxPaneId,
@@ -129,17 +131,18 @@ impl LayoutWindow {
         self.changed(|root| root.split(target, direction, size, new))
     }
 
-    /// The window after a pane was closed. The focus goes with it.
+    /// The window after a pane was closed. If that pane had the focus, no pane is active.
     ///
     /// # Errors
-    /// When there is no such pane, or no other.
+    /// When there is no such pane, or it is the only one.
     pub fn close(&self, pane: TmuxPaneId) -> Result<Self, LayoutError> {
         let mut after = self.changed(|root| root.close(pane))?;
         after.active = after.active.filter(|active| *active != pane);
         Ok(after)
     }
 
-    /// The window after its terminal got another size; it stays larger when its panes cannot get smaller.
+    /// The window after its terminal was resized; it stays larger if its panes cannot shrink
+    /// further.
     #[must_use]
     pub fn resized(&self, cols: u16, rows: u16) -> Self {
         let zoomed = self.zoomed;
@@ -184,7 +187,8 @@ impl LayoutWindow {
 
     fn arranged(&self, layout: &LayoutTree) -> Result<Self, LayoutError> {
         let mut root = layout.root().clone();
-        let (cells, panes) = (root.leaves().len(), self.root().panes());
+        let cells = root.leaves().len();
+        let panes = self.root().panes();
         if cells != panes.len() {
             return Err(LayoutError::WrongPaneCount(cells, panes.len()));
         }
@@ -211,7 +215,7 @@ impl LayoutWindow {
         })
     }
 
-    /// The window with another tree. Like every change in tmux it ends a zoom.
+    /// The window with a changed tree. Like every layout change in tmux, this ends a zoom.
     fn changed(
         &self,
         change: impl FnOnce(&mut LayoutCell) -> Result<(), LayoutError>,
@@ -224,7 +228,8 @@ impl LayoutWindow {
     }
 }
 
-/// The swaps that bring panes from one order into another; panes that are in only one of the two stay.
+/// The swaps that bring panes from one order into another; panes that are in only one of the two
+/// stay where they are.
 #[must_use]
 pub fn reorder(from: &[TmuxPaneId], to: &[TmuxPaneId]) -> Vec<LayoutStep> {
     let mut order: Vec<TmuxPaneId> =

@@ -1,9 +1,9 @@
-//! aider's chat history: Markdown, where what a person said is a heading of the fourth level and what the program
-//! itself said is quoted.
+//! aider's chat history: Markdown, where the user's prompts are headings of level four and aider's
+//! own messages are quoted.
 
 use super::{TranscriptAnswer, TranscriptSummary};
 
-/// A session's first line.
+/// The first line of a session.
 const BEGINS: &str = "# aider chat started at ";
 
 pub(super) fn read(text: &str) -> TranscriptSummary {
@@ -12,16 +12,16 @@ pub(super) fn read(text: &str) -> TranscriptSummary {
     let mut is_code = false;
     let mut is_unanswered = false;
     for line in text.lines() {
-        // Within a block of code a heading is code.
+        // A heading within a code block is code.
         is_code ^= line.trim_start().starts_with("```");
-        let is_person = line.starts_with("#### ") || line.starts_with(BEGINS);
+        let is_user = line.starts_with("#### ") || line.starts_with(BEGINS);
         let is_program = line.starts_with("> ") || line == ">";
-        if (is_person || is_program) && !is_code {
+        if (is_user || is_program) && !is_code {
             if let Some(text) = joined(&answer) {
                 last = Some(text);
                 is_unanswered = false;
             }
-            is_unanswered |= is_person;
+            is_unanswered |= is_user;
             answer.clear();
         } else {
             answer.push(line);
@@ -35,7 +35,7 @@ pub(super) fn read(text: &str) -> TranscriptSummary {
     TranscriptSummary { answer, is_unanswered, ..TranscriptSummary::default() }
 }
 
-/// The lines as one text, if they say anything.
+/// The lines as one text; `None` if it is blank.
 fn joined(lines: &[&str]) -> Option<String> {
     let text = lines.iter().map(|line| line.trim_end()).collect::<Vec<_>>().join("\n");
     let text = text.trim();

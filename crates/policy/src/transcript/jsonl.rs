@@ -1,96 +1,97 @@
-//! Transcripts of a JSON value a line.
+//! Transcripts in JSON Lines.
 
 use serde_json::Value;
 
 use super::{TranscriptAnswer, TranscriptSummary, message_text, parse_time};
 
-/// Reads line after line; half a line at either end is passed over. A text that is one JSON document is one
-/// line.
+/// Reads every line; a partial line at either end is skipped. A text that is one JSON document
+/// counts as one line.
 pub(super) fn read(text: &str, take: fn(&mut TranscriptSummary, &Value)) -> TranscriptSummary {
-    let mut story = TranscriptSummary::default();
+    let mut summary = TranscriptSummary::default();
     if let Ok(whole) = serde_json::from_str::<Value>(text) {
-        take(&mut story, &whole);
-        return story;
+        take(&mut summary, &whole);
+        return summary;
     }
     for line in text.lines() {
         if let Ok(value) = serde_json::from_str::<Value>(line) {
-            take(&mut story, &value);
+            take(&mut summary, &value);
         }
     }
-    story
+    summary
 }
 
-fn set_text(place: &mut Option<String>, value: &Value) {
+fn set_text(target: &mut Option<String>, value: &Value) {
     if let Some(text) = value.as_str() {
-        *place = Some(text.to_owned());
+        *target = Some(text.to_owned());
     }
 }
 
-fn set_answer(story: &mut TranscriptSummary, content: &Value, at: &Value) {
+fn set_answer(summary: &mut TranscriptSummary, content: &Value, at: &Value) {
     if let Some(text) = message_text(content) {
-        story.answer = Some(TranscriptAnswer { text, at: parse_time(at) });
+        summary.answer = Some(TranscriptAnswer { text, at: parse_time(at) });
     }
 }
 
-pub(super) fn codex(story: &mut TranscriptSummary, line: &Value) {
+pub(super) fn codex(summary: &mut TranscriptSummary, line: &Value) {
     let payload = &line["payload"];
     match (line["type"].as_str(), payload["type"].as_str()) {
         (Some("session_meta"), _) => {
-            set_text(&mut story.session, &payload["id"]);
-            set_text(&mut story.cwd, &payload["cwd"]);
+            set_text(&mut summary.session, &payload["id"]);
+            set_text(&mut summary.cwd, &payload["cwd"]);
         }
-        (Some("turn_context"), _) => set_text(&mut story.cwd, &payload["cwd"]),
+        (Some("turn_context"), _) => set_text(&mut summary.cwd, &payload["cwd"]),
         (Some("response_item"), Some("message")) if payload["role"] == "assistant" => {
-            set_answer(story, &payload["content"], &line["timestamp"]);
+            set_answer(summary, &payload["content"], &line["timestamp"]);
         }
         (Some("event_msg"), Some("task_complete")) => {
-            set_answer(story, &payload["last_agent_message"], &line["timestamp"]);
+            set_answer(summary, &payload["last_agent_message"], &line["timestamp"]);
         }
         _ => {}
     }
 }
 
-/// One message may come as several lines of the same id, each with some of its parts.
-pub(super) fn claude(story: &mut TranscriptSummary, line: &Value) {
+/// One message may span several lines of the same id, each with some of its parts.
+pub(super) fn claude(summary: &mut TranscriptSummary, line: &Value) {
     if line["isSidechain"] == true {
         return;
     }
-    set_text(&mut story.session, &line["sessionId"]);
-    set_text(&mut story.cwd, &line["cwd"]);
+    set_text(&mut summary.session, &line["sessionId"]);
+    set_text(&mut summary.cwd, &line["cwd"]);
     if line["type"] != "assistant" {
         return;
     }
-    set_answer(story, &line["message"]["content"], &line["timestamp"]);
+    set_answer(summary, &line["message"]["content"], &line["timestamp"]);
 }
 
-/// A message may be written again with the same id; the last one counts. `$set` lines change the whole.
-pub(super) fn gemini(story: &mut TranscriptSummary, line: &Value) {
-    set_text(&mut story.session, &line["sessionId"]);
+/// A message may be written again with the same id; the last one counts. `$set` lines replace the
+/// whole list.
+pub(super) fn gemini(summary: &mut TranscriptSummary, line: &Value) {
+    set_text(&mut summary.session, &line["sessionId"]);
     let lists = [&line["messages"], &line["$set"]["messages"]];
     for message in lists.into_iter().filter_map(Value::as_array).flatten() {
-        gemini(story, message);
+        gemini(summary, message);
     }
     if line["type"] == "gemini" {
-        set_answer(story, &line["content"], &line["timestamp"]);
+        set_answer(summary, &line["content"], &line["timestamp"]);
     }
 }
 
-pub(super) fn qwen(story: &mut TranscriptSummary, line: &Value) {
-    set_text(&mut story.session, &line["sessionId"]);
-    set_text(&mut story.cwd, &line["cwd"]);
+pub(super) fn qwen(summary: &mut TranscriptSummary, line: &Value) {
+    set_text(&mut summary.session, &line["sessionId"]);
+    set_text(&mut summary.cwd, &line["cwd"]);
     if line["type"] == "assistant" {
-        set_answer(story, &line["message"]["parts"], &line["timestamp"]);
+        set_answer(summary, &line["message"]["parts"], &line["timestamp"]);
     }
 }
 
-pub(super) fn pi(story: &mut TranscriptSummary, line: &Value) {
+pub(super) fn pi(summary: &mut TranscriptSummary, line: &Value) {
     match line["type"].as_str() {
         Some("session") => {
-            set_text(&mut story.session, &line["id"]);
-            set_text(&mut story.cwd, &line["cwd"]);
+            set_text(&mut summary.session, &line["id"]);
+            set_text(&mut summary.cwd, &line["cwd"]);
         }
         Some("message") if line["message"]["role"] == "assistant" => {
-            set_answer(story, &line["message"]["content"], &line["timestamp"]);
+            set_answer(summary, &line["message"]["content"], &line["timestamp"]);
         }
         _ => {}
     }
@@ -104,9 +105,9 @@ mod tests {
 
     #[track_caller]
     fn check(kind: TranscriptFormat, text: &str, answer: &str, cwd: Option<&str>) {
-        let story = read(kind, text);
-        assert_eq!(story.answer.as_ref().map(|answer| answer.text.as_str()), Some(answer));
-        assert_eq!(story.cwd.as_deref(), cwd);
+        let summary = read(kind, text);
+        assert_eq!(summary.answer.as_ref().map(|answer| answer.text.as_str()), Some(answer));
+        assert_eq!(summary.cwd.as_deref(), cwd);
     }
 
     const CODEX: &str = concat!(
@@ -125,9 +126,9 @@ mod tests {
     #[test]
     fn codex_says_its_last_message() {
         check(TranscriptFormat::Codex, CODEX, "Done,\nthe fox", Some("/w/demo"));
-        let story = read(TranscriptFormat::Codex, CODEX);
-        assert_eq!(story.session.as_deref(), Some("01a1"));
-        assert_eq!(story.answer.unwrap().at, Some(Time(1_794_802_412_369).into()));
+        let summary = read(TranscriptFormat::Codex, CODEX);
+        assert_eq!(summary.session.as_deref(), Some("01a1"));
+        assert_eq!(summary.answer.unwrap().at, Some(Time(1_794_802_412_369).into()));
     }
 
     #[test]
@@ -179,7 +180,8 @@ mod tests {
     }
 
     proptest! {
-        /// However much of it is there, and whatever else: an answer is one that was given, and nothing panics.
+        /// However it is cut and whatever follows: an answer is one that the transcript holds, and
+        /// nothing panics.
         #[test]
         fn a_cut_transcript_gives_an_answer_of_its_own_or_none(from in 0..CODEX.len(), to in 0..CODEX.len(), noise in ".{0,40}") {
             let (from, to) = (from.min(to), from.max(to));

@@ -1,8 +1,8 @@
-//! What agent programs write down of what was said, read for the last answer. Texts in, answers out; finding
-//! and reading files is somebody else's.
+//! Reads the transcripts that agent programs write, for the last answer. Texts in, answers out; the
+//! caller finds and reads the files.
 //!
-//! A transcript may be cut at both ends: only the end of a large one is read, and its last line may be half
-//! written. Lines that make no sense are passed over.
+//! A transcript may be cut at both ends: only the end of a large one is read, and its last line may
+//! be half written. Lines that do not parse are skipped.
 
 mod aider;
 mod jsonl;
@@ -13,47 +13,48 @@ use serde_json::Value;
 
 pub use screen_answer::answer_from_screen;
 
-/// How a program writes down what was said.
+/// The format of a program's transcript.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TranscriptFormat {
-    /// A line of JSON for each item, as codex does it.
+    /// One line of JSON for each item, written by codex.
     Codex,
-    /// A line of JSON for each part of a message, as claude does it.
+    /// One line of JSON for each part of a message, written by claude.
     Claude,
-    /// A line of JSON for each message, which may be written again, as gemini does it; or one JSON document.
+    /// One line of JSON for each message, which may be written again, or one JSON document; written
+    /// by gemini.
     Gemini,
-    /// A line of JSON for each message, as qwen does it.
+    /// One line of JSON for each message, written by qwen.
     Qwen,
-    /// A line of JSON for each message, as pi does it.
+    /// One line of JSON for each message, written by pi.
     Pi,
-    /// Markdown, as aider does it.
+    /// Markdown, written by aider.
     Aider,
-    /// A database, as opencode has it.
+    /// A database, of opencode.
     Opencode,
-    /// A database, as goose has it.
+    /// A database, of goose.
     Goose,
 }
 
 /// An agent's last answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TranscriptAnswer {
-    /// What it said.
+    /// Its text.
     pub text: String,
-    /// When, where that is written down.
+    /// When it was given, if the transcript says so.
     pub at: Option<TranscriptTime>,
 }
 
-/// When something was said, as a transcript has it.
+/// The time of a message, as the transcript gives it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TranscriptTime {
-    /// The time that is written.
+    /// The time in the transcript.
     pub time: Time,
-    /// Whether it is in whole seconds, and so may have been up to a second later.
+    /// Whether it is in whole seconds, so that the message may be up to a second later.
     pub in_seconds: bool,
 }
 
 impl TranscriptTime {
-    /// The latest time that it can have been.
+    /// The latest possible time of the message.
     #[must_use]
     pub fn latest(self) -> Time {
         if self.in_seconds { Time(self.time.0 + 999) } else { self.time }
@@ -66,23 +67,23 @@ impl From<Time> for TranscriptTime {
     }
 }
 
-/// What a transcript tells.
+/// What was read from a transcript.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TranscriptSummary {
-    /// What the program calls the session.
+    /// The program's id of the session.
     pub session: Option<String>,
-    /// Where it works.
+    /// Its working directory.
     pub cwd: Option<String>,
-    /// The last thing the agent said.
+    /// The agent's last answer.
     pub answer: Option<TranscriptAnswer>,
-    /// Whether a prompt follows that, as far as this is known; where answers have a time it is not needed.
+    /// Whether a prompt follows that answer, as far as known; not needed where answers have a time.
     pub is_unanswered: bool,
 }
 
 impl TranscriptFormat {
-    /// The kind that a profile names: `jsonl-codex`, `markdown-aider`…
+    /// The format that a profile names: `jsonl-codex`, `markdown-aider`…
     #[must_use]
-    pub fn from_name(word: &str) -> Option<Self> {
+    pub fn from_name(name: &str) -> Option<Self> {
         let all = [
             ("codex", Self::Codex),
             ("claude", Self::Claude),
@@ -93,18 +94,18 @@ impl TranscriptFormat {
             ("goose", Self::Goose),
             ("pi", Self::Pi),
         ];
-        let mut words = word.split(['-', '_']);
+        let mut words = name.split(['-', '_']);
         words.find_map(|part| all.iter().find(|(name, _)| *name == part)).map(|(_, kind)| *kind)
     }
 
-    /// Whether it is a database, which is asked rather than read.
+    /// Whether it is a database, which is queried and not read as text.
     #[must_use]
     pub fn is_database(self) -> bool {
         matches!(self, Self::Opencode | Self::Goose)
     }
 }
 
-/// Reads a transcript, or what there is of it.
+/// Reads a transcript, or the part of it that there is.
 #[must_use]
 pub fn read(kind: TranscriptFormat, text: &str) -> TranscriptSummary {
     match kind {
@@ -118,18 +119,18 @@ pub fn read(kind: TranscriptFormat, text: &str) -> TranscriptSummary {
     }
 }
 
-/// The text of a message whose content is a text, or a list of parts of which some have a text.
+/// The text of a message whose content is a string, or a list of parts of which some have text.
 #[must_use]
 pub fn message_text(content: &Value) -> Option<String> {
     let text = match content {
         Value::String(text) => text.clone(),
         Value::Array(parts) => {
-            let is_said = |part: &&Value| {
+            let is_text = |part: &&Value| {
                 let kind = part["type"].as_str().unwrap_or("text");
-                let thought = part["thought"].as_bool().unwrap_or(false);
-                matches!(kind, "text" | "output_text" | "Text") && !thought
+                let is_thought = part["thought"].as_bool().unwrap_or(false);
+                matches!(kind, "text" | "output_text" | "Text") && !is_thought
             };
-            let texts = parts.iter().filter(is_said).filter_map(|part| part["text"].as_str());
+            let texts = parts.iter().filter(is_text).filter_map(|part| part["text"].as_str());
             texts.collect::<Vec<_>>().join("\n")
         }
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::Object(_) => return None,
@@ -138,10 +139,10 @@ pub fn message_text(content: &Value) -> Option<String> {
     (!text.is_empty()).then(|| text.to_owned())
 }
 
-/// A moment, as text of RFC 3339 or as milliseconds or seconds since 1970.
+/// Parses a time, as RFC 3339 text or as milliseconds or seconds since 1970.
 #[must_use]
 pub fn parse_time(value: &Value) -> Option<TranscriptTime> {
-    /// The first moment that is milliseconds rather than seconds.
+    /// Numbers from here on are milliseconds, smaller ones seconds.
     const MILLIS: u64 = 100_000_000_000;
     match value.as_u64() {
         Some(number) if number < MILLIS => {

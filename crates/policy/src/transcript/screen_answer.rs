@@ -1,9 +1,10 @@
-//! An answer cut from a screen: where nobody writes it down, what is shown of it is all there is.
+//! Reads an answer from the screen, for agents that write no transcript: only what is shown is
+//! available.
 
 use crate::agent::profile::MessageMarks;
 
-/// The agent's last message in the rows of a turn, without marks and margin. Rows without a mark are the agent's
-/// only if the turn's beginning is among them: else they may be anything.
+/// The agent's last message in the rows of a turn, without marks and margin. Rows without a mark
+/// count as the agent's only if the turn's beginning is among them; otherwise they may be anything.
 #[must_use]
 pub fn answer_from_screen(
     (rows, is_begun): (&[String], bool),
@@ -18,24 +19,24 @@ pub fn answer_from_screen(
     if start.is_none() && !is_begun {
         return None;
     }
-    let said = &rows[start.unwrap_or(0)..];
-    let mut said: Vec<String> = said.iter().map(|row| (*row).to_owned()).collect();
-    if let (Some(agent), Some(first), Some(_)) = (agent, said.first_mut(), start)
+    let answer = &rows[start.unwrap_or(0)..];
+    let mut answer: Vec<String> = answer.iter().map(|row| (*row).to_owned()).collect();
+    if let (Some(agent), Some(first), Some(_)) = (agent, answer.first_mut(), start)
         && let Some(mark) = agent.find(first)
     {
-        // Blanks in its place, so that the margin stays even.
+        // Blanks replace the mark, so that all rows keep the same margin.
         let width = first[..mark.end].chars().count();
         *first = format!("{}{}", " ".repeat(width), &first[mark.end..]);
     }
-    let text = without_margin(&said);
+    let text = without_margin(&answer);
     (!text.is_empty()).then_some(text)
 }
 
-/// The rows without blank ones at both ends, and without the blanks that all of them begin with.
+/// The rows without leading and trailing blank ones, and without their common indentation.
 fn without_margin(rows: &[String]) -> String {
-    let ink = || rows.iter().filter(|row| !row.trim().is_empty());
+    let filled = || rows.iter().filter(|row| !row.trim().is_empty());
     let blanks = |row: &String| row.chars().take_while(|c| *c == ' ').count();
-    let margin = ink().map(blanks).min().unwrap_or(0);
+    let margin = filled().map(blanks).min().unwrap_or(0);
     let rows: Vec<&str> = rows.iter().map(|row| row.get(margin..).unwrap_or("")).collect();
     rows.join("\n").trim_matches('\n').trim_end().to_owned()
 }

@@ -1,4 +1,5 @@
-//! Doors: the protocols of other tools, each a small router over the kernel's doors. They keep nothing.
+//! Compat APIs: the protocols of other tools, each a small layer over the kernel's actions. They
+//! hold no state of their own beyond a connection.
 
 pub(crate) mod agentapi;
 pub(crate) mod agentmux;
@@ -18,7 +19,7 @@ use crate::request::RequestContext;
 use crate::routes::Route;
 use crate::state::ServerState;
 
-/// A protocol of another tool. It is under `/doors/<name>` wherever everything is shown, and may have a
+/// A protocol of another tool. The main API has it under `/doors/<name>`, and it may have a
 /// listener of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum CompatProtocol {
@@ -30,12 +31,12 @@ pub enum CompatProtocol {
     OpencodePty,
 }
 
-/// Who answers where a door has no route.
+/// Answers where a compat API has no route.
 type FallbackHandler =
     fn(Arc<ServerState>, RequestContext, Request) -> BoxFuture<'static, HandlerResult>;
 
 impl CompatProtocol {
-    /// Every door.
+    /// All compat protocols.
     pub const ALL: [Self; 3] = [Self::Agentapi, Self::Agentmux, Self::OpencodePty];
 
     /// Its name.
@@ -48,7 +49,7 @@ impl CompatProtocol {
         }
     }
 
-    /// What the paths of its routes begin with.
+    /// The prefix of its paths.
     pub(crate) const fn prefix(self) -> &'static str {
         match self {
             Self::Agentapi => agentapi::PREFIX,
@@ -57,7 +58,7 @@ impl CompatProtocol {
         }
     }
 
-    /// Its rows of the one table.
+    /// Its routes.
     pub(crate) fn routes(self) -> Vec<Route> {
         match self {
             Self::Agentapi => agentapi::ROUTES.into(),
@@ -66,33 +67,32 @@ impl CompatProtocol {
         }
     }
 
-    /// The door that a path leads to.
+    /// The compat API of a path.
     pub(crate) fn of(path: &str) -> Option<Self> {
-        let leads = |door: &Self| {
-            path.strip_prefix(door.prefix()).is_some_and(|rest| rest.starts_with('/'))
+        let matches = |protocol: &Self| {
+            path.strip_prefix(protocol.prefix()).is_some_and(|rest| rest.starts_with('/'))
         };
-        Self::ALL.into_iter().find(leads)
+        Self::ALL.into_iter().find(matches)
     }
 
-    /// Who answers where the door has no route, when its clients expect that in their own words.
+    /// The handler for paths without a route, if its clients expect an answer of their own format.
     pub(crate) fn fallback(self) -> Option<FallbackHandler> {
         match self {
-            Self::Agentmux => {
-                Some(|shared, guest, request| Box::pin(agentmux::fallback(shared, guest, request)))
-            }
+            Self::Agentmux => Some(|shared, context, request| {
+                Box::pin(agentmux::fallback(shared, context, request))
+            }),
             Self::Agentapi | Self::OpencodePty => None,
         }
     }
 
-    /// Whether somebody at the door's own listener is let in without a token of ours; nothing when only
-    /// that counts.
+    /// Authenticates a client of its own listener without a grant; `None` if only grants count.
     pub(crate) fn authenticate(
         self,
-        admits: &ListenerAuth,
+        auth: &ListenerAuth,
         headers: &HeaderMap,
     ) -> Option<Result<(), Rejection>> {
         match self {
-            Self::Agentmux => agentmux::authenticate(admits, headers),
+            Self::Agentmux => agentmux::authenticate(auth, headers),
             Self::Agentapi | Self::OpencodePty => None,
         }
     }
@@ -108,7 +108,7 @@ impl FromStr for CompatProtocol {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let found = Self::ALL.into_iter().find(|door| door.name() == text);
+        let found = Self::ALL.into_iter().find(|protocol| protocol.name() == text);
         found.ok_or_else(|| {
             let names = Self::ALL.map(Self::name).join(", ");
             format!("no door `{}`; there is {names}", text.escape_debug())

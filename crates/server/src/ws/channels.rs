@@ -1,7 +1,7 @@
 //! The open channels of a socket, each a reader of one pane's output.
 //!
-//! A channel pulls one piece at a time and only into room that its window has. The pulls take turns, so a
-//! pane that floods does not keep the others back.
+//! A channel pulls one chunk at a time, and only as much as its window has room for. The pulls take
+//! turns, so a pane that floods does not hold up the others.
 
 use std::collections::BTreeMap;
 use std::future::pending;
@@ -20,7 +20,7 @@ use super::{MAX_CHANNELS, MAX_OUTPUT_BYTES};
 pub(super) struct Channels {
     open: BTreeMap<u32, Channel>,
     pulls: Pulls,
-    /// Numbers are never given twice, so that nothing late can be taken for something else.
+    /// Channel numbers are never reused, so that a late message cannot refer to another channel.
     last: u32,
 }
 
@@ -33,20 +33,20 @@ struct Channel {
 
 /// Where a channel's reader is.
 enum ChannelReader {
-    /// In a pull, which can be called off.
+    /// In a pull, which can be aborted.
     Pulling(AbortHandle),
-    /// Here, until the window has room again.
+    /// Idle, until the window has room again.
     Waiting(PaneOutput),
 }
 
-/// What a pull brings back.
+/// The result of a pull.
 struct ChannelPull {
     channel: u32,
     reader: PaneOutput,
     piece: Result<PaneOutputChunk, Refusal>,
 }
 
-/// What came of a channel.
+/// What a channel produced.
 pub(super) enum ChannelOutput {
     /// Bytes from this offset on.
     Bytes(u32, Offset, Vec<u8>),
@@ -59,10 +59,10 @@ pub(super) enum ChannelOutput {
 }
 
 impl Channels {
-    /// Opens a channel for a reader that stands at this offset.
+    /// Opens a channel for a reader. Its window begins at the reader's offset.
     ///
     /// # Errors
-    /// When there are too many.
+    /// If there are too many.
     pub(super) fn open(&mut self, reader: PaneOutput, window: SendWindow) -> Result<u32, Refusal> {
         if MAX_CHANNELS <= self.open.len() {
             let sentence = format!("a socket has at most {MAX_CHANNELS} channels; close some");
@@ -74,10 +74,10 @@ impl Channels {
         Ok(self.last)
     }
 
-    /// Closes a channel; one that is closed already stays so.
+    /// Closes a channel. Closing it again is not an error.
     ///
     /// # Errors
-    /// When there never was such a channel.
+    /// If there never was such a channel.
     pub(super) fn close(&mut self, channel: u32) -> Result<(), Refusal> {
         self.check_known(channel)?;
         match self.open.remove(&channel).map(|channel| channel.reader) {
@@ -87,10 +87,10 @@ impl Channels {
         Ok(())
     }
 
-    /// The client has everything of a channel before this offset.
+    /// The client has received everything of a channel before this offset.
     ///
     /// # Errors
-    /// When there never was such a channel, or less was sent.
+    /// If there never was such a channel, or less was sent.
     pub(super) fn acknowledge(&mut self, channel: u32, offset: Offset) -> Result<(), Refusal> {
         self.check_known(channel)?;
         let Some(Channel { mut window, reader }) = self.open.remove(&channel) else {
@@ -109,13 +109,13 @@ impl Channels {
         })
     }
 
-    /// The next thing that comes of any channel. Dropping the future loses nothing.
+    /// The next output of any channel. Cancel-safe.
     pub(super) async fn next(&mut self) -> ChannelOutput {
         loop {
             match self.pulls.next().await {
                 Some(Ok(pulled)) => {
-                    if let Some(news) = self.finish_pull(pulled) {
-                        return news;
+                    if let Some(output) = self.finish_pull(pulled) {
+                        return output;
                     }
                 }
                 Some(Err(Aborted)) => {}
@@ -124,13 +124,14 @@ impl Channels {
         }
     }
 
-    /// Takes what a pull brought and has the channel go on; nothing when it was closed meanwhile.
+    /// Takes the result of a pull and starts the next one; `None` if the channel was closed
+    /// meanwhile.
     fn finish_pull(
         &mut self,
         ChannelPull { channel, reader, piece }: ChannelPull,
     ) -> Option<ChannelOutput> {
         let open = self.open.get_mut(&channel)?;
-        let news = match piece {
+        let output = match piece {
             Ok(PaneOutputChunk::Bytes(offset, bytes)) => {
                 open.window.send(bytes.len());
                 ChannelOutput::Bytes(channel, offset, bytes)
@@ -149,7 +150,7 @@ impl Channels {
             }
         };
         open.reader = pull_or_wait(&mut self.pulls, channel, &open.window, reader);
-        Some(news)
+        Some(output)
     }
 
     fn check_known(&self, channel: u32) -> Result<(), Refusal> {
@@ -160,7 +161,7 @@ impl Channels {
     }
 }
 
-/// Has a channel pull its next piece, or wait until there is room for one.
+/// Starts a channel's next pull, or parks its reader until the window has room.
 fn pull_or_wait(
     pulls: &mut Pulls,
     channel: u32,

@@ -1,4 +1,4 @@
-//! How a socket ends, and how its client is told.
+//! Why a socket is closed, and the close frame for it.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,47 +17,48 @@ use super::outbound::{WsInbound, WsOutbound};
 use crate::poll_on_wake::PollOnWake;
 use crate::state::ServerState;
 
-/// Whoever opened the socket is not let in, or no more. (Codes from 4000 on are for applications.)
+/// The client is not authenticated, or no longer. (Codes from 4000 on are for applications.)
 const UNAUTHORIZED: u16 = 4401;
-/// How long a goodbye may take.
+/// How long closing may take.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(1);
 /// The longest reason that fits into a close frame.
 const MAX_REASON: usize = 123;
 
-/// How a socket ends.
+/// Why a socket is closed.
 pub(crate) enum CloseReason {
-    /// The client says so.
+    /// The client closed it.
     ClientClosed,
-    /// Whoever opened it is not let in; with what they call the message by which they asked.
+    /// The client is refused; with the `id` of its `auth` message.
     Refused(Option<Box<RawValue>>, Refusal),
-    /// The grant it was opened with is over.
+    /// The grant that it was opened with was revoked or has expired.
     GrantEnded,
     /// The server stops.
     ServerStopping,
-    /// The client does not keep to WebSocket, is gone, or takes nothing.
+    /// The client violates the WebSocket protocol, is gone, or does not read.
     Broken(Error),
 }
 
 impl CloseReason {
-    /// Says goodbye and waits a little until it was heard.
-    pub(crate) async fn send(self, mut wire: WsOutbound, mut heard: WsInbound) {
+    /// Sends the close frame and waits a little for the client to receive it.
+    pub(crate) async fn send(self, mut outbound: WsOutbound, mut inbound: WsInbound) {
         if let Self::Refused(id, refusal) = &self {
-            wire.send(WsMessage::Error { id: id.as_deref(), channel: None, refusal }.frame());
+            outbound.send(WsMessage::Error { id: id.as_deref(), channel: None, refusal }.frame());
         }
         if let Some((code, reason)) = self.code_and_reason() {
-            wire.send(Message::Close(Some(CloseFrame { code, reason: reason.into() })));
+            outbound.send(Message::Close(Some(CloseFrame { code, reason: reason.into() })));
         }
-        let goodbye = async {
-            wire.flush().await?;
-            // Closing while something is unread would take back what was said.
-            while heard.next().await.transpose()?.is_some() {}
+        let close = async {
+            outbound.flush().await?;
+            // Closing with unread input would reset the connection, and the client would lose the
+            // close frame.
+            while inbound.next().await.transpose()?.is_some() {}
             Ok::<_, Error>(())
         };
-        // They may be gone already, or never stop talking; we have said it.
-        let _ = timeout(CLOSE_TIMEOUT, goodbye).await;
+        // The client may be gone already or never stop sending; the frame is sent either way.
+        let _ = timeout(CLOSE_TIMEOUT, close).await;
     }
 
-    /// The code and the reason to close with; none when the client has closed already.
+    /// The code and the reason to close with; `None` if the client has closed already.
     fn code_and_reason(&self) -> Option<(u16, String)> {
         match self {
             Self::ClientClosed => None,
@@ -75,10 +76,10 @@ impl CloseReason {
     }
 }
 
-/// When somebody may no longer be talked to, because their grant is over or the server stops.
+/// Completes when a session must end, because its grant is over or the server stops.
 pub(crate) type SessionEnd = PollOnWake<BoxFuture<'static, CloseReason>>;
 
-/// Waits until somebody may no longer be talked to.
+/// Waits until the caller's session must end.
 pub(crate) fn session_end(shared: Arc<ServerState>, caller: Caller) -> SessionEnd {
     PollOnWake::new(Box::pin(async move {
         tokio::select! {

@@ -1,4 +1,4 @@
-//! The events that a socket follows. It pulls them, and keeps none but those of the last pull.
+//! The events that a socket follows. They are pulled; at most one batch is held.
 
 use std::future::pending;
 use std::sync::Arc;
@@ -18,43 +18,41 @@ const BATCH: usize = 512;
 #[derive(Default)]
 pub(super) struct WsEventFeed {
     batches: Option<PollOnWake<BoxStream<'static, JournalRead>>>,
-    /// Pulled and not told yet.
+    /// Pulled and not sent yet.
     next: Option<WsFeedItem>,
 }
 
-/// Something to tell.
+/// Something to send.
 pub(super) enum WsFeedItem {
-    /// Events happened.
+    /// A batch of events.
     Events(Arc<EventBatch>),
-    /// Events between these are missing.
+    /// The events from `first` to `last` are missing.
     Missed { first: EventId, last: EventId },
 }
 
 impl WsEventFeed {
-    /// Follows these from now on, or none.
+    /// Replaces the feed, or stops following with `None`.
     pub(super) fn follow(&mut self, feed: Option<EventFeed>) {
         let batches = feed.map(|feed| PollOnWake::new(batches(feed)));
         *self = Self { batches, next: None };
     }
 
-    /// Waits until there is something to tell. Dropping the future loses nothing.
+    /// Waits until there is something to send. Cancel-safe.
     pub(super) async fn ready(&mut self) {
         while self.next.is_none() {
             let Some(batches) = &mut self.batches else { return pending().await };
             match batches.next().await {
-                Some(JournalRead::Entries(portion)) => {
-                    self.next = Some(WsFeedItem::Events(portion))
-                }
+                Some(JournalRead::Entries(batch)) => self.next = Some(WsFeedItem::Events(batch)),
                 Some(JournalRead::Gap { first, last }) => {
                     self.next = Some(WsFeedItem::Missed { first, last })
                 }
-                // The server stops, and the socket will hear of it.
+                // The server stops; the session ends by its own signal.
                 Some(JournalRead::Closed) | None => self.batches = None,
             }
         }
     }
 
-    /// The next thing to tell, if it was pulled already.
+    /// The next thing to send, if it was pulled already.
     pub(super) fn take(&mut self) -> Option<WsFeedItem> {
         self.next.take()
     }

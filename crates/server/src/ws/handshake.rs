@@ -1,4 +1,4 @@
-//! Who opened a socket: known from its request, or told by its first frame.
+//! Authentication of a socket whose request had no token: by its first frame.
 
 use axum::http::HeaderMap;
 use futures_util::StreamExt;
@@ -12,17 +12,18 @@ use super::request::{WsEnvelope, WsRequest, WsRequestId};
 use crate::auth;
 use crate::state::ServerState;
 
-/// Waits for the first frame and lets in whoever's token it shows. The `id` of that frame is for its answer.
+/// Waits for the first frame and authenticates its token. Also returns the `id` of that frame, for
+/// the answer.
 ///
 /// # Errors
-/// With how to part, when it shows none in time.
+/// With the reason to close, if no valid token arrives in time.
 pub(super) async fn authenticate(
     shared: &ServerState,
     headers: &HeaderMap,
-    heard: &mut WsInbound,
+    inbound: &mut WsInbound,
 ) -> Result<(Caller, Option<WsRequestId>), CloseReason> {
     let first = tokio::select! {
-        first = timeout(shared.limits.auth_timeout, heard.next()) => first,
+        first = timeout(shared.limits.auth_timeout, inbound.next()) => first,
         () = shared.closed() => return Err(CloseReason::ServerStopping),
     };
     let message = match first {
@@ -44,7 +45,7 @@ pub(super) async fn authenticate(
     }
 }
 
-/// The kernel speaks of headers; whoever is here may be a page, which cannot send any.
+/// The kernel's refusal tells the client to set a header, which a web page cannot do.
 fn rejected_token(refusal: Refusal) -> Refusal {
     match refusal.code {
         Code::Unauthorized => {

@@ -1,11 +1,13 @@
-//! What a socket has under way for its client.
+//! The jobs that a socket runs for its client.
 //!
-//! What is done to panes is done in the order in which it was asked for, one after the other: typed text must
-//! not overtake itself. Actions by name run beside that and beside each other, as some of them wait.
+//! Input, resizes and subscriptions run in the order of their requests, one at a time: typed text
+//! must not be reordered. Actions by name run concurrently with those and with each other, as some
+//! of them wait.
 //!
-//! There is an end to all of it, and a client that floods is read again when some of it is done. But no client may
-//! become unheard by waiting: it could not even hang up. Those actions that may take long have places of their own, and
-//! when none of these becomes free for a second, whatever else is asked is refused instead.
+//! Everything is bounded: a client that floods is not read until some of its jobs are done
+//! (backpressure). But waiting must not block reading forever, or even a close frame would go
+//! unread. So actions that may take long have slots of their own, and when none of these becomes
+//! free for a second, further ones are refused.
 
 use std::collections::VecDeque;
 use std::future::pending;
@@ -21,20 +23,20 @@ use tokio::time::{Instant, sleep_until, timeout};
 use super::request::WsRequestId;
 use super::subscribe::WsSubscription;
 
-/// How much of each sort may be under way.
+/// How many jobs of each class may be in progress.
 const MAX_JOBS: usize = 64;
-/// How many actions may be held until others end, and about how many bytes of them.
+/// How many actions may wait for a slot, and about how many bytes of them.
 const MAX_WAITING: usize = 1024;
 const MAX_WAITING_BYTES: usize = 1 << 20;
-/// How long they are held while none ends.
+/// How long they wait while none in progress ends.
 const STALL_TIMEOUT: Duration = Duration::from_secs(1);
-/// How long what is left may take when the client is gone.
+/// How long the remaining jobs may take when the client is gone.
 const DRAIN_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Something under way.
+/// A job in progress.
 pub(super) type WsJob = BoxFuture<'static, WsJobResult>;
 
-/// What became of a job.
+/// The result of a job.
 pub(super) enum WsJobResult {
     /// An action ran.
     Action(Option<WsRequestId>, Result<ActionAnswer, Refusal>),
@@ -42,24 +44,25 @@ pub(super) enum WsJobResult {
     Subscribe(Option<WsRequestId>, Result<Box<WsSubscription>, Refusal>),
 }
 
-/// An action that is to run beside others.
+/// An action that runs concurrently with others.
 pub(super) struct ConcurrentAction {
     pub(super) id: Option<WsRequestId>,
-    /// How many bytes it holds while it is held.
+    /// How many bytes it takes up while it waits.
     pub(super) bytes: usize,
     pub(super) job: WsJob,
 }
 
-/// What is under way.
+/// The jobs of a socket.
 pub(super) struct WsJobs {
     queue: VecDeque<WsJob>,
-    /// Actions that never wait for long: for these a client is not read, and none of them is refused.
+    /// Actions that never take long. When there are too many, the client is not read; none of them
+    /// is refused.
     brief: FuturesUnordered<WsJob>,
     concurrent: FuturesUnordered<WsJob>,
-    /// Actions that may take long and for which there is no place yet.
+    /// Actions that may take long and for which there is no slot yet.
     waiting: VecDeque<ConcurrentAction>,
     waiting_bytes: usize,
-    /// When one of those that may take long last began or ended.
+    /// When an action that may take long last began or ended.
     last_progress: Instant,
 }
 
@@ -77,31 +80,31 @@ impl Default for WsJobs {
 }
 
 impl WsJobs {
-    /// Has it done after what was asked before.
+    /// Queues a job behind the earlier ones.
     pub(super) fn enqueue(&mut self, job: WsJob) {
         self.queue.push_back(job);
     }
 
-    /// Has an action of this kind run at once, or as soon as there is a place for it.
-    pub(super) fn start(&mut self, kind: ActionKind, beside: ConcurrentAction) {
+    /// Starts an action of this kind at once, or as soon as there is a slot for it.
+    pub(super) fn start(&mut self, kind: ActionKind, action: ConcurrentAction) {
         match kind {
-            ActionKind::Event | ActionKind::Input => self.brief.push(beside.job),
+            ActionKind::Event | ActionKind::Input => self.brief.push(action.job),
             ActionKind::Question | ActionKind::Change => {
-                self.waiting_bytes += beside.bytes;
-                self.waiting.push_back(beside);
+                self.waiting_bytes += action.bytes;
+                self.waiting.push_back(action);
                 self.start_waiting();
             }
         }
     }
 
-    /// Whether nothing more may be asked for now.
+    /// Whether no further request may be read now.
     pub(super) fn is_full(&self) -> bool {
         MAX_JOBS <= self.queue.len().max(self.brief.len())
             || MAX_WAITING <= self.waiting.len()
             || MAX_WAITING_BYTES <= self.waiting_bytes
     }
 
-    /// The next job that is done. Dropping the future loses nothing.
+    /// The result of the next job that is done. Cancel-safe.
     pub(super) async fn next(&mut self) -> WsJobResult {
         let first = async {
             match self.queue.front_mut() {
@@ -109,8 +112,9 @@ impl WsJobs {
                 None => pending().await,
             }
         };
-        let patience = async { sleep_until(self.last_progress + STALL_TIMEOUT).await };
-        // Nothing waits for ever behind the first: the client is read again when nothing here is ready.
+        let stalled = async { sleep_until(self.last_progress + STALL_TIMEOUT).await };
+        // `biased` starves no branch: while results keep coming no request is read, so the jobs run
+        // out.
         tokio::select! {
             biased;
             done = first => {
@@ -123,15 +127,15 @@ impl WsJobs {
                 self.start_waiting();
                 done
             }
-            () = patience, if !self.waiting.is_empty() => self.refuse_first(),
+            () = stalled, if !self.waiting.is_empty() => self.refuse_first(),
         }
     }
 
-    /// The client is gone, and what it asked for is not: what it typed is typed, what it changes is changed. Only
-    /// what it wanted to know is nobody's any more.
+    /// Finishes what a disconnected client asked for: its input is still typed and its changes are
+    /// still made. Only its questions are dropped.
     pub(super) async fn drain(mut self) {
         for ConcurrentAction { job, .. } in self.waiting.drain(..) {
-            // A change that was begun is finished without us.
+            // The kernel finishes a change that was begun, even if its future is dropped.
             let _ = job.now_or_never();
         }
         self.concurrent.clear();
@@ -142,11 +146,11 @@ impl WsJobs {
             while self.brief.next().await.is_some() {}
         };
         if timeout(DRAIN_TIMEOUT, rest).await.is_err() {
-            tracing::warn!("what a socket asked for last was not done in time");
+            tracing::warn!("the last requests of a closed socket did not finish in time");
         }
     }
 
-    /// Starts those that are held, as far as there are places.
+    /// Starts waiting actions, as far as there are slots.
     fn start_waiting(&mut self) {
         while self.concurrent.len() < MAX_JOBS
             && let Some(ConcurrentAction { bytes, job, .. }) = self.waiting.pop_front()
@@ -157,17 +161,17 @@ impl WsJobs {
         }
     }
 
-    /// Refuses the first that is held.
+    /// Refuses the first waiting action.
     fn refuse_first(&mut self) -> WsJobResult {
         let first = self.waiting.pop_front();
-        self.waiting_bytes -= first.as_ref().map_or(0, |held| held.bytes);
+        self.waiting_bytes -= first.as_ref().map_or(0, |action| action.bytes);
         let sentence = format!(
             "{MAX_JOBS} actions of this socket are under way and none has ended for {} ms; wait for one, or open \
              another socket",
             STALL_TIMEOUT.as_millis()
         );
         let refusal = Refusal::new(Code::Limit, sentence);
-        WsJobResult::Action(first.and_then(|held| held.id), Err(refusal))
+        WsJobResult::Action(first.and_then(|action| action.id), Err(refusal))
     }
 }
 
@@ -187,7 +191,7 @@ mod tests {
         })
     }
 
-    fn beside(number: u32, until: Option<oneshot::Receiver<()>>) -> ConcurrentAction {
+    fn action(number: u32, until: Option<oneshot::Receiver<()>>) -> ConcurrentAction {
         ConcurrentAction { id: None, bytes: 10, job: job(number, until) }
     }
 
@@ -207,108 +211,108 @@ mod tests {
 
     #[tokio::test]
     async fn a_queue_keeps_its_order_and_the_rest_does_not_wait_for_it() {
-        let (mut work, (go, held)) = (WsJobs::default(), oneshot::channel());
-        work.enqueue(job(1, Some(held)));
-        work.enqueue(job(2, None));
-        work.start(ActionKind::Question, beside(3, None));
-        assert_eq!(number(work.next().await), "3");
-        assert!(work.next().now_or_never().is_none());
+        let (mut jobs, (go, held)) = (WsJobs::default(), oneshot::channel());
+        jobs.enqueue(job(1, Some(held)));
+        jobs.enqueue(job(2, None));
+        jobs.start(ActionKind::Question, action(3, None));
+        assert_eq!(number(jobs.next().await), "3");
+        assert!(jobs.next().now_or_never().is_none());
         go.send(()).unwrap();
-        assert_eq!(number(work.next().await), "1");
-        assert_eq!(number(work.next().await), "2");
+        assert_eq!(number(jobs.next().await), "1");
+        assert_eq!(number(jobs.next().await), "2");
     }
 
     #[tokio::test]
     async fn there_is_an_end_to_what_may_be_under_way() {
-        let mut work = WsJobs::default();
+        let mut jobs = WsJobs::default();
         for _ in 0..MAX_JOBS {
-            assert!(!work.is_full());
-            work.enqueue(job(0, None));
+            assert!(!jobs.is_full());
+            jobs.enqueue(job(0, None));
         }
-        assert!(work.is_full());
-        work.next().await;
-        assert!(!work.is_full());
+        assert!(jobs.is_full());
+        jobs.next().await;
+        assert!(!jobs.is_full());
     }
 
     #[tokio::test(start_paused = true)]
     async fn a_flood_of_questions_that_end_is_answered_to_the_last() {
-        let mut work = WsJobs::default();
+        let mut jobs = WsJobs::default();
         for number in 0..500 {
-            assert!(!work.is_full());
-            work.start(ActionKind::Question, beside(number, None));
+            assert!(!jobs.is_full());
+            jobs.start(ActionKind::Question, action(number, None));
         }
         for _ in 0..500 {
-            assert_eq!(code(&work.next().await), Some(Code::Invalid));
+            assert_eq!(code(&jobs.next().await), Some(Code::Invalid));
         }
-        assert!(work.next().now_or_never().is_none());
+        assert!(jobs.next().now_or_never().is_none());
     }
 
     #[tokio::test(start_paused = true)]
     async fn what_finds_no_place_is_refused_when_nothing_ends() {
-        let mut work = WsJobs::default();
+        let mut jobs = WsJobs::default();
         let (go, held): (Vec<_>, Vec<_>) = (0..MAX_JOBS).map(|_| oneshot::channel()).unzip();
         for held in held {
-            work.start(ActionKind::Question, beside(0, Some(held)));
+            jobs.start(ActionKind::Question, action(0, Some(held)));
         }
-        assert!(!work.is_full());
+        assert!(!jobs.is_full());
         let began = Instant::now();
-        work.start(ActionKind::Question, beside(1, None));
-        work.start(ActionKind::Change, beside(2, None));
+        jobs.start(ActionKind::Question, action(1, None));
+        jobs.start(ActionKind::Change, action(2, None));
         for _ in 0..2 {
-            assert_eq!(code(&work.next().await), Some(Code::Limit));
+            assert_eq!(code(&jobs.next().await), Some(Code::Limit));
             assert_eq!(began.elapsed(), STALL_TIMEOUT);
         }
-        work.start(ActionKind::Question, beside(3, None));
-        assert_eq!(code(&work.next().await), Some(Code::Limit));
-        assert_eq!((began.elapsed(), work.waiting_bytes), (STALL_TIMEOUT, 0));
-        work.start(ActionKind::Event, beside(4, None));
-        assert_eq!(number(work.next().await), "4");
+        jobs.start(ActionKind::Question, action(3, None));
+        assert_eq!(code(&jobs.next().await), Some(Code::Limit));
+        assert_eq!((began.elapsed(), jobs.waiting_bytes), (STALL_TIMEOUT, 0));
+        jobs.start(ActionKind::Event, action(4, None));
+        assert_eq!(number(jobs.next().await), "4");
         drop(go);
-        assert_eq!(number(work.next().await), "0");
-        work.start(ActionKind::Question, beside(5, None));
-        while number(work.next().await) != "5" {}
+        assert_eq!(number(jobs.next().await), "0");
+        jobs.start(ActionKind::Question, action(5, None));
+        while number(jobs.next().await) != "5" {}
     }
 
     #[tokio::test(start_paused = true)]
     async fn there_is_an_end_to_what_is_held() {
-        let mut work = WsJobs::default();
+        let mut jobs = WsJobs::default();
         let (_go, held): (Vec<_>, Vec<_>) = (0..MAX_JOBS).map(|_| oneshot::channel()).unzip();
         for held in held {
-            work.start(ActionKind::Question, beside(0, Some(held)));
+            jobs.start(ActionKind::Question, action(0, Some(held)));
         }
-        work.start(
+        jobs.start(
             ActionKind::Question,
-            ConcurrentAction { bytes: MAX_WAITING_BYTES, ..beside(1, None) },
+            ConcurrentAction { bytes: MAX_WAITING_BYTES, ..action(1, None) },
         );
-        assert!(work.is_full());
-        assert_eq!(code(&work.next().await), Some(Code::Limit));
-        assert!(!work.is_full());
+        assert!(jobs.is_full());
+        assert_eq!(code(&jobs.next().await), Some(Code::Limit));
+        assert!(!jobs.is_full());
         for _ in 0..MAX_JOBS {
-            work.start(ActionKind::Event, beside(2, None));
+            jobs.start(ActionKind::Event, action(2, None));
         }
-        assert!(work.is_full());
+        assert!(jobs.is_full());
     }
 
     #[tokio::test(start_paused = true)]
     async fn what_was_asked_for_is_done_though_the_client_is_gone() {
-        let mut work = WsJobs::default();
-        let (told, mut heard) = tokio::sync::mpsc::unbounded_channel();
-        let telling = |number: u32| {
-            let told = told.clone();
+        let mut jobs = WsJobs::default();
+        let (sender, mut receiver) = tokio::sync::mpsc::unbounded_channel();
+        let reporting = |number: u32| {
+            let sender = sender.clone();
             Box::pin(async move {
                 tokio::task::yield_now().await;
-                told.send(number).unwrap();
+                sender.send(number).unwrap();
                 WsJobResult::Action(None, Err(Refusal::invalid("")))
             })
         };
         for number in [1, 2] {
-            work.enqueue(telling(number));
+            jobs.enqueue(reporting(number));
         }
-        work.start(ActionKind::Event, ConcurrentAction { id: None, bytes: 0, job: telling(3) });
-        work.start(ActionKind::Question, beside(0, Some(oneshot::channel().1)));
-        work.drain().await;
+        jobs.start(ActionKind::Event, ConcurrentAction { id: None, bytes: 0, job: reporting(3) });
+        jobs.start(ActionKind::Question, action(0, Some(oneshot::channel().1)));
+        jobs.drain().await;
         for number in [1, 2, 3] {
-            assert_eq!(heard.try_recv(), Ok(number));
+            assert_eq!(receiver.try_recv(), Ok(number));
         }
     }
 }

@@ -1,4 +1,4 @@
-//! What a client is told: text frames of JSON, and binary frames of output. Pure.
+//! Messages to a client: text frames of JSON, and binary frames of output. Pure.
 
 use std::fmt::Write;
 
@@ -13,7 +13,7 @@ use serde_json::value::RawValue;
 #[derive(Serialize)]
 #[serde(tag = "type", rename_all = "lowercase", rename_all_fields = "camelCase")]
 pub(super) enum WsMessage<'a> {
-    /// The client is let in.
+    /// The client is authenticated.
     Welcome {
         #[serde(skip_serializing_if = "Option::is_none")]
         id: Option<&'a RawValue>,
@@ -41,13 +41,13 @@ pub(super) enum WsMessage<'a> {
         #[serde(flatten)]
         ending: WsExitInfo<'a>,
     },
-    /// It was done.
+    /// The request succeeded.
     Ok {
         id: &'a RawValue,
         #[serde(skip_serializing_if = "Option::is_none")]
         answer: Option<&'a RawValue>,
     },
-    /// It was not done; with a channel, that channel is closed.
+    /// The request failed; with a channel, that channel is closed.
     Error {
         #[serde(skip_serializing_if = "Option::is_none")]
         id: Option<&'a RawValue>,
@@ -56,17 +56,17 @@ pub(super) enum WsMessage<'a> {
         #[serde(flatten)]
         refusal: &'a Refusal,
     },
-    /// Events between these are missing.
+    /// The events from `first` to `last` are missing.
     #[serde(rename = "gap")]
     Missed { first: EventId, last: EventId },
-    /// We are here.
+    /// The answer to `ping`.
     Pong {
         #[serde(skip_serializing_if = "Option::is_none")]
         id: Option<&'a RawValue>,
     },
 }
 
-/// How a program ended, in the words of `pane:get`.
+/// How a program ended, with the fields of `pane:get`.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct WsExitInfo<'a> {
@@ -99,18 +99,19 @@ impl WsMessage<'_> {
     }
 }
 
-/// Events as frames, made once for all sockets.
-pub(super) fn events(portion: &EventBatch) -> &Bytes {
-    portion.encoded(EventEncoding::WebSocket, |entry| {
+/// Events as frames, encoded once for all sockets.
+pub(super) fn events(batch: &EventBatch) -> &Bytes {
+    batch.encoded(EventEncoding::WebSocket, |entry| {
         entry.encoded(EventEncoding::WebSocket, |entry| Bytes::from(text_frame(&event_text(entry))))
     })
 }
 
-/// A text as a frame that a server sends: last, text, not masked; then its length in one, two or eight bytes.
+/// A text as a server's frame: FIN and text opcode, not masked, then the length in 7, 16 or 64
+/// bits.
 fn text_frame(text: &str) -> Vec<u8> {
-    const LAST_TEXT: u8 = 0x81;
+    const FIN_TEXT: u8 = 0x81;
     let mut frame = Vec::with_capacity(10 + text.len());
-    frame.push(LAST_TEXT);
+    frame.push(FIN_TEXT);
     match u16::try_from(text.len()) {
         Ok(short @ 0..=125) => frame.push(short as u8),
         Ok(length) => {
@@ -143,13 +144,13 @@ fn event_text(entry: &JournalEntry) -> String {
 #[derive(Clone, Copy)]
 #[repr(u8)]
 pub(super) enum WsFrameKind {
-    /// What the pane printed from the offset on.
+    /// The pane's output from the offset on.
     Output = 1,
     /// The bytes that draw the screen as it was at the offset.
     Screen = 2,
 }
 
-/// A binary frame: kind, channel and offset in 1, 4 and 8 bytes, the lowest first, then the bytes.
+/// A binary frame: kind, channel and offset in 1, 4 and 8 bytes, little-endian, then the bytes.
 pub(super) fn binary(kind: WsFrameKind, channel: u32, offset: Offset, bytes: &[u8]) -> Message {
     let mut frame = Vec::with_capacity(13 + bytes.len());
     frame.push(kind as u8);

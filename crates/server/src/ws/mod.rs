@@ -2,15 +2,15 @@
 //!
 //! | file | idea |
 //! |---|---|
-//! | `request`, `say` | the protocol's two directions: text frames of JSON, and binary frames of output |
+//! | `request`, `message` | the protocol: JSON text frames, and binary frames of output |
 //! | `handshake`, `close` | how a socket begins and ends |
 //! | `session` | one task that owns one socket |
-//! | `channels`, `window`, `subscribe` | subscriptions: pulled in turns, each as far as its window goes |
-//! | `jobs`, `event_feed` | actions under way; events that are followed |
-//! | `outbound` | what waits to be sent, and the one flush that sends it |
+//! | `channels`, `window`, `subscribe` | subscriptions: pulled in turns, each up to its window |
+//! | `jobs`, `event_feed` | actions in progress; events that are followed |
+//! | `outbound` | the queue of unsent frames, and the one flush that sends them |
 //!
-//! `docs/websocket.md` is the protocol as a client sees it. Like every face this one only translates: whether
-//! something may be done, the kernel says, for this socket as for every other door.
+//! `docs/websocket.md` is the protocol as a client sees it. This module only translates: the kernel
+//! decides what a caller may do, as for every other front end.
 
 mod channels;
 pub(crate) mod close;
@@ -57,39 +57,39 @@ const MAX_CHANNELS: usize = 64;
 const MAX_OUTPUT_BYTES: usize = 64 << 10;
 /// How many bytes a channel sends unacknowledged, unless its client says otherwise.
 const DEFAULT_WINDOW: u64 = 1 << 20;
-/// The most it may say.
+/// The largest window that a client may ask for.
 const MAX_WINDOW: u64 = 16 << 20;
-/// What is read in one go. The library clears as much before each read, so more would cost more.
+/// The read buffer. The library zeroes all of it before each read, so a larger one would cost more.
 const READ: usize = 8 << 10;
-/// About how much is read of a socket before it is known who opened it: room for any token.
+/// About how much is read of a socket before it is authenticated: room for any token.
 const MAX_UNAUTHENTICATED_BYTES: usize = 8 << 10;
 
-/// How a connection becomes a socket.
+/// What a request needs to turn its connection into a WebSocket.
 #[derive(Clone)]
 pub(crate) struct UpgradeSlot {
-    /// Takes what is to be done with it then.
+    /// Takes the session, which the connection's task then runs.
     pub(crate) visit: mpsc::Sender<BoxFuture<'static, ()>>,
-    /// The connection's lane.
+    /// The connection's queue of raw frames.
     pub(crate) lane: RawFrameQueue,
-    /// How much is read of it.
+    /// The connection's read limit.
     pub(crate) read_limit: ReadLimit,
-    /// Where its client sits.
+    /// The connection's slot.
     pub(crate) conn_slot: Arc<ConnSlot>,
 }
 
-/// A socket, and what its request said of whoever opened it.
+/// A new socket, and what is known from its request.
 struct WsConn {
     shared: Arc<ServerState>,
     caller: Option<Caller>,
     headers: HeaderMap,
-    /// How much is read, and where they sit, until they are known.
+    /// Lifted when the client is authenticated.
     read_limit: ReadLimit,
     conn_slot: Arc<ConnSlot>,
     outbound: WsOutbound,
     heard: WsInbound,
 }
 
-/// What is spoken here, for whoever asks without upgrading.
+/// The answer to a request without an upgrade: what the server supports.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct WsProtocolInfo {
@@ -100,7 +100,7 @@ struct WsProtocolInfo {
     max_window_bytes: u64,
 }
 
-/// Turns the connection into a socket, or says what is spoken here.
+/// Upgrades the connection to a WebSocket, or describes the protocol.
 pub(crate) async fn open(
     shared: Arc<ServerState>,
     caller: Option<Caller>,
@@ -113,61 +113,49 @@ pub(crate) async fn open(
     }
     let upgrade = match upgrade(&mut parts).await {
         Ok(upgrade) => upgrade,
-        // Whoever shows no token learns nothing, not even what is wrong.
+        // A client without a token learns nothing, not even what is wrong with its request.
         Err(rejection) => {
             return Err(caller.map_or_else(|| auth::missing_token().into(), |_| rejection));
         }
     };
-    let most = shared.limits.body_bytes;
+    let max_bytes = shared.limits.body_bytes;
     let headers = std::mem::take(&mut parts.headers);
-    let hand = UpgradeSlot::of(&mut parts)?;
-    let (ration, seat) = (hand.read_limit.clone(), hand.conn_slot.clone());
+    let upgrade_slot = UpgradeSlot::of(&mut parts)?;
+    let read_limit = upgrade_slot.read_limit.clone();
+    let conn_slot = upgrade_slot.conn_slot.clone();
     if caller.is_none() {
-        ration.set(MAX_UNAUTHENTICATED_BYTES);
+        read_limit.set(MAX_UNAUTHENTICATED_BYTES);
     }
-    run_on_upgrade(hand, upgrade, most, |wire, heard| {
-        Box::pin(
-            WsConn {
-                shared,
-                caller,
-                headers,
-                read_limit: ration,
-                conn_slot: seat,
-                outbound: wire,
-                heard,
-            }
-            .run(),
-        )
+    run_on_upgrade(upgrade_slot, upgrade, max_bytes, |outbound, heard| {
+        Box::pin(WsConn { shared, caller, headers, read_limit, conn_slot, outbound, heard }.run())
     })
 }
 
 impl UpgradeSlot {
-    /// The hand of the connection that a request came by.
+    /// The upgrade slot of a request's connection.
     ///
     /// # Errors
-    /// When the connection cannot become a socket.
+    /// If the connection cannot become a WebSocket.
     pub(crate) fn of(parts: &mut Parts) -> Result<Self, Refusal> {
-        let hand = parts.extensions.remove::<Self>();
-        hand.ok_or_else(|| Refusal::internal("this connection cannot be a socket"))
+        let slot = parts.extensions.remove::<Self>();
+        slot.ok_or_else(|| Refusal::internal("this connection cannot be a socket"))
     }
 }
 
-/// Has the connection talked to as a socket, by its own task.
-///
-/// # Errors
-/// When the connection cannot become one.
+/// Upgrades the connection. The connection's own task then runs the session.
 pub(crate) fn run_on_upgrade(
     UpgradeSlot { visit, lane, .. }: UpgradeSlot,
     upgrade: WebSocketUpgrade,
-    most: usize,
-    talk: impl FnOnce(WsOutbound, WsInbound) -> BoxFuture<'static, ()> + Send + 'static,
+    max_bytes: usize,
+    session: impl FnOnce(WsOutbound, WsInbound) -> BoxFuture<'static, ()> + Send + 'static,
 ) -> HandlerResult {
-    // Somewhat longer ones are refused with a sentence; far longer ones end the socket.
-    let upgrade = upgrade.max_message_size(2 * most).max_frame_size(2 * most);
+    // A message up to twice the limit is refused with an error; a longer one ends the socket.
+    let upgrade = upgrade.max_message_size(2 * max_bytes).max_frame_size(2 * max_bytes);
     Ok(upgrade.read_buffer_size(READ).on_upgrade(async move |socket| {
-        let (sink, heard) = socket.split();
-        // The connection may have been cut meanwhile.
-        let _ = visit.send(talk(WsOutbound::new(sink, lane), PollOnWake::new(heard))).await;
+        let (sink, stream) = socket.split();
+        let session = session(WsOutbound::new(sink, lane), PollOnWake::new(stream));
+        // The connection may have been closed meanwhile.
+        let _ = visit.send(session).await;
     }))
 }
 
@@ -181,33 +169,25 @@ async fn upgrade(parts: &mut Parts) -> Result<WebSocketUpgrade, Rejection> {
     if none_wanted || upgrade.selected_protocol().is_some() {
         return Ok(upgrade);
     }
-    // A client would hang up on an answer that names none of its protocols.
+    // A client closes the connection if the response names none of its protocols.
     Err(Refusal::invalid(format!("offer `{PROTOCOL}` in `Sec-WebSocket-Protocol` too")).into())
 }
 
 fn describe(shared: &ServerState) -> HandlerResult {
-    let spoken = WsProtocolInfo {
+    let info = WsProtocolInfo {
         protocol: PROTOCOL,
         max_channels: MAX_CHANNELS,
         max_message_bytes: shared.limits.body_bytes,
         window_bytes: DEFAULT_WINDOW,
         max_window_bytes: MAX_WINDOW,
     };
-    Ok(json(serde_json::to_vec(&spoken).map_err(Refusal::internal)?))
+    Ok(json(serde_json::to_vec(&info).map_err(Refusal::internal)?))
 }
 
 impl WsConn {
-    /// Talks over the socket until it ends.
+    /// Authenticates the client and runs the session until it ends.
     async fn run(self) {
-        let Self {
-            shared,
-            caller,
-            headers,
-            read_limit: ration,
-            conn_slot: seat,
-            outbound: wire,
-            mut heard,
-        } = self;
+        let Self { shared, caller, headers, read_limit, conn_slot, outbound, mut heard } = self;
         let _counted = shared.metrics.socket();
         let caller = match caller {
             Some(caller) => Ok((caller, None)),
@@ -218,17 +198,17 @@ impl WsConn {
             Err(_) => Ok(None),
         };
         let caller = match (caller, &slot) {
-            (Ok((_, asked)), Err(refusal)) => Err(CloseReason::Refused(asked, refusal.clone())),
+            (Ok((_, id)), Err(refusal)) => Err(CloseReason::Refused(id, refusal.clone())),
             (caller, _) => caller,
         };
         match caller {
-            Ok((caller, asked)) => {
-                ration.remove();
-                seat.mark_authenticated(&caller.grant);
+            Ok((caller, id)) => {
+                read_limit.remove();
+                conn_slot.mark_authenticated(&caller.grant);
                 let caller = caller.connected(&shared.kernel, "websocket");
-                WsSession::new(shared, caller, wire, heard).run(asked).await;
+                WsSession::new(shared, caller, outbound, heard).run(id).await;
             }
-            Err(farewell) => farewell.send(wire, heard).await,
+            Err(reason) => reason.send(outbound, heard).await,
         }
     }
 }

@@ -1,7 +1,8 @@
-//! The sending half of a socket: frames that wait, and the one flush that sends all of them.
+//! The sending half of a socket: a queue of frames, and the one flush that sends all of them.
 //!
-//! Saying something never waits. The queue is short because whoever fills it asks first: output and events
-//! are pulled while it is not [`WsOutbound::is_full`], requests are read while it is not [`WsOutbound::is_over_limit`].
+//! Queuing a frame never waits. The queue stays short because its users check it first: output and
+//! events are pulled only while it is not [`WsOutbound::is_full`], and requests are read only while
+//! it is not [`WsOutbound::is_over_limit`].
 
 use std::collections::VecDeque;
 use std::future::poll_fn;
@@ -20,7 +21,7 @@ const FLUSH_BYTES: usize = 64 << 10;
 /// How many bytes of answers may wait for a client that does not read.
 const MAX_UNSENT: usize = 1 << 20;
 
-/// The hearing half of a socket.
+/// The receiving half of a socket.
 pub(crate) type WsInbound = PollOnWake<SplitStream<WebSocket>>;
 
 /// The sending half of a socket.
@@ -28,14 +29,14 @@ pub(crate) struct WsOutbound {
     sink: SplitSink<WebSocket, Message>,
     raw_frames: RawFrameQueue,
     queue: VecDeque<OutboundFrame>,
-    /// Bytes that were said and are not known to be sent.
+    /// Bytes that were queued and are not known to be sent.
     unsent: usize,
 }
 
 enum OutboundFrame {
-    /// A message, which the library makes a frame.
+    /// A message, which the library encodes as a frame.
     Message(Message),
-    /// Frames as they are.
+    /// Encoded frames.
     Raw(Bytes),
 }
 
@@ -44,13 +45,13 @@ impl WsOutbound {
         Self { sink, raw_frames, queue: VecDeque::new(), unsent: 0 }
     }
 
-    /// Has a frame sent with the next flush.
+    /// Queues a message for the next flush.
     pub(crate) fn send(&mut self, message: Message) {
         self.unsent += frame_bytes(&message);
         self.queue.push_back(OutboundFrame::Message(message));
     }
 
-    /// Has frames that were laid out before sent with the next flush.
+    /// Queues encoded frames for the next flush.
     pub(crate) fn send_raw(&mut self, frames: Bytes) {
         self.unsent += frames.len();
         self.queue.push_back(OutboundFrame::Raw(frames));
@@ -61,25 +62,26 @@ impl WsOutbound {
         0 < self.unsent
     }
 
-    /// Whether enough waits to be sent.
+    /// Whether there is enough for one flush, so that no more should be pulled.
     pub(crate) fn is_full(&self) -> bool {
         FLUSH_BYTES <= self.unsent
     }
 
-    /// Whether so much waits that nothing more may be asked.
+    /// Whether so much is unsent that no further request may be read.
     pub(crate) fn is_over_limit(&self) -> bool {
         MAX_UNSENT <= self.unsent
     }
 
-    /// Sends everything. Dropping the future loses nothing.
+    /// Sends everything. Cancel-safe.
     ///
     /// # Errors
-    /// When the socket is broken, or its client took nothing for too long.
+    /// If the socket is broken, or a write timed out.
     pub(crate) async fn flush(&mut self) -> Result<(), Error> {
         while let Some(next) = self.queue.front() {
             match next {
                 OutboundFrame::Message(_) => poll_fn(|cx| self.sink.poll_ready_unpin(cx)).await?,
-                // Then the library holds no part of a frame that these would come into.
+                // After a flush the library holds no part of a frame, so these cannot end up inside
+                // one.
                 OutboundFrame::Raw(_) => self.sink.flush().await?,
             }
             match self.queue.pop_front() {
@@ -94,7 +96,7 @@ impl WsOutbound {
     }
 }
 
-/// The bytes of a frame, with its head.
+/// The size of a frame: its payload, and 10 bytes for the header.
 fn frame_bytes(message: &Message) -> usize {
     let bytes = match message {
         Message::Text(text) => text.len(),

@@ -1,7 +1,7 @@
-//! What a client asks: its text frames, read. Pure.
+//! Parses the text frames of a client. Pure.
 //!
-//! `input`, `keys` and `resize` are actions under shorter names. They are translated here, and what they
-//! mean and who may do them the kernel says.
+//! `input`, `keys` and `resize` are actions under shorter names. They are only translated here; the
+//! kernel validates and authorizes them.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -13,40 +13,41 @@ use serde_json::value::RawValue;
 
 use super::{DEFAULT_WINDOW, MAX_WINDOW};
 
-/// Every message there is, for whoever sends another one.
+/// All message types, for the refusal of an unknown one.
 const TYPES: &str = "auth, subscribe, unsubscribe, ack, input, keys, resize, events, action, ping";
-/// The longest `id`, in characters: of a string itself, of a number as it is written.
+/// The longest `id`, in characters: of the string without quotes and escapes, or of the number as
+/// written.
 const MAX_ID: usize = 128;
 
-/// What a client calls a message, to know its answer; as it was written.
+/// The `id` by which a client matches an answer to its request; raw JSON.
 pub(super) type WsRequestId = Box<RawValue>;
 
 /// One message.
 #[derive(Debug)]
 pub(super) struct WsEnvelope {
     pub(super) id: Option<WsRequestId>,
-    /// What it asks, unless that makes no sense.
+    /// The request, or why it is not valid.
     pub(super) request: Result<WsRequest, Refusal>,
 }
 
-/// What a message asks.
+/// The request in a message.
 #[derive(Debug)]
 pub(super) enum WsRequest {
-    /// Let in whoever has this token.
+    /// Authenticate with this token.
     Auth(String),
     /// Open a channel.
     Subscribe(WsSubscribe),
     /// Close a channel.
     Unsubscribe(u32),
-    /// Everything of this channel before this offset has arrived.
+    /// Everything of this channel before this offset was received.
     Ack(u32, Offset),
-    /// Do something to a pane, after what was asked before.
+    /// Run an action on a pane, after the earlier requests.
     Sequential(WsActionCall),
-    /// Run any action, beside whatever else runs.
+    /// Run any action, concurrently with others.
     Concurrent(WsActionCall),
     /// Follow events: these, after this one.
     Events(EventFilter, Option<EventId>),
-    /// Say something.
+    /// Answer with `pong`.
     Ping,
 }
 
@@ -56,7 +57,7 @@ pub(super) struct WsSubscribe {
     pub(super) pane: PaneId,
     pub(super) from: SubscribeFrom,
     pub(super) window: u64,
-    /// When the pane was made that is meant, if it matters which of its name.
+    /// When the pane was created, if the client wants no later pane of the same name.
     pub(super) created_at: Option<Time>,
 }
 
@@ -64,9 +65,9 @@ pub(super) struct WsSubscribe {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum SubscribeFrom {
-    /// With the screen as it is.
+    /// With a snapshot of the screen.
     Screen,
-    /// With the first byte that is kept.
+    /// With the oldest byte that is kept.
     Start,
     /// With the next byte.
     Now,
@@ -96,10 +97,10 @@ impl WsEnvelope {
     }
 }
 
-/// The fields of a message that were not read yet.
+/// The fields of a message that were not taken yet.
 struct Fields<'a>(Vec<(BorrowedText<'a>, &'a RawValue)>);
 
-/// A text where it was sent, unless it has escapes.
+/// A string, borrowed from the message unless it has escapes.
 #[derive(Deserialize)]
 struct BorrowedText<'a>(#[serde(borrow)] Cow<'a, str>);
 
@@ -172,7 +173,8 @@ impl<'a> Fields<'a> {
         let from = self.take("from").map_err(|_| {
             Refusal::invalid("`from` is \"screen\", \"start\", \"now\" or the offset of a byte")
         })?;
-        let (from, created_at) = (from.unwrap_or(SubscribeFrom::Screen), self.take("createdAt")?);
+        let from = from.unwrap_or(SubscribeFrom::Screen);
+        let created_at = self.take("createdAt")?;
         Ok(WsSubscribe { pane: self.need("pane")?, from, window, created_at })
     }
 
@@ -186,7 +188,8 @@ impl<'a> Fields<'a> {
             #[serde(skip_serializing_if = "Option::is_none")]
             base64: Option<&'a RawValue>,
         }
-        let (text, base64) = (self.take_raw("text"), self.take_raw("base64"));
+        let text = self.take_raw("text");
+        let base64 = self.take_raw("base64");
         action_call("pane:write", &Params { pane: self.need_raw("pane")?, text, base64 })
     }
 
@@ -235,42 +238,42 @@ impl<'a> Fields<'a> {
         Ok(WsRequest::Events(include, self.take("after")?))
     }
 
-    /// A field as it was written. Of several of one name the last one counts.
+    /// Takes a field as raw JSON. If there are several of one name, the last one counts.
     fn remove(&mut self, name: &str) -> Option<&'a RawValue> {
         let mut last = None;
         self.0.retain(|(BorrowedText(field), value)| {
-            let is_it = field == name;
-            if is_it {
+            let matches = field == name;
+            if matches {
                 last = Some(*value);
             }
-            !is_it
+            !matches
         });
         last
     }
 
-    /// A field that may be left out, or be `null`, as it was written.
+    /// Takes an optional field as raw JSON; `null` counts as missing.
     fn take_raw(&mut self, name: &str) -> Option<&'a RawValue> {
         self.remove(name).filter(|value| value.get() != "null")
     }
 
-    /// A field that must be there, as it was written.
+    /// Takes a required field as raw JSON.
     fn need_raw(&mut self, name: &str) -> Result<&'a RawValue, Refusal> {
         self.take_raw(name).ok_or_else(|| missing(name))
     }
 
-    /// A field that may be left out, or be `null`.
+    /// Takes an optional field; `null` counts as missing.
     fn take<T: Deserialize<'a>>(&mut self, name: &str) -> Result<Option<T>, Refusal> {
         let Some(value) = self.take_raw(name) else { return Ok(None) };
         let value = serde_json::from_str(value.get());
         value.map(Some).map_err(|error| Refusal::invalid(format!("`{name}` is wrong: {error}")))
     }
 
-    /// A field that must be there.
+    /// Takes a required field.
     fn need<T: Deserialize<'a>>(&mut self, name: &str) -> Result<T, Refusal> {
         self.take(name)?.ok_or_else(|| missing(name))
     }
 
-    /// Nothing may be left over: it would be something the client means and we do not do.
+    /// Refuses unknown fields: the client would expect an effect that they do not have.
     fn finish(&self, kind: &str) -> Result<(), Refusal> {
         let Some(name) = self.0.iter().map(|(BorrowedText(name), _)| name).min() else {
             return Ok(());
@@ -279,7 +282,7 @@ impl<'a> Fields<'a> {
     }
 }
 
-/// How many characters an `id` has, if it can be one.
+/// The length of an `id` in characters; `None` if it is neither a string nor a number.
 fn id_length(id: &RawValue) -> Option<usize> {
     match id.get().as_bytes().first()? {
         b'"' => serde_json::from_str::<String>(id.get()).ok().map(|id| id.chars().count()),
@@ -308,7 +311,7 @@ mod tests {
 
     use super::*;
 
-    /// Reads a message; shows what it asks, or the code it is refused with.
+    /// Parses a message; shows its request, or the code that it is refused with.
     fn read(text: &str) -> String {
         match WsEnvelope::read(text).request {
             Ok(WsRequest::Sequential(act)) => format!("do {} {}", act.name, show(&act.params)),

@@ -1,6 +1,7 @@
-//! One socket of somebody who was let in. Its task owns it: `select!` picks, `match` handles.
+//! The session of an authenticated socket. Its task owns the socket: `select!` picks, `match`
+//! handles.
 //!
-//! Nothing here waits for the client but the flush, and that is an event like the others: while it waits,
+//! Only the flush waits for the client, and it is an event like the others: while it waits,
 //! requests are read and grants may end, and nothing is pulled that could not be sent.
 
 use std::ops::ControlFlow;
@@ -24,7 +25,7 @@ use super::request::{WsActionCall, WsEnvelope, WsRequest, WsRequestId, WsSubscri
 use super::subscribe::{self, WsSubscription};
 use crate::state::ServerState;
 
-/// A socket while it lives.
+/// An open socket.
 pub(super) struct WsSession {
     shared: Arc<ServerState>,
     caller: Caller,
@@ -45,7 +46,7 @@ enum WsSessionEvent {
     Flushed(Result<(), Error>),
 }
 
-/// Whether to go on, or how to part.
+/// Whether to continue, or why to close.
 type WsFlow = ControlFlow<CloseReason>;
 
 impl WsSession {
@@ -56,45 +57,52 @@ impl WsSession {
         inbound: WsInbound,
     ) -> Self {
         let end = session_end(shared.clone(), caller.clone());
-        let (channels, jobs, events) =
-            (Channels::default(), WsJobs::default(), WsEventFeed::default());
-        Self { shared, caller, outbound, inbound, channels, jobs, events, end }
+        Self {
+            shared,
+            caller,
+            outbound,
+            inbound,
+            channels: Channels::default(),
+            jobs: WsJobs::default(),
+            events: WsEventFeed::default(),
+            end,
+        }
     }
 
-    /// Talks until either side has enough. Whoever asked to be let in by a message may have called it something.
-    pub(super) async fn run(mut self, asked: Option<WsRequestId>) {
-        self.send_welcome(asked.as_deref());
-        let farewell = loop {
+    /// Runs until either side closes. `auth_id` is the `id` of the client's `auth` message, if any.
+    pub(super) async fn run(mut self, auth_id: Option<WsRequestId>) {
+        self.send_welcome(auth_id.as_deref());
+        let reason = loop {
             let event = self.next().await;
             match self.handle(event) {
                 ControlFlow::Continue(()) => {}
-                ControlFlow::Break(farewell) => break farewell,
+                ControlFlow::Break(reason) => break reason,
             }
         };
-        if let Some(presence) = &self.caller.client {
-            presence.disconnect();
+        if let Some(client) = &self.caller.client {
+            client.disconnect();
         }
-        match farewell {
+        match reason {
             CloseReason::ClientClosed | CloseReason::Broken(_) => {
-                tokio::join!(farewell.send(self.outbound, self.inbound), self.jobs.drain());
+                tokio::join!(reason.send(self.outbound, self.inbound), self.jobs.drain());
             }
             CloseReason::Refused(..) | CloseReason::GrantEnded | CloseReason::ServerStopping => {
-                farewell.send(self.outbound, self.inbound).await;
+                reason.send(self.outbound, self.inbound).await;
             }
         }
     }
 
-    /// What happens next. In this order: a flood must not outlive its grant, and what is ready is gathered
-    /// before it is flushed.
+    /// The next event. The order matters: a flood must not outlive its grant, and everything that
+    /// is ready is queued before it is flushed.
     async fn next(&mut self) -> WsSessionEvent {
-        let may_ask = !self.outbound.is_over_limit() && !self.jobs.is_full();
+        let may_read = !self.outbound.is_over_limit() && !self.jobs.is_full();
         let may_pull = !self.outbound.is_full();
         tokio::select! {
             biased;
-            farewell = &mut self.end => WsSessionEvent::Ended(farewell),
+            reason = &mut self.end => WsSessionEvent::Ended(reason),
             done = self.jobs.next() => WsSessionEvent::JobDone(done),
-            heard = self.inbound.next(), if may_ask => WsSessionEvent::Received(heard),
-            news = self.channels.next(), if may_pull => WsSessionEvent::Output(news),
+            message = self.inbound.next(), if may_read => WsSessionEvent::Received(message),
+            output = self.channels.next(), if may_pull => WsSessionEvent::Output(output),
             () = self.events.ready(), if may_pull => WsSessionEvent::EventsReady,
             flushed = self.outbound.flush(), if self.outbound.is_dirty() => WsSessionEvent::Flushed(flushed),
         }
@@ -102,14 +110,14 @@ impl WsSession {
 
     fn handle(&mut self, event: WsSessionEvent) -> WsFlow {
         match event {
-            WsSessionEvent::Ended(farewell) => return WsFlow::Break(farewell),
+            WsSessionEvent::Ended(reason) => return WsFlow::Break(reason),
             WsSessionEvent::JobDone(done) => self.on_job_done(done),
             WsSessionEvent::Received(Some(Ok(message))) => return self.on_message(&message),
             WsSessionEvent::Received(Some(Err(error))) | WsSessionEvent::Flushed(Err(error)) => {
                 return WsFlow::Break(CloseReason::Broken(error));
             }
             WsSessionEvent::Received(None) => return WsFlow::Break(CloseReason::ClientClosed),
-            WsSessionEvent::Output(news) => self.on_output(news),
+            WsSessionEvent::Output(output) => self.on_output(output),
             WsSessionEvent::EventsReady => self.send_events(),
             WsSessionEvent::Flushed(Ok(())) => {}
         }
@@ -128,15 +136,15 @@ impl WsSession {
                 self.on_text(text)
             }
             Message::Text(_) => {
-                let most = self.shared.limits.body_bytes;
-                let sentence = format!("a message may have at most {most} bytes");
+                let max = self.shared.limits.body_bytes;
+                let sentence = format!("a message may have at most {max} bytes");
                 self.send_error(None, &Refusal::new(Code::Limit, sentence));
             }
             Message::Binary(_) => {
                 let sentence = "binary frames only go the other way; send JSON as text";
                 self.send_error(None, &Refusal::invalid(sentence));
             }
-            // The socket answers a ping by itself.
+            // The WebSocket library answers a ping.
             Message::Ping(_) | Message::Pong(_) => {}
             Message::Close(_) => return WsFlow::Break(CloseReason::ClientClosed),
         }
@@ -152,12 +160,12 @@ impl WsSession {
     }
 
     fn handle_request(&mut self, id: Option<WsRequestId>, request: WsRequest) {
-        let obeyed = match request {
+        let result = match request {
             WsRequest::Subscribe(subscribe) => {
                 return self.jobs.enqueue(self.subscribe_job(id, subscribe));
             }
-            WsRequest::Sequential(act) => return self.jobs.enqueue(self.action_job(id, act)),
-            WsRequest::Concurrent(act) => return self.run_concurrent(id, act),
+            WsRequest::Sequential(call) => return self.jobs.enqueue(self.action_job(id, call)),
+            WsRequest::Concurrent(call) => return self.run_concurrent(id, call),
             WsRequest::Ping => return self.send(&WsMessage::Pong { id: id.as_deref() }),
             WsRequest::Unsubscribe(channel) => self.channels.close(channel),
             WsRequest::Ack(channel, offset) => self.channels.acknowledge(channel, offset),
@@ -166,15 +174,15 @@ impl WsSession {
                 Err(Refusal::new(Code::Conflict, "whoever opened this socket was let in already"))
             }
         };
-        match obeyed {
+        match result {
             Ok(()) => self.send_ok(id.as_deref(), None),
             Err(refusal) => self.send_error(id.as_deref(), &refusal),
         }
     }
 
     fn subscribe_job(&self, id: Option<WsRequestId>, subscribe: WsSubscribe) -> WsJob {
-        let opening = subscribe::open(self.shared.clone(), self.caller.clone(), subscribe);
-        Box::pin(async move { WsJobResult::Subscribe(id, opening.await) })
+        let subscription = subscribe::open(self.shared.clone(), self.caller.clone(), subscribe);
+        Box::pin(async move { WsJobResult::Subscribe(id, subscription.await) })
     }
 
     fn action_job(
@@ -182,41 +190,44 @@ impl WsSession {
         id: Option<WsRequestId>,
         WsActionCall { name, params }: WsActionCall,
     ) -> WsJob {
-        let (shared, caller) = (self.shared.clone(), self.caller.clone());
+        let shared = self.shared.clone();
+        let caller = self.caller.clone();
         Box::pin(async move {
             WsJobResult::Action(id, shared.kernel.dispatch(&name, &params, &caller).await)
         })
     }
 
-    fn run_concurrent(&mut self, id: Option<WsRequestId>, act: WsActionCall) {
-        // One that there is not is refused at once.
-        let definition = self.shared.kernel.registry().get(&act.name);
+    fn run_concurrent(&mut self, id: Option<WsRequestId>, call: WsActionCall) {
+        // An unknown action is refused at once, so it counts as a brief one.
+        let definition = self.shared.kernel.registry().get(&call.name);
         let kind = definition.map_or(paned_kernel::ActionKind::Event, |definition| definition.kind);
-        let bytes = act.params.len();
-        let job = self.action_job(id.clone(), act);
+        let bytes = call.params.len();
+        let job = self.action_job(id.clone(), call);
         self.jobs.start(kind, ConcurrentAction { id, bytes, job });
     }
 
     fn follow(&mut self, include: EventFilter, after: Option<EventId>) -> Result<(), Refusal> {
-        let is_none = include.is_empty();
+        let is_empty = include.is_empty();
         let feed = self.shared.kernel.events(after, include, &self.caller)?;
-        self.events.follow((!is_none).then_some(feed));
+        self.events.follow((!is_empty).then_some(feed));
         Ok(())
     }
 
     fn on_job_done(&mut self, done: WsJobResult) {
         match done {
             WsJobResult::Action(id, Ok(answer)) => self.send_ok(id.as_deref(), Some(&answer)),
-            WsJobResult::Subscribe(id, Ok(opened)) => self.open_channel(id.as_deref(), *opened),
+            WsJobResult::Subscribe(id, Ok(subscription)) => {
+                self.open_channel(id.as_deref(), *subscription)
+            }
             WsJobResult::Action(id, Err(refusal)) | WsJobResult::Subscribe(id, Err(refusal)) => {
                 self.send_error(id.as_deref(), &refusal);
             }
         }
     }
 
-    fn open_channel(&mut self, id: Option<&RawValue>, opened: WsSubscription) {
+    fn open_channel(&mut self, id: Option<&RawValue>, subscription: WsSubscription) {
         let WsSubscription { pane, reader, window, offset, size, status, created_at, screen } =
-            opened;
+            subscription;
         match self.channels.open(reader, window) {
             Ok(channel) => {
                 let pane = &pane;
@@ -237,8 +248,8 @@ impl WsSession {
         }
     }
 
-    fn on_output(&mut self, news: ChannelOutput) {
-        match news {
+    fn on_output(&mut self, output: ChannelOutput) {
+        match output {
             ChannelOutput::Bytes(channel, offset, bytes) => {
                 self.outbound.send(binary(WsFrameKind::Output, channel, offset, &bytes));
             }
@@ -246,7 +257,8 @@ impl WsSession {
                 self.send(&WsMessage::Gap { channel, from, to })
             }
             ChannelOutput::End(channel, pane) => {
-                let (offset, ending) = (Offset(pane.bytes), WsExitInfo::of(&pane));
+                let offset = Offset(pane.bytes);
+                let ending = WsExitInfo::of(&pane);
                 self.send(&WsMessage::Exit { channel, offset, ending });
             }
             ChannelOutput::Failed(channel, refusal) => {
@@ -261,7 +273,7 @@ impl WsSession {
 
     fn send_events(&mut self) {
         match self.events.take() {
-            Some(WsFeedItem::Events(portion)) => self.outbound.send_raw(events(&portion).clone()),
+            Some(WsFeedItem::Events(batch)) => self.outbound.send_raw(events(&batch).clone()),
             Some(WsFeedItem::Missed { first, last }) => {
                 self.send(&WsMessage::Missed { first, last })
             }
@@ -269,7 +281,7 @@ impl WsSession {
         }
     }
 
-    /// Says that it was done, to whoever wants to know.
+    /// Reports success, if the request has an `id`.
     fn send_ok(&mut self, id: Option<&RawValue>, answer: Option<&RawValue>) {
         if let Some(id) = id {
             self.send(&WsMessage::Ok { id, answer });
@@ -280,7 +292,7 @@ impl WsSession {
         self.send(&WsMessage::Error { id, channel: None, refusal });
     }
 
-    fn send(&mut self, say: &WsMessage<'_>) {
-        self.outbound.send(say.frame());
+    fn send(&mut self, message: &WsMessage<'_>) {
+        self.outbound.send(message.frame());
     }
 }

@@ -1,4 +1,4 @@
-//! Where a channel begins: finds the pane's output and, for a late joiner, its screen.
+//! Opens a subscription: finds the pane's output and, for a late joiner, its screen.
 
 use std::sync::Arc;
 
@@ -19,23 +19,23 @@ pub(super) struct WsSubscription {
     pub(super) size: Size,
     pub(super) status: PaneStatus,
     pub(super) created_at: Time,
-    /// What draws the screen as it was at the offset, for a late joiner.
+    /// The bytes that draw the screen as it was at the offset, for a late joiner.
     pub(super) screen: Option<Vec<u8>>,
 }
 
-/// Finds where a channel begins.
+/// Finds the offset at which a channel begins, and a reader there.
 ///
 /// # Errors
-/// When there is no such pane or place, or the caller may not see it.
+/// If there is no such pane or offset, or the caller may not see the pane.
 pub(super) async fn open(
     shared: Arc<ServerState>,
     caller: Caller,
-    WsSubscribe { pane, from, window, created_at: meant }: WsSubscribe,
+    WsSubscribe { pane, from, window, created_at }: WsSubscribe,
 ) -> Result<Box<WsSubscription>, Refusal> {
     let kernel = &shared.kernel;
     kernel.wait_started(&pane, &caller).await?;
     let info = kernel.output(&pane, Offset(0), &caller)?.info();
-    check_created_at(meant, &info)?;
+    check_created_at(created_at, &info)?;
     let (offset, size, screen) = match from {
         SubscribeFrom::Screen => {
             let dump = kernel.dump(&pane, &caller).await?;
@@ -46,31 +46,43 @@ pub(super) async fn open(
         SubscribeFrom::Offset(offset) => (check_offset(offset, &info)?, info.size, None),
     };
     let reader = kernel.output(&pane, offset, &caller)?;
-    // It may have been replaced while its screen was drawn.
+    // The pane may have been replaced while its screen was drawn.
     check_created_at(Some(info.created_at), &reader.info())?;
-    let (window, status, created_at) =
-        (SendWindow::new(window, offset), info.status, info.created_at);
-    Ok(Box::new(WsSubscription { pane, reader, window, offset, size, status, created_at, screen }))
+    Ok(Box::new(WsSubscription {
+        pane,
+        reader,
+        window: SendWindow::new(window, offset),
+        offset,
+        size,
+        status: info.status,
+        created_at: info.created_at,
+        screen,
+    }))
 }
 
-/// Offsets into one pane mean nothing in another of the same name.
-fn check_created_at(meant: Option<Time>, pane: &PaneInfo) -> Result<(), Refusal> {
-    let (id, made) = (&pane.id, pane.created_at);
-    match meant {
-        Some(meant) if meant != made => Err(Refusal::new(
+/// Checks that the pane is the one that the client knows: its offsets mean nothing in a later pane
+/// of the same name.
+fn check_created_at(expected: Option<Time>, pane: &PaneInfo) -> Result<(), Refusal> {
+    let id = &pane.id;
+    let actual = pane.created_at;
+    match expected {
+        Some(expected) if expected != actual => Err(Refusal::new(
             Code::Gone,
-            format!("the pane `{id}` of {meant} is gone; the one of this name was made at {made}"),
+            format!(
+                "the pane `{id}` of {expected} is gone; the one of this name was made at {actual}"
+            ),
         )),
         Some(_) | None => Ok(()),
     }
 }
 
-/// An offset that was never reached belongs to another pane of this name.
+/// Refuses an offset beyond the output: it belongs to another pane of this name.
 fn check_offset(offset: Offset, pane: &PaneInfo) -> Result<Offset, Refusal> {
     if offset.0 <= pane.bytes {
         return Ok(offset);
     }
-    let (id, bytes) = (&pane.id, pane.bytes);
+    let id = &pane.id;
+    let bytes = pane.bytes;
     let sentence = format!("pane `{id}` has printed {bytes} bytes, so none at {offset}");
     Err(Refusal::invalid(sentence))
 }

@@ -1,26 +1,26 @@
-//! How much a channel may send before its reader says how far it has come. Pure.
+//! The send window of a channel: how much it may send before the client acknowledges. Pure.
 
 use std::collections::VecDeque;
 use std::ops::Range;
 
 use paned_model::Offset;
 
-/// The most gaps that may lie between what was sent and not acknowledged: bounds what is remembered.
+/// The most gaps among unacknowledged bytes; bounds the list of ranges.
 const MAX_GAPS: usize = 256;
 
-/// What was sent and not acknowledged, against how much that may be.
+/// The unacknowledged bytes, and how many there may be.
 pub(super) struct SendWindow {
     size: u64,
     /// Everything before this was sent or skipped.
     sent_to: u64,
-    /// Sent and not acknowledged, oldest first. Neighbours are one; a gap lies between two.
+    /// Sent and not acknowledged, oldest first. Adjacent ranges are merged; a gap lies between two.
     unacknowledged: VecDeque<Range<u64>>,
-    /// The bytes of all of these.
+    /// The total length of these ranges.
     in_flight: u64,
 }
 
 impl SendWindow {
-    /// Nothing was sent yet; the first byte will be the one at `from`.
+    /// An empty window; the first byte will be the one at `from`.
     pub(super) fn new(size: u64, from: Offset) -> Self {
         Self { size, sent_to: from.0, unacknowledged: VecDeque::new(), in_flight: 0 }
     }
@@ -34,7 +34,7 @@ impl SendWindow {
         }
     }
 
-    /// So many bytes were sent.
+    /// This many bytes were sent.
     pub(super) fn send(&mut self, bytes: usize) {
         let from = self.sent_to;
         self.sent_to += bytes as u64;
@@ -50,10 +50,10 @@ impl SendWindow {
         self.sent_to = to.0;
     }
 
-    /// The reader has everything before this offset. Saying less than before changes nothing.
+    /// The client has everything before this offset. A lower offset than before changes nothing.
     ///
     /// # Errors
-    /// With the offset up to which was sent, when that is less.
+    /// With the offset up to which was sent, if that is less.
     pub(super) fn acknowledge(&mut self, offset: Offset) -> Result<(), Offset> {
         if self.sent_to < offset.0 {
             return Err(Offset(self.sent_to));
@@ -80,7 +80,7 @@ mod tests {
 
     use super::*;
 
-    /// What happens to a window; a send is cut to the room there is, as a channel cuts it.
+    /// An operation on a window; a send is cut to the room there is, as a channel cuts it.
     #[derive(Clone, Copy, Debug)]
     enum WindowStep {
         Send(u64),

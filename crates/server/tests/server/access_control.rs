@@ -1,4 +1,4 @@
-//! The walls: for every route of the table, for paths that are none, and for every method.
+//! Access control: for every route of the table, for unknown paths, and for every method.
 
 use std::collections::BTreeSet;
 
@@ -23,10 +23,10 @@ const NO_ROUTES: [&str; 11] = [
     "/doors/agentmux",
     "/doors/agentapi/nothing",
 ];
-/// A session of the door of opencode-pty.
+/// A session of the opencode-pty API.
 const SESSION: &str = "pty_00000000";
 
-/// Every path of the table, filled in, and some that are not there.
+/// Every path of the table, filled in, and some that do not exist.
 fn paths() -> impl Iterator<Item = String> {
     let fill = |path: &str| {
         let path = path.replace("{name}", "server:status").replace("{event}", "a:b");
@@ -36,7 +36,7 @@ fn paths() -> impl Iterator<Item = String> {
     known.chain(NO_ROUTES.map(str::to_owned))
 }
 
-/// The row that answers this.
+/// The route of this request.
 fn row(ask: &RawRequest) -> Option<&'static Route> {
     let method = if ask.method == "HEAD" { "GET" } else { &ask.method };
     routes()
@@ -45,12 +45,12 @@ fn row(ask: &RawRequest) -> Option<&'static Route> {
         .find_map(|(route, path)| (route.method == method && path == ask.path).then_some(route))
 }
 
-/// Whether anybody may ask this.
+/// Whether this request needs no token.
 fn is_open(ask: &RawRequest) -> bool {
     row(ask).is_some_and(|route| route.required_access() == RequiredAccess::Open)
 }
 
-/// Whether this is in the words of agentmux, also where it has no route.
+/// Whether agentmux's API answers this path, also where it has no route.
 fn is_agentmux(path: &str) -> bool {
     path.starts_with("/doors/agentmux/")
 }
@@ -140,7 +140,7 @@ async fn a_token_in_the_query_opens_nothing() {
     check(in_query, |ask| (!is_open(ask)).then_some(401)).await;
 }
 
-/// Unsupported, but where a row says that any type is taken.
+/// Unsupported, unless the route takes any content type.
 fn untyped(ask: &RawRequest) -> Option<u16> {
     let takes = row(ask).map_or(AcceptedBody::Json, |row| row.takes);
     (!is_agentmux(&ask.path) && takes == AcceptedBody::Json).then_some(415)
@@ -190,7 +190,7 @@ async fn what_is_in_no_row_of_the_table_is_not_there() {
     check(|ask| ask, status).await;
 }
 
-/// What a path of the table takes.
+/// The methods of a path of the table.
 fn methods(path: &str) -> BTreeSet<&'static str> {
     let rows = routes().iter().filter(|route| route.path == path);
     let methods: BTreeSet<_> = rows.map(|route| route.method.as_str()).collect();
@@ -225,7 +225,7 @@ async fn a_get_changes_nothing() {
     for (route, path) in routes().iter().zip(paths()).filter(|(route, _)| route.method == "GET") {
         let answer = server.send(&server.ask("HEAD", &path)).await;
         let expect = match path.as_str() {
-            // That one is nothing but a socket.
+            // This route only upgrades to a WebSocket.
             "/doors/opencode-pty/ws" => 426,
             // There is no session, and no agent.
             "/doors/agentmux/idle" | "/doors/agentmux/capture" => 404,

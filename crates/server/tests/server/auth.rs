@@ -1,4 +1,4 @@
-//! Who is let in, how far, and which pane they are believed to speak from.
+//! Authentication, scopes, and the verification of claimed panes.
 
 use std::time::{Duration, Instant};
 
@@ -9,7 +9,7 @@ use crate::client::{DEADLINE, RawRequest, send};
 use crate::test_server::TestServer;
 use crate::ws::client::WsReceived;
 
-/// A question over the socket.
+/// A request over the Unix socket.
 fn over_socket(path: &str) -> RawRequest {
     RawRequest::new("GET", path)
 }
@@ -121,7 +121,7 @@ async fn a_wait_under_way_is_not_answered_to_somebody_shut_out() {
     let stream = server.tcp().await;
     let asked = tokio::spawn(async move { send(stream, &ask).await });
     let began = Instant::now();
-    // The third is whoever looks.
+    // The third connection is the one that reads the metric.
     while server.metric("paned_connections").await < 3 {
         assert!(began.elapsed() < DEADLINE, "it never came in");
     }

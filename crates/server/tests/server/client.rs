@@ -1,4 +1,4 @@
-//! A client that can say what no well-behaved one would, and checks what holds for every answer.
+//! A client that can also send malformed requests, and checks what holds for every response.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use tokio::io::{
 };
 use tokio::time::timeout;
 
-/// No test waits longer for anything.
+/// The longest wait of any test.
 pub(crate) const DEADLINE: Duration = Duration::from_secs(20);
 
 /// A request, header for header.
@@ -79,7 +79,7 @@ impl RawResponseHead {
         found.map(|(_, value)| value.as_str())
     }
 
-    /// What holds for every answer, whatever was asked.
+    /// Checks what holds for every response.
     fn check(&self, ask: &RawRequest) {
         let foreign = |name: &str| name.starts_with("access-control-") || name == "set-cookie";
         assert!(!self.headers.iter().any(|(name, _)| foreign(name)), "{ask:?}: {self:?}");
@@ -113,7 +113,7 @@ pub(crate) async fn send(
 ) -> RawResponse {
     let ask = ask.clone().header("connection", "close");
     let answer = async {
-        // The server may have heard enough and hung up before all was sent.
+        // The server may close the connection before all was sent.
         let _ = stream.write_all(ask.text().as_bytes()).await;
         let mut stream = BufReader::new(stream);
         let head = read_head(&mut stream).await.unwrap_or_else(|| panic!("no answer to {ask:?}"));
@@ -123,7 +123,7 @@ pub(crate) async fn send(
         RawResponse { head, body }
     };
     let answer = timeout(DEADLINE, answer).await.unwrap_or_else(|_| panic!("no end to {ask:?}"));
-    // The clients of a door know refusals in another form.
+    // Compat APIs have their own error formats.
     let is_ours = answer.head.get("content-type") == Some("application/json");
     if 400 <= answer.status() && ask.method != "HEAD" && is_ours {
         assert_eq!(
@@ -135,7 +135,7 @@ pub(crate) async fn send(
     answer
 }
 
-/// Reads an answer's head; nothing when the connection ends before.
+/// Reads the head of a response; `None` if the connection ends before.
 async fn read_head(stream: &mut (impl AsyncBufRead + Unpin)) -> Option<RawResponseHead> {
     let mut lines = Vec::new();
     loop {
@@ -192,7 +192,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> SseClient<S> {
         Self { stream: BufReader::new(stream), unread: String::new() }
     }
 
-    /// The next frame that is an event; nothing when the stream ends.
+    /// The next frame that is an event; `None` when the stream ends.
     pub(crate) async fn event(&mut self) -> Option<SseFrame> {
         loop {
             let frame = self.frame().await?;
@@ -202,7 +202,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> SseClient<S> {
         }
     }
 
-    /// The next frame; nothing when the stream ends.
+    /// The next frame; `None` when the stream ends.
     pub(crate) async fn frame(&mut self) -> Option<SseFrame> {
         timeout(DEADLINE, self.next()).await.expect("nothing came, and no end")
     }
@@ -221,7 +221,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> SseClient<S> {
         }
     }
 
-    /// One chunk of the body; nothing when it ends or breaks off.
+    /// One chunk of the body; `None` when it ends or breaks off.
     async fn chunk(&mut self) -> Option<String> {
         let mut size = String::new();
         self.stream.read_line(&mut size).await.ok()?;

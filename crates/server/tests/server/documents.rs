@@ -1,4 +1,4 @@
-//! What the server says of itself: the list of actions, OpenAPI, health, metrics.
+//! The server's documents: the list of actions, OpenAPI, health, metrics.
 
 use std::collections::BTreeSet;
 
@@ -95,8 +95,8 @@ async fn the_document_holds_together() {
 async fn health_is_one_word_for_anyone_and_more_for_a_grant() {
     let server = TestServer::new().await;
     server.pane("a").await;
-    let stranger = server.send(&server.ask("GET", "/health").without("authorization")).await;
-    assert_eq!(stranger.json(), json!({ "status": "ok" }));
+    let anonymous = server.send(&server.ask("GET", "/health").without("authorization")).await;
+    assert_eq!(anonymous.json(), json!({ "status": "ok" }));
     let health = server.get("/health").await.json();
     assert_eq!((&health["status"], &health["version"]), (&json!("ok"), &json!("1.2.3")));
     assert_eq!(

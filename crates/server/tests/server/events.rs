@@ -107,8 +107,8 @@ async fn who_comes_back_from_nowhere_is_told_of_the_gap() {
     let mut events = SseClient::open(server.tcp().await, &ask).await;
     let gap = events.event().await.unwrap();
     assert_eq!((gap.id(), gap.get("event")), (None, Some("gap")));
-    let told: Value = serde_json::from_str(gap.get("data").unwrap()).unwrap();
-    assert!(last <= told["last"].as_u64().unwrap() && told["first"].is_u64(), "{told}");
+    let range: Value = serde_json::from_str(gap.get("data").unwrap()).unwrap();
+    assert!(last <= range["last"].as_u64().unwrap() && range["first"].is_u64(), "{range}");
     let id = server.emit("a:x", &json!({})).await;
     assert_eq!(events.event().await.unwrap().id(), Some(id));
 }

@@ -1,4 +1,4 @@
-//! What is refused beyond this: each limit answers with a sentence, and nothing hangs.
+//! Limits: each answers with an error sentence, and nothing hangs.
 
 use std::time::{Duration, Instant};
 
@@ -13,13 +13,13 @@ use crate::test_server::TestServer;
 
 const SOON: Duration = Duration::from_millis(100);
 
-/// What comes back for these bytes until the server hangs up.
+/// The response to these bytes, until the server closes the connection.
 async fn answer(server: &TestServer, bytes: &str) -> String {
     let mut stream = server.tcp().await;
     stream.write_all(bytes.as_bytes()).await.unwrap();
     let mut answer = String::new();
     let read = timeout(DEADLINE, stream.read_to_string(&mut answer)).await;
-    // A connection may be cut while we still send.
+    // The server may close the connection while we still send.
     let _ = read.expect("the server does not hang up");
     answer
 }
@@ -38,9 +38,12 @@ async fn a_body_of_unsaid_length_is_refused_where_it_is_too_long() {
     let ask = server.ask("POST", "/emit/a:b").header("content-type", "application/json");
     let ask = ask.header("transfer-encoding", "chunked").header("connection", "close");
     let head = ask.text();
-    let told =
+    let response =
         answer(&server, &format!("{head}8\r\n\"1234567\r\n8\r\n1234567\"\r\n0\r\n\r\n")).await;
-    assert!(told.starts_with("HTTP/1.1 413") && told.contains("\"code\":\"limit\""), "{told}");
+    assert!(
+        response.starts_with("HTTP/1.1 413") && response.contains("\"code\":\"limit\""),
+        "{response}"
+    );
 }
 
 #[tokio::test]
@@ -57,8 +60,11 @@ async fn a_body_that_does_not_come_is_not_waited_for() {
     let server =
         TestServer::with(ServerLimits { body_timeout: SOON, ..ServerLimits::default() }).await;
     let ask = server.ask("POST", "/emit/a:b").header("content-type", "application/json");
-    let told = answer(&server, &ask.header("content-length", "5").text()).await;
-    assert!(told.starts_with("HTTP/1.1 408") && told.contains("\"code\":\"timeout\""), "{told}");
+    let response = answer(&server, &ask.header("content-length", "5").text()).await;
+    assert!(
+        response.starts_with("HTTP/1.1 408") && response.contains("\"code\":\"timeout\""),
+        "{response}"
+    );
 }
 
 #[tokio::test]
@@ -76,20 +82,20 @@ async fn a_connection_is_let_go_when_nothing_more_comes_also_after_requests() {
     let one = server.ask("GET", "/health").text();
     for rest in ["", "GET /health HTTP/1.1\r\nhost: "] {
         let mut stream = server.tcp().await;
-        let mut told = String::new();
+        let mut response = String::new();
         for _ in 0..3 {
             stream.write_all(one.as_bytes()).await.unwrap();
-            told.clear();
-            while !told.ends_with('}') {
+            response.clear();
+            while !response.ends_with('}') {
                 let mut bytes = [0; 4096];
                 let got = timeout(DEADLINE, stream.read(&mut bytes)).await.unwrap().unwrap();
-                assert_ne!(got, 0, "it ends after {told:?}");
-                told.push_str(std::str::from_utf8(&bytes[..got]).unwrap());
+                assert_ne!(got, 0, "it ends after {response:?}");
+                response.push_str(std::str::from_utf8(&bytes[..got]).unwrap());
             }
-            assert!(told.starts_with("HTTP/1.1 200"), "{told}");
+            assert!(response.starts_with("HTTP/1.1 200"), "{response}");
         }
         stream.write_all(rest.as_bytes()).await.unwrap();
-        let end = timeout(DEADLINE, stream.read_to_string(&mut told)).await;
+        let end = timeout(DEADLINE, stream.read_to_string(&mut response)).await;
         let _ = end.expect("the server does not hang up");
     }
 }
@@ -110,8 +116,8 @@ async fn a_head_with_too_much_in_it_is_refused() {
         (wrong, 400, Code::Invalid, "no request of HTTP/1.1"),
         (RawRequest::new("GE T", "/"), 400, Code::Invalid, "no request of HTTP/1.1"),
     ] {
-        let told = answer(&server, &ask.text()).await;
-        let (head, body) = told.split_once("\r\n\r\n").unwrap_or_else(|| panic!("{told}"));
+        let response = answer(&server, &ask.text()).await;
+        let (head, body) = response.split_once("\r\n\r\n").unwrap_or_else(|| panic!("{response}"));
         assert!(head.starts_with(&format!("HTTP/1.1 {status} ")), "{head}");
         assert!(head.contains("nosniff"), "{head}");
         let refusal: Refusal = serde_json::from_str(body).unwrap();
@@ -124,8 +130,8 @@ async fn a_head_is_no_longer_than_is_said_however_it_comes() {
     let server = TestServer::new().await;
     for (length, status) in [(60 << 10, 200), (64 << 10, 431), (100 << 10, 431), (200 << 10, 431)] {
         let ask = server.ask("GET", "/health").header("connection", "close");
-        let told = answer(&server, &ask.header("x-long", &"x".repeat(length)).text()).await;
-        assert!(told.starts_with(&format!("HTTP/1.1 {status} ")), "{length}: {told}");
+        let response = answer(&server, &ask.header("x-long", &"x".repeat(length)).text()).await;
+        assert!(response.starts_with(&format!("HTTP/1.1 {status} ")), "{length}: {response}");
     }
 }
 
@@ -136,11 +142,11 @@ async fn one_connection_too_many_is_told_so() {
     let refused = server.send(&server.ask("GET", "/health")).await;
     assert_eq!((refused.status(), refused.refusal().code), (503, Code::Unavailable));
     let over_socket = server.send_unix(&RawRequest::new("GET", "/health")).await;
-    assert_eq!(over_socket.status(), 200, "the owner has seats of their own");
+    assert_eq!(over_socket.status(), 200, "the owner has a connection limit of their own");
     drop((first, second));
     let began = Instant::now();
     while server.get("/health").await.status() == 503 {
-        assert!(began.elapsed() < DEADLINE, "no seat became free");
+        assert!(began.elapsed() < DEADLINE, "no connection slot became free");
     }
 }
 
@@ -153,9 +159,9 @@ async fn a_crowd_of_strangers_keeps_nobody_out() {
         crowd.push(server.tcp().await);
     }
     let began = Instant::now();
-    // The last of them may still stand in the queue.
+    // The last of them may still be in the accept queue.
     while server.metric("paned_connections_refused_total").await < 46 {
-        assert!(began.elapsed() < DEADLINE, "those who sat longest do not give way");
+        assert!(began.elapsed() < DEADLINE, "the oldest connections are not evicted");
     }
     server.emit("a:b", &json!({})).await;
     assert_eq!(before.event().await.unwrap().get("event"), Some("a:b"));
@@ -170,6 +176,6 @@ async fn a_connection_is_good_for_many_requests() {
     let server = TestServer::new().await;
     let one = server.ask("GET", "/health").text();
     let last = server.ask("GET", "/health").header("connection", "close").text();
-    let told = answer(&server, &format!("{one}{one}{last}")).await;
-    assert_eq!(told.matches("HTTP/1.1 200").count(), 3, "{told}");
+    let response = answer(&server, &format!("{one}{one}{last}")).await;
+    assert_eq!(response.matches("HTTP/1.1 200").count(), 3, "{response}");
 }

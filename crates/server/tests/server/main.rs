@@ -1,4 +1,5 @@
-//! The face as anybody meets it: a real listener over a real kernel, with panes in memory.
+//! Tests of the server as a client uses it: a real listener over a real kernel, with panes in
+//! memory.
 #![expect(clippy::unwrap_used, reason = "all of this is tests, helpers too")]
 
 mod access_control;

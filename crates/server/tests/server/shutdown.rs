@@ -1,4 +1,4 @@
-//! Stopping, and clients that go away.
+//! Shutdown, and clients that disconnect.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -16,14 +16,14 @@ use tokio::time::timeout;
 use crate::client::{DEADLINE, send};
 use crate::test_server::TestServer;
 
-/// Says when it is asked, and lets an action wait until it is told to go on.
+/// Reports that an action has begun, and blocks it until it is released.
 #[derive(Default)]
 struct ActionBarrier {
     reached: Notify,
     release: Notify,
 }
 
-/// A turnstile as a hook.
+/// A barrier as a hook.
 struct BarrierHook(Arc<ActionBarrier>);
 
 impl ActionHook for BarrierHook {
@@ -41,9 +41,9 @@ impl ActionHook for BarrierHook {
 }
 
 fn add_barrier(server: &TestServer) -> Arc<ActionBarrier> {
-    let turnstile = Arc::new(ActionBarrier::default());
-    server.kernel.add_hook(Arc::new(BarrierHook(turnstile.clone())));
-    turnstile
+    let barrier = Arc::new(ActionBarrier::default());
+    server.kernel.add_hook(Arc::new(BarrierHook(barrier.clone())));
+    barrier
 }
 
 #[tokio::test]
@@ -51,41 +51,41 @@ async fn a_change_is_finished_though_its_asker_goes_away() {
     let server = TestServer::new().await;
     let owner = server.kernel.owner(None);
     let include: EventFilter = "action:success".parse().unwrap();
-    let mut told = server.kernel.events(None, include, &owner).unwrap();
-    let turnstile = add_barrier(&server);
+    let mut events = server.kernel.events(None, include, &owner).unwrap();
+    let barrier = add_barrier(&server);
     let mut stream = server.tcp().await;
     let ask = server.ask("POST", "/emit/a:b");
     stream.write_all(ask.text().as_bytes()).await.unwrap();
-    turnstile.reached.notified().await;
+    barrier.reached.notified().await;
     drop(stream);
-    turnstile.release.notify_one();
-    let batch = timeout(DEADLINE, told.next(1)).await.expect("the change was never told of");
+    barrier.release.notify_one();
+    let batch = timeout(DEADLINE, events.next(1)).await.expect("the change was never reported");
     assert!(matches!(batch, JournalRead::Entries(_)), "{batch:?}");
 }
 
 #[tokio::test]
 async fn a_request_under_way_is_answered_when_the_server_stops() {
     let server = TestServer::new().await;
-    let turnstile = add_barrier(&server);
+    let barrier = add_barrier(&server);
     let asked = tokio::spawn({
         let (stream, ask) = (server.tcp().await, server.ask("POST", "/emit/a:b"));
         async move { send(stream, &ask).await.status() }
     });
-    turnstile.reached.notified().await;
+    barrier.reached.notified().await;
     let address = server.address;
     let stopped = tokio::spawn(server.stop());
     let began = Instant::now();
     while TcpStream::connect(address).await.is_ok() {
         assert!(began.elapsed() < DEADLINE, "others are still let in");
     }
-    turnstile.release.notify_one();
+    barrier.release.notify_one();
     assert_eq!(asked.await.unwrap(), 200);
     stopped.await.unwrap();
 }
 
 #[tokio::test]
 async fn streams_and_idle_connections_do_not_hold_up_the_end() {
-    // So patient that no machine is slow enough to take its patience for the reason of the end.
+    // So long that even on a slow machine this time-out cannot be what ends the server.
     let patient = ServerLimits { shutdown_grace: 3 * DEADLINE, ..ServerLimits::default() };
     let server = TestServer::with(patient).await;
     let mut events = server.follow("a:x").await;
@@ -100,10 +100,10 @@ async fn streams_and_idle_connections_do_not_hold_up_the_end() {
 async fn a_request_that_does_not_end_is_cut_short_at_last() {
     let shutdown_grace = Duration::from_millis(50);
     let server = TestServer::with(ServerLimits { shutdown_grace, ..ServerLimits::default() }).await;
-    let turnstile = add_barrier(&server);
+    let barrier = add_barrier(&server);
     let mut stream = server.tcp().await;
     stream.write_all(server.ask("POST", "/emit/a:b").text().as_bytes()).await.unwrap();
-    turnstile.reached.notified().await;
+    barrier.reached.notified().await;
     timeout(DEADLINE, server.stop()).await.expect("the server never stops");
 }
 

@@ -22,22 +22,22 @@ use tokio::task::JoinHandle;
 
 use crate::client::{RawRequest, RawResponse, SseClient, send};
 
-/// What clients of agentmux were told.
+/// The secret of agentmux's clients.
 pub(crate) const SECRET: &str = "s3cret";
 
 pub(crate) struct TestServer {
     pub(crate) kernel: Kernel,
     pub(crate) fake: FakeBackend,
     pub(crate) address: SocketAddr,
-    /// Where the door of opencode-pty is, for anyone.
+    /// The opencode-pty listener that is open to anyone.
     pub(crate) pty_open_addr: SocketAddr,
-    /// Where it is, for whoever has a token.
+    /// The opencode-pty listener that needs a token.
     pub(crate) pty_token_addr: SocketAddr,
-    /// Where the door of agentmux is, for anyone.
+    /// The agentmux listener that is open to anyone.
     pub(crate) agentmux: SocketAddr,
-    /// Where it is, for whoever knows [`SECRET`].
+    /// The agentmux listener that needs [`SECRET`].
     pub(crate) agentmux_secret_addr: SocketAddr,
-    /// The owner's.
+    /// The owner's token.
     pub(crate) token: String,
     socket: PathBuf,
     stop: oneshot::Sender<()>,
@@ -59,42 +59,41 @@ impl TestServer {
         Self::with_backend(Arc::new(fake.clone()), fake, limits).await
     }
 
-    /// A server over this ground, whose panes are those of the fake.
+    /// A server over this backend, whose panes are those of the fake.
     pub(crate) async fn with_backend(
-        ground: Arc<dyn Backend>,
+        backend: Arc<dyn Backend>,
         fake: FakeBackend,
         limits: ServerLimits,
     ) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let (socket, token_file) = (folder.path().join("socket"), folder.path().join("token"));
-        let kernel = kernel(token_file.clone(), ground).await;
+        let kernel = kernel(token_file.clone(), backend).await;
         let tcp = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = tcp.local_addr().unwrap();
         let unix = UnixListener::bind(&socket).unwrap();
         let (stop, stopped) = oneshot::channel::<()>();
         let shutdown = async move { drop(stopped.await) };
-        let (open, open_door) =
+        let (open, pty_open_addr) =
             compat_listener(CompatProtocol::OpencodePty, ListenerAuth::Anyone).await;
-        let (shut, shut_door) =
+        let (with_token, pty_token_addr) =
             compat_listener(CompatProtocol::OpencodePty, ListenerAuth::Grants).await;
         let (mux, agentmux) = compat_listener(CompatProtocol::Agentmux, ListenerAuth::Anyone).await;
         let secret = ListenerAuth::Secret(Secret(SECRET.to_owned()));
         let (secret, agentmux_secret_addr) =
             compat_listener(CompatProtocol::Agentmux, secret).await;
         let main = [(Listener::Tcp(tcp), ServedApi::Main), (Listener::Unix(unix), ServedApi::Main)];
-        let listeners = [open, shut, mux, secret].into_iter().chain(main).collect();
-        let patience = Duration::from_millis(50);
-        let agentmux_rules =
-            AgentmuxConfig { ready_timeout: patience, ..AgentmuxConfig::default() };
-        let rules = HttpServerConfig { limits, agentmux: agentmux_rules };
-        let serving = tokio::spawn(serve(kernel.clone(), listeners, rules, shutdown));
+        let listeners = [open, with_token, mux, secret].into_iter().chain(main).collect();
+        let ready_timeout = Duration::from_millis(50);
+        let agentmux_config = AgentmuxConfig { ready_timeout, ..AgentmuxConfig::default() };
+        let config = HttpServerConfig { limits, agentmux: agentmux_config };
+        let serving = tokio::spawn(serve(kernel.clone(), listeners, config, shutdown));
         let token = std::fs::read_to_string(token_file).unwrap().trim().to_owned();
         Self {
             kernel,
             fake,
             address,
-            pty_open_addr: open_door,
-            pty_token_addr: shut_door,
+            pty_open_addr,
+            pty_token_addr,
             agentmux,
             agentmux_secret_addr,
             token,
@@ -111,7 +110,7 @@ impl TestServer {
         ask.header("authorization", &format!("Bearer {}", self.token))
     }
 
-    /// The same from whoever has this token.
+    /// The same with this token.
     pub(crate) fn request_as(&self, token: &str, method: &str, path: &str) -> RawRequest {
         let ask = self.ask(method, path).without("authorization");
         ask.header("authorization", &format!("Bearer {token}"))
@@ -148,14 +147,14 @@ impl TestServer {
         }
     }
 
-    /// Makes a grant; answers its id and token.
+    /// Creates a grant. Returns its id and token.
     pub(crate) async fn grant(&self, params: Value) -> (String, String) {
         let created = self.act("grant:create", params).await;
         let text = |value: &Value| value.as_str().unwrap().to_owned();
         (text(&created["grant"]["id"]), text(&created["token"]))
     }
 
-    /// Starts a pane and answers the token its program was given.
+    /// Starts a pane. Returns the token of its program.
     pub(crate) async fn pane(&self, id: &str) -> String {
         self.act("pane:new", json!({ "id": id, "argv": ["/bin/sh"] })).await;
         let pane = self.fake.pane(id).unwrap();
@@ -187,17 +186,17 @@ impl TestServer {
     }
 }
 
-/// A door at a port of its own.
+/// A compat API on a port of its own.
 async fn compat_listener(
     door: CompatProtocol,
-    admits: ListenerAuth,
+    auth: ListenerAuth,
 ) -> ((Listener, ServedApi), SocketAddr) {
     let tcp = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = tcp.local_addr().unwrap();
-    ((Listener::Tcp(tcp), ServedApi::Compat { door, auth: admits, pane: None }), address)
+    ((Listener::Tcp(tcp), ServedApi::Compat { door, auth, pane: None }), address)
 }
 
-async fn kernel(token_file: PathBuf, ground: Arc<dyn Backend>) -> Kernel {
+async fn kernel(token_file: PathBuf, backend: Arc<dyn Backend>) -> Kernel {
     let setup = KernelSetup {
         version: "1.2.3",
         address: AdvertisedAddress::default(),
@@ -212,6 +211,6 @@ async fn kernel(token_file: PathBuf, ground: Arc<dyn Backend>) -> Kernel {
     };
     let opened =
         OpenedJournal { records: Vec::new(), first: None, last: EventId(0), recovery: None };
-    let (kernel, _) = Kernel::start(setup, Journal::memory(), opened, ground).await.unwrap();
+    let (kernel, _) = Kernel::start(setup, Journal::memory(), opened, backend).await.unwrap();
     kernel
 }

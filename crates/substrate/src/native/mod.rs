@@ -1,11 +1,13 @@
-//! Sessions on keepers: each pane is a process of its own that outlives whoever made it, and a session is the panes of
-//! a folder that say they belong to it.
+//! Sessions on keepers: each pane is a process of its own that outlives the process that made it. A
+//! session is the set of panes in a folder whose records name it.
 //!
-//! Nothing is remembered here. Every call looks into the folder, so any number of processes can use it at once, and no
-//! server is needed. What a program asks its terminal is answered by the handle that started it, while that lives.
+//! No state is kept here. Every call reads the folder, so any number of processes can use it at
+//! once, and no server is needed. Terminal queries of a program are answered by the handle that
+//! started it, while that handle lives.
 //!
-//! A keeper is forked by a [`ForkServer`]: a `paned nursery` process, or any program that calls `paned_keeper::nursery::run`
-//! with its standard input before it has threads, as `examples/agents.rs` does.
+//! A keeper is forked by a [`ForkServer`]: a `paned fork-server` process, or any program that calls
+//! `paned_keeper::fork_server::run` with its standard input before it has threads, as
+//! `examples/agents.rs` does.
 
 mod session_panes;
 mod tape_text;
@@ -30,9 +32,9 @@ use paned_keeper::tape::TapeReader;
 use session_panes::{SessionMember, SessionPaneRecord, SessionPanes, SplitOrigin};
 use viewer_conn::ViewerConn;
 
-/// Bytes of a pane's output that are kept.
+/// How many bytes of a pane's output are kept.
 const TAPE_CAPACITY: u64 = 16 << 20;
-/// How long a program may take to end when its keeper is asked to.
+/// How long a program may take to exit when its keeper asks it to.
 const GRACE: Duration = Duration::from_secs(2);
 const ENTER: &[u8] = b"\r";
 
@@ -41,17 +43,21 @@ const ENTER: &[u8] = b"\r";
 pub struct NativeSubstrate {
     state_dir: StateDir,
     backend: native::NativeBackend,
-    /// Those who answer the programs that we started; they leave with us.
+    /// Tasks that answer the terminal queries of programs that we started; dropped with this
+    /// handle.
     responders: Mutex<JoinSet<()>>,
 }
 
 impl NativeSubstrate {
-    /// Sessions in this folder, with keepers from this nursery. The folder is not a server's, and is made with the first
-    /// session, for its owner only.
+    /// Sessions in this folder, with keepers from this fork server. The folder must not be a paned
+    /// server's state folder. It is made with the first session, for its owner only.
     #[must_use]
-    pub fn new(folder: PathBuf, nursery: ForkServer) -> Self {
-        let (state_dir, responders) = (StateDir::new(&folder), Mutex::default());
-        Self { state_dir, backend: native::NativeBackend::new(folder, nursery), responders }
+    pub fn new(folder: PathBuf, fork_server: ForkServer) -> Self {
+        Self {
+            state_dir: StateDir::new(&folder),
+            backend: native::NativeBackend::new(folder, fork_server),
+            responders: Mutex::default(),
+        }
     }
 
     async fn start(
@@ -60,18 +66,18 @@ impl NativeSubstrate {
         record: &SessionPaneRecord,
         size: Size,
     ) -> Result<(), Error> {
-        let ready = program.find()?;
+        let resolved = program.find()?;
         let path = |path: PathBuf| {
-            let says = |_| Error::InvalidCommand("a path is not valid UTF-8".to_owned());
-            path.into_os_string().into_string().map_err(says)
+            let not_utf8 = |_| Error::InvalidCommand("a path is not valid UTF-8".to_owned());
+            path.into_os_string().into_string().map_err(not_utf8)
         };
         let id = record.id().ok_or_else(|| Error::Failed("too many panes".to_owned()))?;
-        let order = SpawnSpec {
+        let spec = SpawnSpec {
             id: id.clone(),
-            program: path(ready.file)?,
-            argv: ready.argv,
-            env: ready.env,
-            cwd: path(ready.cwd)?,
+            program: path(resolved.file)?,
+            argv: resolved.argv,
+            env: resolved.env,
+            cwd: path(resolved.cwd)?,
             size,
             capacity: TAPE_CAPACITY,
             timeout: None,
@@ -79,20 +85,21 @@ impl NativeSubstrate {
             followed: false,
             record: record.text(),
         };
-        // Let go at once: a connection that is the pane's server would hold up a program that prints much.
-        drop(self.backend.spawn(order).await?);
+        // Disconnect at once: a connection in the role of the pane's server would apply
+        // backpressure to a program that prints much.
+        drop(self.backend.spawn(spec).await?);
         self.start_responder(&id).await
     }
 
     async fn start_responder(&self, id: &PaneId) -> Result<(), Error> {
-        let visit = ViewerConn::connect(&self.state_dir, id).await?;
-        // A program that has ended already asks nothing.
-        let (Some(visit), Ok(tape)) = (visit, TapeReader::open(&self.state_dir.tape(id))) else {
+        let conn = ViewerConn::connect(&self.state_dir, id).await?;
+        // A program that has ended already sends no queries.
+        let (Some(conn), Ok(tape)) = (conn, TapeReader::open(&self.state_dir.tape(id))) else {
             return Ok(());
         };
-        let mut attendants = self.responders.lock().unwrap_or_else(PoisonError::into_inner);
-        while attendants.try_join_next().is_some() {}
-        attendants.spawn(terminal_responder::run_responder(visit, tape));
+        let mut responders = self.responders.lock().unwrap_or_else(PoisonError::into_inner);
+        while responders.try_join_next().is_some() {}
+        responders.spawn(terminal_responder::run_responder(conn, tape));
         Ok(())
     }
 
@@ -131,7 +138,7 @@ impl NativeSubstrate {
         let origin = SplitOrigin::Split(pane.record.number, direction);
         let mut record =
             SessionPaneRecord { session: group.name.clone(), number: group.next(), origin };
-        // Somebody else may split the session at the same time.
+        // Another process may split the session at the same time.
         while let Err(error) = self.start(program, &record, size).await {
             let Error::SessionExists(_) = error else { return Err(error) };
             record.number += 1;
@@ -146,23 +153,24 @@ impl NativeSubstrate {
 
     async fn end(&self, name: &Name) -> Result<(), Error> {
         let group = self.group(&name.into()).await?;
-        // Those that have ended too: what they started may still run.
+        // Ended panes too: what they started may still run.
         try_join_all(group.members.iter().map(|member| self.kill(&member.id))).await?;
-        let (places, name) = (self.state_dir.clone(), name.clone());
-        blocking(move || session_panes::cleanup(&places, &name)).await
+        let state_dir = self.state_dir.clone();
+        let name = name.clone();
+        blocking(move || session_panes::cleanup(&state_dir, &name)).await
     }
 
     async fn kill(&self, id: &PaneId) -> Result<(), Error> {
         match ViewerConn::connect(&self.state_dir, id).await? {
-            Some(mut visit) => visit.kill().await,
+            Some(mut conn) => conn.kill().await,
             None => Ok(()),
         }
     }
 
     async fn write(&self, target: &Target, pieces: &[&[u8]]) -> Result<(), Error> {
         let group = self.group(target).await?;
-        let visit = ViewerConn::connect(&self.state_dir, &pick(&group, target)?.0.id).await?;
-        visit.ok_or_else(|| target.missing())?.write(pieces).await
+        let conn = ViewerConn::connect(&self.state_dir, &pick(&group, target)?.0.id).await?;
+        conn.ok_or_else(|| target.missing())?.write(pieces).await
     }
 
     async fn read<T: Send + 'static>(
@@ -173,15 +181,15 @@ impl NativeSubstrate {
         let mut group = self.group(target).await?;
         let id = pick(&group, target)?.0.id.clone();
         let member = group.members.iter_mut().find(|member| member.id == id);
-        let life = member
+        let state = member
             .map(|member| std::mem::replace(&mut member.state, session_panes::MemberState::Ended));
-        let Some(session_panes::MemberState::Alive(tape)) = life else {
+        let Some(session_panes::MemberState::Alive(tape)) = state else {
             return Err(target.missing());
         };
         blocking(move || read(&tape)).await
     }
 
-    /// Makes the terminals as large as they are to be: a neighbour may have come or gone.
+    /// Sets the terminals to their computed sizes: a neighbour may have been added or have ended.
     async fn apply_sizes(&self, group: &SessionPanes) -> Result<(), Error> {
         let sizes = group.sizes();
         for (member, tape) in group.living() {
@@ -189,8 +197,8 @@ impl NativeSubstrate {
             if *size == tape.size() {
                 continue;
             }
-            if let Some(mut visit) = ViewerConn::connect(&self.state_dir, &member.id).await? {
-                visit.resize(*size).await?;
+            if let Some(mut conn) = ViewerConn::connect(&self.state_dir, &member.id).await? {
+                conn.resize(*size).await?;
             }
         }
         Ok(())
@@ -199,23 +207,27 @@ impl NativeSubstrate {
     async fn session(&self, group: &SessionPanes) -> Result<SubstrateSession, Error> {
         self.apply_sizes(group).await?;
         let held = try_join_all(group.living().map(|(member, _)| self.is_held(&member.id))).await?;
-        let (name, size) = (group.name.clone(), group.window());
-        Ok(SubstrateSession { name, size, panes: held.len(), attached: held.contains(&true) })
+        Ok(SubstrateSession {
+            name: group.name.clone(),
+            size: group.window(),
+            panes: held.len(),
+            attached: held.contains(&true),
+        })
     }
 
     async fn is_held(&self, id: &PaneId) -> Result<bool, Error> {
         match ViewerConn::connect(&self.state_dir, id).await? {
-            Some(mut visit) => visit.is_held().await,
+            Some(mut conn) => conn.is_held().await,
             None => Ok(false),
         }
     }
 
     async fn groups(&self) -> Result<Vec<SessionPanes>, Error> {
-        let places = self.state_dir.clone();
-        blocking(move || session_panes::list_and_cleanup(&places)).await
+        let state_dir = self.state_dir.clone();
+        blocking(move || session_panes::list_and_cleanup(&state_dir)).await
     }
 
-    /// The session that a target is, or is in.
+    /// The session that a target names, or whose pane it names.
     async fn group(&self, target: &Target) -> Result<SessionPanes, Error> {
         let groups = self.groups().await?;
         let found = groups.into_iter().find(|group| match target {
@@ -226,7 +238,7 @@ impl NativeSubstrate {
     }
 }
 
-/// The living pane that a target means in its session.
+/// The live pane that a target means in its session.
 fn pick<'a>(
     group: &'a SessionPanes,
     target: &Target,
@@ -238,7 +250,7 @@ fn pick<'a>(
     found.ok_or_else(|| target.missing())
 }
 
-/// Runs what waits for the disk where it holds nobody up.
+/// Runs blocking disk access on the blocking thread pool.
 async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> std::io::Result<T> + Send + 'static,
 ) -> Result<T, Error> {
@@ -332,8 +344,9 @@ impl Substrate for NativeSubstrate {
         Box::pin(async move {
             rules::size(size)?;
             let target = name.into();
-            let (group, places) = (self.group(&target).await?, self.state_dir.clone());
-            blocking(move || session_panes::set_window(&places, &group, size)).await?;
+            let group = self.group(&target).await?;
+            let state_dir = self.state_dir.clone();
+            blocking(move || session_panes::set_window(&state_dir, &group, size)).await?;
             self.apply_sizes(&self.group(&target).await?).await
         })
     }
@@ -351,10 +364,10 @@ mod tests {
 
     use super::*;
 
-    /// Plays the keeper of one pane for one visit; answers what was typed, write by write.
+    /// Simulates the keeper of one pane for one connection; returns what was typed, write by write.
     async fn keep(listener: UnixListener) -> Vec<Vec<u8>> {
         let (mut frames, mut bytes, mut writes) = (FrameDecoder::default(), [0; 4096], Vec::new());
-        // Those who only look whether somebody listens say nothing.
+        // Connections that only check whether a keeper listens send nothing.
         while writes.is_empty() {
             let (mut visitor, _) = listener.accept().await.unwrap();
             while let Ok(got @ 1..) = visitor.read(&mut bytes).await {

@@ -1,8 +1,9 @@
-//! Which panes of a state folder belong together, and which of them live.
+//! The panes of a state folder by session, and which of them are alive.
 //!
-//! A pane's record says its session and where it came from, and never changes; the first one's also says how large
-//! the session is. A session's folders stay until all of it is over, so that its name is taken that long and everybody
-//! can tell how its panes share its room.
+//! A pane's record names its session and the split that made it, and never changes. Only the first
+//! pane's record also holds the size of the session, which can change. A session's folders stay
+//! until all its panes have ended: so its name stays taken, and every process can compute the sizes
+//! of its panes.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File, OpenOptions};
@@ -21,12 +22,12 @@ use crate::layout::{self, PaneNumber, SplitRecord};
 use crate::{Name, SplitOrientation};
 use paned_backend::native::StateDir;
 
-/// How long a pane may take to come to life. What is not alive then never was.
+/// How long a pane may take to start. One that is not alive after that counts as ended.
 const SPAWN_TIMEOUT: Duration = Duration::from_secs(30);
 /// A longer name does not fit into a pane's id.
 const LONGEST_STEM: usize = 48;
 
-/// What is written down of a pane.
+/// What is stored of a pane.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct SessionPaneRecord {
     pub(super) session: Name,
@@ -34,18 +35,19 @@ pub(super) struct SessionPaneRecord {
     pub(super) origin: SplitOrigin,
 }
 
-/// Where a pane came from.
+/// How a pane was made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) enum SplitOrigin {
-    /// It is the first of a session of this size.
+    /// As the first pane of a session of this size.
     Window(Size),
-    /// It was split off another.
+    /// By a split of another pane.
     Split(PaneNumber, SplitOrientation),
 }
 
 impl SessionPaneRecord {
-    /// The id of its pane: the session's name after its number. A long name is shortened, and told apart by a hash.
+    /// The id of its pane: the number and the session's name. A long name is shortened, and made
+    /// unique by a hash.
     pub(super) fn id(&self) -> Option<PaneId> {
         let name = self.session.as_str();
         let number = self.number;
@@ -75,18 +77,18 @@ pub(super) struct SessionMember {
     pub(super) state: MemberState,
 }
 
-/// Whether a pane lives.
+/// Whether a pane is alive.
 #[derive(Debug)]
 pub(super) enum MemberState {
     /// It is being started.
     Starting,
-    /// It prints here.
+    /// It is alive; this is its tape.
     Alive(TapeReader),
     /// Its program has ended, or its keeper is gone.
     Ended,
 }
 
-/// A session: its panes in the order they were made, living or not.
+/// A session: its panes in the order they were made, alive or not.
 #[derive(Debug)]
 pub(super) struct SessionPanes {
     pub(super) name: Name,
@@ -103,7 +105,7 @@ impl SessionPanes {
         window.unwrap_or_default()
     }
 
-    /// The panes that live, with what they print.
+    /// The live panes, with their tapes.
     pub(super) fn living(&self) -> impl DoubleEndedIterator<Item = (&SessionMember, &TapeReader)> {
         self.members.iter().filter_map(|member| match &member.state {
             MemberState::Alive(tape) => Some((member, tape)),
@@ -116,12 +118,12 @@ impl SessionPanes {
         self.living().next_back()
     }
 
-    /// Whether nothing of it lives or will.
+    /// Whether no pane is alive or starting.
     pub(super) fn is_over(&self) -> bool {
         self.members.iter().all(|member| matches!(member.state, MemberState::Ended))
     }
 
-    /// How large each living pane is to be.
+    /// The computed size of each live pane.
     pub(super) fn sizes(&self) -> BTreeMap<PaneNumber, Size> {
         let splits = self.members.iter().filter_map(|member| match member.record.origin {
             SplitOrigin::Window(_) => None,
@@ -140,63 +142,65 @@ impl SessionPanes {
     }
 }
 
-/// Every session in a state folder; those that are over are cleared away.
-pub(super) fn list_and_cleanup(places: &StateDir) -> io::Result<Vec<SessionPanes>> {
-    if !places.panes_dir().exists() {
+/// Every session in a state folder; the files of those that are over are removed.
+pub(super) fn list_and_cleanup(state_dir: &StateDir) -> io::Result<Vec<SessionPanes>> {
+    if !state_dir.panes_dir().exists() {
         return Ok(Vec::new());
     }
-    let _lock = lock(places)?;
+    let _lock = lock(state_dir)?;
     let (over, mut groups): (Vec<_>, Vec<_>) =
-        all(places)?.into_iter().partition(|group| group.is_over());
-    over.iter().try_for_each(|group| remove(places, group))?;
+        all(state_dir)?.into_iter().partition(|group| group.is_over());
+    over.iter().try_for_each(|group| remove(state_dir, group))?;
     groups.retain(|group| group.active().is_some());
     Ok(groups)
 }
 
-/// Removes a session's files once nothing of it lives.
-pub(super) fn cleanup(places: &StateDir, name: &Name) -> io::Result<()> {
-    let _lock = lock(places)?;
-    let groups = all(places)?;
+/// Removes a session's files if no pane of it is alive.
+pub(super) fn cleanup(state_dir: &StateDir, name: &Name) -> io::Result<()> {
+    let _lock = lock(state_dir)?;
+    let groups = all(state_dir)?;
     let over = groups.iter().filter(|group| group.name == *name && group.is_over());
-    over.into_iter().try_for_each(|group| remove(places, group))
+    over.into_iter().try_for_each(|group| remove(state_dir, group))
 }
 
-/// The first pane goes last: its folder holds the name.
-fn remove(places: &StateDir, group: &SessionPanes) -> io::Result<()> {
+/// The first pane's folder is removed last: it reserves the name.
+fn remove(state_dir: &StateDir, group: &SessionPanes) -> io::Result<()> {
     let mut ids = group.members.iter().rev().map(|member| &member.id);
-    ids.try_for_each(|id| places.remove_now(id)).map_err(io::Error::other)
+    ids.try_for_each(|id| state_dir.remove_now(id)).map_err(io::Error::other)
 }
 
-/// Gives a session another size, for everybody who asks from now on.
-pub(super) fn set_window(places: &StateDir, group: &SessionPanes, size: Size) -> io::Result<()> {
-    let _lock = lock(places)?;
+/// Stores another size of a session, for all later calls of any process.
+pub(super) fn set_window(state_dir: &StateDir, group: &SessionPanes, size: Size) -> io::Result<()> {
+    let _lock = lock(state_dir)?;
     let Some(first) = group.members.first() else { return Ok(()) };
     let record = SessionPaneRecord { origin: SplitOrigin::Window(size), ..first.record.clone() };
-    let (file, new) = (places.record(&first.id), places.pane_dir(&first.id).join("pane.json.new"));
+    let file = state_dir.record(&first.id);
+    let new = state_dir.pane_dir(&first.id).join("pane.json.new");
     let mut options = OpenOptions::new();
     let written = options.write(true).create(true).truncate(true).mode(0o600).open(&new);
     written.and_then(|mut written| written.write_all(record.text().as_bytes()))?;
     fs::rename(new, file)
 }
 
-/// One process at a time clears away: what it has looked at must not be made anew before it is removed.
-fn lock(places: &StateDir) -> io::Result<File> {
-    let file = places.panes_dir().with_file_name("sessions.lock");
+/// Only one process cleans up at a time: a folder that it has checked must not be created again
+/// before it is removed.
+fn lock(state_dir: &StateDir) -> io::Result<File> {
+    let file = state_dir.panes_dir().with_file_name("sessions.lock");
     let file =
         OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(file)?;
     flock(&file, FlockOperation::LockExclusive)?;
     Ok(file)
 }
 
-fn all(places: &StateDir) -> io::Result<Vec<SessionPanes>> {
+fn all(state_dir: &StateDir) -> io::Result<Vec<SessionPanes>> {
     let mut groups: BTreeMap<Name, Vec<SessionMember>> = BTreeMap::new();
-    let entries = match fs::read_dir(places.panes_dir()) {
+    let entries = match fs::read_dir(state_dir.panes_dir()) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
         other => other?,
     };
     for entry in entries.flatten() {
         let id = entry.file_name().to_str().and_then(|name| name.parse().ok());
-        if let Some(member) = id.and_then(|id| member(places, id)) {
+        if let Some(member) = id.and_then(|id| member(state_dir, id)) {
             groups.entry(member.record.session.clone()).or_default().push(member);
         }
     }
@@ -206,24 +210,24 @@ fn all(places: &StateDir) -> io::Result<Vec<SessionPanes>> {
     Ok(groups)
 }
 
-/// A pane that is ours; a folder whose record is not is somebody else's.
-fn member(places: &StateDir, id: PaneId) -> Option<SessionMember> {
-    let record = fs::read_to_string(places.record(&id)).ok()?;
+/// A pane of a session; `None` for a folder with another kind of record.
+fn member(state_dir: &StateDir, id: PaneId) -> Option<SessionMember> {
+    let record = fs::read_to_string(state_dir.record(&id)).ok()?;
     let record: SessionPaneRecord = serde_json::from_str(&record).ok()?;
-    let life = member_state(places, &id);
-    Some(SessionMember { id, record, state: life })
+    let state = member_state(state_dir, &id);
+    Some(SessionMember { id, record, state })
 }
 
-fn member_state(places: &StateDir, id: &PaneId) -> MemberState {
-    let tape = TapeReader::open(&places.tape(id)).ok();
+fn member_state(state_dir: &StateDir, id: &PaneId) -> MemberState {
+    let tape = TapeReader::open(&state_dir.tape(id)).ok();
     if tape.as_ref().is_some_and(|tape| tape.ending().is_some()) {
         return MemberState::Ended;
     }
-    // Whoever listens at the socket has made the tape before.
-    let listens = UnixStream::connect(places.socket(id)).is_ok();
+    // A keeper that listens at the socket has made the tape before.
+    let is_listening = UnixStream::connect(state_dir.socket(id)).is_ok();
     match tape {
-        Some(tape) if listens => MemberState::Alive(tape),
-        Some(_) | None if is_young(&places.pane_dir(id)) => MemberState::Starting,
+        Some(tape) if is_listening => MemberState::Alive(tape),
+        Some(_) | None if is_young(&state_dir.pane_dir(id)) => MemberState::Starting,
         Some(_) | None => MemberState::Ended,
     }
 }
@@ -265,20 +269,20 @@ mod tests {
     #[test]
     fn what_never_came_to_life_is_cleared_away_and_others_files_are_not() {
         let dir = tempfile::tempdir().unwrap();
-        let places = StateDir::new(dir.path());
+        let state_dir = StateDir::new(dir.path());
         let origin = SplitOrigin::Window(Size::default());
         let record = SessionPaneRecord { session: "a".parse().unwrap(), number: 0, origin };
         let (ours, theirs) = (record.id().unwrap(), "theirs".parse().unwrap());
         for (id, text) in [(&ours, record.text()), (&theirs, "{}".to_owned())] {
-            fs::create_dir_all(places.pane_dir(id)).unwrap();
-            fs::write(places.record(id), text).unwrap();
+            fs::create_dir_all(state_dir.pane_dir(id)).unwrap();
+            fs::write(state_dir.record(id), text).unwrap();
         }
-        assert_eq!(list_and_cleanup(&places).unwrap().len(), 0);
-        assert!(places.pane_dir(&ours).exists(), "it may be on its way");
+        assert_eq!(list_and_cleanup(&state_dir).unwrap().len(), 0);
+        assert!(state_dir.pane_dir(&ours).exists(), "it may be on its way");
         let old = std::time::SystemTime::now() - 2 * SPAWN_TIMEOUT;
-        File::open(places.pane_dir(&ours)).unwrap().set_modified(old).unwrap();
-        list_and_cleanup(&places).unwrap();
-        assert!(!places.pane_dir(&ours).exists());
-        assert!(places.pane_dir(&theirs).exists());
+        File::open(state_dir.pane_dir(&ours)).unwrap().set_modified(old).unwrap();
+        list_and_cleanup(&state_dir).unwrap();
+        assert!(!state_dir.pane_dir(&ours).exists());
+        assert!(state_dir.pane_dir(&theirs).exists());
     }
 }

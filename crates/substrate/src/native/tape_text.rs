@@ -1,4 +1,4 @@
-//! Reading a tape: its last lines, its screen, its modes. Waits for the disk, and for nothing else.
+//! Reading a tape: its last lines, its screen, its modes. Blocks on the disk only.
 
 use std::io;
 
@@ -10,20 +10,21 @@ use crate::CaptureStyle;
 use crate::text::{self, OutputExtent};
 use paned_backend::ReplayedScreen;
 
-/// How much is read in one go.
+/// How much is read at once.
 const PIECE: usize = 64 << 10;
 
-/// The last lines, looked for in ever larger parts of the end.
+/// The last lines, searched in ever larger parts of the end.
 pub(super) fn last_lines(tape: &TapeReader, count: usize) -> io::Result<Vec<String>> {
     let mut wanted = PIECE as u64;
     loop {
-        let (end, first) = (tape.end(), tape.first());
+        let end = tape.end();
+        let first = tape.first();
         let start = end.saturating_sub(wanted).max(first);
         let bytes = read(tape, start, end)?;
         let extent = if start == 0 { OutputExtent::Whole } else { OutputExtent::Tail };
         match text::last_lines(&bytes, extent, count) {
             Some(lines) => return Ok(lines),
-            // What was overwritten is not kept; the first line that is may be half a line.
+            // Earlier output was overwritten, and the first line that is kept may be cut.
             None if start == first => {
                 let whole = bytes.iter().position(|byte| *byte == b'\n').map_or(0, |at| at + 1);
                 let lines = text::last_lines(&bytes[whole..], OutputExtent::Whole, count);
@@ -34,7 +35,7 @@ pub(super) fn last_lines(tape: &TapeReader, count: usize) -> io::Result<Vec<Stri
     }
 }
 
-/// What is kept between two offsets.
+/// The kept output between two offsets.
 fn read(tape: &TapeReader, start: u64, end: u64) -> io::Result<Vec<u8>> {
     let mut bytes = vec![0; usize::try_from(end - start).unwrap_or(0)];
     match tape.read(start, &mut bytes)? {
@@ -42,31 +43,32 @@ fn read(tape: &TapeReader, start: u64, end: u64) -> io::Result<Vec<u8>> {
             bytes.truncate(read);
             Ok(bytes)
         }
-        // The ring was faster.
+        // The ring was overwritten meanwhile.
         Err(gap) => read(tape, gap.first, tape.end()),
     }
 }
 
 /// The rows of the screen.
 pub(super) fn rows(tape: &TapeReader, style: CaptureStyle) -> io::Result<Vec<String>> {
-    let (mut drawn, end) = (ReplayedScreen::new(tape, tape.first(), b""), tape.end());
-    while let Err(gap) = drawn.catch_up(tape, end)? {
-        // The ring was faster.
-        drawn = ReplayedScreen::new(tape, gap.first, b"");
+    let mut replayed = ReplayedScreen::new(tape, tape.first(), b"");
+    let end = tape.end();
+    while let Err(gap) = replayed.catch_up(tape, end)? {
+        // The ring was overwritten meanwhile.
+        replayed = ReplayedScreen::new(tape, gap.first, b"");
     }
-    // A synchronized update that nobody ends would hide what was drawn.
-    drawn.screen_mut().flush_update();
-    Ok(text::rows(drawn.screen(), style))
+    // A synchronized update without an end would hide what was drawn.
+    replayed.screen_mut().flush_update();
+    Ok(text::rows(replayed.screen(), style))
 }
 
 /// The modes the program has switched its terminal to.
 pub(super) fn modes(tape: &TapeReader) -> io::Result<ScreenModes> {
-    let mut signals = OutputScanner::new();
-    each(tape, tape.first(), tape.end(), |bytes| signals.feed(bytes, |_| {}))?;
-    Ok(text::modes(&signals))
+    let mut scanner = OutputScanner::new();
+    each(tape, tape.first(), tape.end(), |bytes| scanner.feed(bytes, |_| {}))?;
+    Ok(text::modes(&scanner))
 }
 
-/// What is kept from one offset to another, in pieces; answers where it stopped.
+/// Passes the kept output between two offsets in pieces; returns where it stopped.
 pub(super) fn each(
     tape: &TapeReader,
     mut at: u64,
@@ -82,7 +84,7 @@ pub(super) fn each(
                 take(&buffer[..read]);
                 at += read as u64;
             }
-            // The ring was faster.
+            // The ring was overwritten meanwhile.
             Err(gap) => at = gap.first,
         }
     }

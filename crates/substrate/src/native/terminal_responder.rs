@@ -1,5 +1,5 @@
-//! Answers what a program asks its terminal (where its cursor is, what it can do), for as long as the handle that
-//! started it lives. It only looks on: a program that prints much never waits for it.
+//! Answers a program's terminal queries (cursor position, capabilities), for as long as the handle
+//! that started it lives. It is a viewer: a program that prints much never waits for it.
 
 use std::io;
 
@@ -10,52 +10,54 @@ use super::tape_text;
 use super::viewer_conn::ViewerConn;
 use paned_backend::ReplayedScreen;
 
-/// Attends one pane until it ends.
-pub(super) async fn run_responder(mut visit: ViewerConn, tape: TapeReader) {
-    let mut attendant = TerminalResponder::new(tape);
-    while visit.printed().await {
-        let Ok(answer) = attendant.process_new_output() else { return };
-        if visit.write(&[&answer]).await.is_err() {
+/// Answers the queries of one pane until it ends.
+pub(super) async fn run_responder(mut conn: ViewerConn, tape: TapeReader) {
+    let mut responder = TerminalResponder::new(tape);
+    while conn.printed().await {
+        let Ok(answer) = responder.process_new_output() else { return };
+        if conn.write(&[&answer]).await.is_err() {
             return;
         }
     }
 }
 
-/// What a pane's terminal knows. It draws nothing until it is asked something.
+/// The terminal state of a pane. It draws nothing until there is a query.
 struct TerminalResponder {
     tape: TapeReader,
-    signals: OutputScanner,
+    scanner: OutputScanner,
     at: u64,
-    drawn: Option<ReplayedScreen>,
+    replayed: Option<ReplayedScreen>,
 }
 
 impl TerminalResponder {
     fn new(tape: TapeReader) -> Self {
-        Self { tape, signals: OutputScanner::new(), at: 0, drawn: None }
+        Self { tape, scanner: OutputScanner::new(), at: 0, replayed: None }
     }
 
-    /// Looks at what is new; answers what the terminal has to say to it.
+    /// Reads new output; returns the replies to its queries.
     fn process_new_output(&mut self) -> io::Result<Vec<u8>> {
-        let (from, mut asked) = (self.at, false);
-        let signals = &mut self.signals;
+        let from = self.at;
+        let mut has_query = false;
+        let scanner = &mut self.scanner;
         self.at = tape_text::each(&self.tape, from, self.tape.end(), |bytes| {
-            signals.feed(bytes, |signal| asked |= signal == ScanEvent::Query);
+            scanner.feed(bytes, |event| has_query |= event == ScanEvent::Query);
         })?;
-        if asked { self.answer(from) } else { Ok(Vec::new()) }
+        if has_query { self.answer(from) } else { Ok(Vec::new()) }
     }
 
-    /// The answers to what was asked after this offset; what was before has been answered.
+    /// The replies to queries after this offset; earlier ones have been answered.
     fn answer(&mut self, from: u64) -> io::Result<Vec<u8>> {
         let tape = &self.tape;
-        let drawn = self.drawn.get_or_insert_with(|| ReplayedScreen::new(tape, tape.first(), b""));
+        let replayed =
+            self.replayed.get_or_insert_with(|| ReplayedScreen::new(tape, tape.first(), b""));
         for end in [from, self.at] {
-            drop(drawn.screen_mut().take_replies());
-            while let Err(gap) = drawn.catch_up(tape, end)? {
-                // The ring was faster.
-                *drawn = ReplayedScreen::new(tape, gap.first, b"");
+            drop(replayed.screen_mut().take_replies());
+            while let Err(gap) = replayed.catch_up(tape, end)? {
+                // The ring was overwritten meanwhile.
+                *replayed = ReplayedScreen::new(tape, gap.first, b"");
             }
         }
-        Ok(drawn.screen_mut().take_replies())
+        Ok(replayed.screen_mut().take_replies())
     }
 }
 
@@ -72,11 +74,11 @@ mod tests {
         let path = folder.path().join("tape");
         let mut tape = TapeWriter::create(&path, 1 << 20, Time(1)).unwrap();
         tape.set_size(Size::default());
-        let mut attendant = TerminalResponder::new(TapeReader::open(&path).unwrap());
+        let mut responder = TerminalResponder::new(TapeReader::open(&path).unwrap());
         let mut check = |printed: &[u8], expect: &[u8]| {
             tape.append(printed, Time(1)).unwrap();
             assert_eq!(
-                attendant.process_new_output().unwrap(),
+                responder.process_new_output().unwrap(),
                 expect,
                 "{}",
                 printed.escape_ascii()

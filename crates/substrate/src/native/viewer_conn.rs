@@ -1,5 +1,5 @@
-//! A visit to a keeper: one connection that asks something and leaves. It never is the pane's server, so it disturbs
-//! nobody who is, and a program never waits for it.
+//! A short connection to a keeper in the role of a viewer. It never is the pane's server, so it
+//! does not evict the one that is, and a program never waits for it.
 
 use std::io::ErrorKind;
 use std::time::Duration;
@@ -16,13 +16,13 @@ use paned_backend::native::{KeeperConn, StateDir};
 
 /// How long a keeper may take to answer.
 const REPLY_TIMEOUT: Duration = Duration::from_secs(5);
-/// How long to wait before somebody who turned us away is tried again.
+/// How long to wait before a keeper that refused the connection is tried again.
 const RETRY_INTERVAL: Duration = Duration::from_millis(20);
-/// How long a program may take to end when asked, and how long we wait for the news.
+/// How long a program may take to exit when asked, and how long we wait for the response.
 const GRACE: Duration = Duration::from_secs(2);
 const EXIT_TIMEOUT: Duration = Duration::from_secs(15);
 
-/// Somebody at a keeper's door.
+/// A connection to a keeper as a viewer.
 #[derive(Debug)]
 pub(super) struct ViewerConn {
     conn: KeeperConn,
@@ -33,26 +33,28 @@ pub(super) struct ViewerConn {
 }
 
 impl ViewerConn {
-    /// Goes to a pane's keeper; none if nobody is there. One that lives and turns us away is there.
-    pub(super) async fn connect(places: &StateDir, id: &PaneId) -> Result<Option<Self>, Error> {
-        Self::connect_within(places, id, REPLY_TIMEOUT).await
+    /// Connects to a pane's keeper; `None` if there is none. A live keeper that refuses the
+    /// connection is an error.
+    pub(super) async fn connect(state_dir: &StateDir, id: &PaneId) -> Result<Option<Self>, Error> {
+        Self::connect_within(state_dir, id, REPLY_TIMEOUT).await
     }
 
-    /// The same, within this time. Who turns us away may be about to leave, or have room in a moment.
+    /// The same, within this time. A keeper that refuses the connection may be about to exit, or
+    /// have a free slot in a moment.
     async fn connect_within(
-        places: &StateDir,
+        state_dir: &StateDir,
         id: &PaneId,
-        patience: Duration,
+        limit: Duration,
     ) -> Result<Option<Self>, Error> {
-        let until = Instant::now() + patience;
+        let until = Instant::now() + limit;
         loop {
-            match KeeperConn::connect_viewer(&places.socket(id)).await {
-                Ok(wire) => return Ok(Some(Self::new(wire))),
+            match KeeperConn::connect_viewer(&state_dir.socket(id)).await {
+                Ok(conn) => return Ok(Some(Self::new(conn))),
                 Err(error) if error.kind() == ErrorKind::TimedOut => return Err(timed_out()),
-                Err(_) if !has_live_keeper(places, id) => return Ok(None),
+                Err(_) if !has_live_keeper(state_dir, id) => return Ok(None),
                 Err(_) if Instant::now() < until => sleep(RETRY_INTERVAL).await,
                 Err(_) => {
-                    let sentence = "the pane's keeper lives and takes nobody in";
+                    let sentence = "the pane's keeper is alive and accepts no connection";
                     return Err(Error::Failed(sentence.to_owned()));
                 }
             }
@@ -72,41 +74,42 @@ impl ViewerConn {
             }
         }
         self.printed = false;
-        // From now on what is new is told again. A visitor's offset means nothing.
+        // The keeper notifies again only after this. The offset of a viewer means nothing.
         self.conn.queue(&ToKeeper::Ack(0));
         !self.exited
     }
 
-    /// Types bytes, each piece by a write of its own. A piece is answered when it was written, or waits in the keeper
-    /// for a program that does not read, and only then comes the next.
+    /// Types bytes, each piece in a write of its own. The keeper responds when a piece was written,
+    /// or is queued for a program that does not read; only then the next one is sent.
     pub(super) async fn write(&mut self, pieces: &[&[u8]]) -> Result<(), Error> {
         for bytes in pieces.iter().filter(|bytes| !bytes.is_empty()) {
-            let done =
+            let response =
                 self.request(|id| ToKeeper::Input(id, bytes.to_vec()), REPLY_TIMEOUT).await?;
-            check(done.as_ref())?;
+            check(response.as_ref())?;
         }
         Ok(())
     }
 
-    /// Sets the terminal's size, whoever holds it.
+    /// Sets the terminal's size, even if a client holds it.
     pub(super) async fn resize(&mut self, size: Size) -> Result<(), Error> {
         let resize = |id| ToKeeper::Resize(Resize { id, size, holder: None, force: true });
         let done = self.request(resize, REPLY_TIMEOUT).await?;
         check(done.as_ref())
     }
 
-    /// Whether somebody holds the size.
+    /// Whether a client holds the size.
     pub(super) async fn is_held(&mut self) -> Result<bool, Error> {
-        // A holder is told right after the welcome, and so before this is answered.
+        // The keeper sends the holder right after the welcome, and so before this response.
         self.request(|id| ToKeeper::Input(id, Vec::new()), REPLY_TIMEOUT).await?;
         Ok(self.held)
     }
 
-    /// Ends the program and all that it started.
+    /// Kills the program and all that it started.
     pub(super) async fn kill(&mut self) -> Result<(), Error> {
         let grace_ms = u64::try_from(GRACE.as_millis()).unwrap_or(u64::MAX);
-        let done = self.request(|id| ToKeeper::Kill(Kill { id, grace_ms }), EXIT_TIMEOUT).await?;
-        let survivors = done.map(|done| done.survivors).unwrap_or_default();
+        let response =
+            self.request(|id| ToKeeper::Kill(Kill { id, grace_ms }), EXIT_TIMEOUT).await?;
+        let survivors = response.map(|response| response.survivors).unwrap_or_default();
         if survivors.is_empty() {
             return self.wait_for_end().await;
         }
@@ -115,7 +118,7 @@ impl ViewerConn {
         Err(Error::Failed(format!("these processes do not end: {}", names.join(", "))))
     }
 
-    /// Waits until the pane's tape says how its program ended: a kill may be answered a moment before.
+    /// Waits until the exit record is on the tape: the response to a kill may come a moment before.
     async fn wait_for_end(&mut self) -> Result<(), Error> {
         let ended = async {
             while !self.exited {
@@ -130,7 +133,7 @@ impl ViewerConn {
 
     fn update(&mut self, message: &FromKeeper) {
         match message {
-            FromKeeper::SizeHolder(held) => self.held = held.holder.is_some(),
+            FromKeeper::SizeHolder(holder) => self.held = holder.holder.is_some(),
             FromKeeper::Exited(_) => self.exited = true,
             FromKeeper::TapeEnd(_) => self.printed = true,
             FromKeeper::Welcome(_)
@@ -143,7 +146,7 @@ impl ViewerConn {
         }
     }
 
-    /// The answer to one request; none if the keeper went instead.
+    /// The response to one request; `None` if the keeper closed the connection.
     async fn request(
         &mut self,
         request: impl FnOnce(RequestId) -> ToKeeper,
@@ -152,31 +155,33 @@ impl ViewerConn {
         self.requests += 1;
         let id = self.requests;
         self.conn.queue(&request(id));
-        let answer = async {
+        let received = async {
             loop {
                 match self.conn.recv().await {
-                    Ok(FromKeeper::Response(done)) if done.id == id => return Some(done),
+                    Ok(FromKeeper::Response(response)) if response.id == id => {
+                        return Some(response);
+                    }
                     Ok(message) => self.update(&message),
                     Err(_) => return None,
                 }
             }
         };
-        timeout(limit, answer).await.map_err(|_| timed_out())
+        timeout(limit, received).await.map_err(|_| timed_out())
     }
 }
 
-fn has_live_keeper(places: &StateDir, id: &PaneId) -> bool {
-    TapeReader::open(&places.tape(id)).is_ok_and(|tape| tape.has_live_keeper())
+fn has_live_keeper(state_dir: &StateDir, id: &PaneId) -> bool {
+    TapeReader::open(&state_dir.tape(id)).is_ok_and(|tape| tape.has_live_keeper())
 }
 
 fn timed_out() -> Error {
     Error::Timeout { what: "an answer of a pane's keeper", limit: REPLY_TIMEOUT }
 }
 
-/// What a keeper's answer means.
-fn check(done: Option<&KeeperResponse>) -> Result<(), Error> {
+/// The error that a keeper's response means, if any.
+fn check(response: Option<&KeeperResponse>) -> Result<(), Error> {
     let gone = || Error::SessionNotFound("the pane's program has just ended".to_owned());
-    match done.map(|done| done.refused) {
+    match response.map(|response| response.refused) {
         Some(None) => Ok(()),
         None | Some(Some(RefusalReason::Gone)) => Err(gone()),
         Some(Some(RefusalReason::Full)) => {
@@ -203,12 +208,12 @@ mod tests {
 
     use super::*;
 
-    fn visit() -> (ViewerConn, UnixStream) {
+    fn viewer() -> (ViewerConn, UnixStream) {
         let (ours, theirs) = UnixStream::pair().unwrap();
         (ViewerConn::new(KeeperConn::from_stream(ours).unwrap()), theirs)
     }
 
-    async fn hear(stream: &mut UnixStream) -> Vec<ToKeeper> {
+    async fn receive(stream: &mut UnixStream) -> Vec<ToKeeper> {
         let (mut frames, mut bytes) = (FrameDecoder::default(), [0; 4096]);
         let got = stream.read(&mut bytes).await.unwrap();
         frames.push(&bytes[..got]);
@@ -224,14 +229,14 @@ mod tests {
     #[tokio::test]
     async fn a_keeper_that_turns_us_away_is_there() {
         let folder = tempfile::tempdir().unwrap();
-        let (places, id) = (StateDir::new(folder.path()), "a".parse().unwrap());
+        let (state_dir, id) = (StateDir::new(folder.path()), "a".parse().unwrap());
         std::fs::create_dir_all(folder.path().join("panes/a")).unwrap();
-        let tape = TapeWriter::create(&places.tape(&id), MIN_CAPACITY, Time(1)).unwrap();
-        let listener = UnixListener::bind(places.socket(&id)).unwrap();
+        let tape = TapeWriter::create(&state_dir.tape(&id), MIN_CAPACITY, Time(1)).unwrap();
+        let listener = UnixListener::bind(state_dir.socket(&id)).unwrap();
         let turn_away = async { drop(listener.accept().await.unwrap()) };
-        let (visit, ()) =
-            tokio::join!(ViewerConn::connect_within(&places, &id, Duration::ZERO), turn_away);
-        assert!(matches!(visit, Err(Error::Failed(_))), "{visit:?}");
+        let (viewer, ()) =
+            tokio::join!(ViewerConn::connect_within(&state_dir, &id, Duration::ZERO), turn_away);
+        assert!(matches!(viewer, Err(Error::Failed(_))), "{viewer:?}");
         // This one leaves, and closes its connections first.
         let leave = async {
             drop(listener.accept().await.unwrap());
@@ -239,25 +244,25 @@ mod tests {
             sleep(RETRY_INTERVAL / 2).await;
             drop((tape, listener));
         };
-        let (visit, ()) = tokio::join!(ViewerConn::connect(&places, &id), leave);
-        assert!(matches!(visit, Ok(None)), "{visit:?}");
+        let (viewer, ()) = tokio::join!(ViewerConn::connect(&state_dir, &id), leave);
+        assert!(matches!(viewer, Ok(None)), "{viewer:?}");
     }
 
     #[tokio::test]
     async fn a_piece_is_sent_when_the_one_before_was_written() {
-        let (mut visit, mut keeper) = visit();
-        let heard = async {
-            let mut heard = Vec::new();
+        let (mut viewer, mut keeper) = viewer();
+        let received = async {
+            let mut received = Vec::new();
             for id in 1..=2 {
-                heard.push(hear(&mut keeper).await);
+                received.push(receive(&mut keeper).await);
                 answer(&mut keeper, KeeperResponse::ok(id)).await;
             }
-            heard
+            received
         };
-        let (written, heard) = tokio::join!(visit.write(&[b"text", b"", b"\r"]), heard);
+        let (written, received) = tokio::join!(viewer.write(&[b"text", b"", b"\r"]), received);
         assert_eq!(written, Ok(()));
         let input = |id, bytes: &[u8]| vec![ToKeeper::Input(id, bytes.to_vec())];
-        assert_eq!(heard, [input(1, b"text"), input(2, b"\r")]);
+        assert_eq!(received, [input(1, b"text"), input(2, b"\r")]);
     }
 
     #[tokio::test]
@@ -266,23 +271,24 @@ mod tests {
             (RefusalReason::Gone, "session not found: the pane's program has just ended"),
             (RefusalReason::Full, "the program does not read what is typed"),
         ] {
-            let (mut visit, mut keeper) = visit();
+            let (mut viewer, mut keeper) = viewer();
             let done = KeeperResponse { refused: Some(refused), ..KeeperResponse::ok(1) };
-            let (written, ()) = tokio::join!(visit.write(&[b"x", b"y"]), answer(&mut keeper, done));
+            let (written, ()) =
+                tokio::join!(viewer.write(&[b"x", b"y"]), answer(&mut keeper, done));
             assert_eq!(written.unwrap_err().to_string(), says);
-            assert_eq!(hear(&mut keeper).await.len(), 1, "nothing follows");
+            assert_eq!(receive(&mut keeper).await.len(), 1, "nothing follows");
         }
-        let (mut visit, keeper) = visit();
+        let (mut viewer, keeper) = viewer();
         drop(keeper);
-        let gone = visit.write(&[b"x"]).await;
+        let gone = viewer.write(&[b"x"]).await;
         assert!(matches!(gone, Err(Error::SessionNotFound(_))), "{gone:?}");
     }
 
     #[tokio::test]
     async fn a_kill_is_over_when_the_end_is_on_the_tape() {
-        let (mut visit, mut keeper) = visit();
+        let (mut viewer, mut keeper) = viewer();
         answer(&mut keeper, KeeperResponse::ok(1)).await;
-        let mut kill = Box::pin(visit.kill());
+        let mut kill = Box::pin(viewer.kill());
         assert!(timeout(Duration::ZERO, &mut kill).await.is_err(), "it was answered too early");
         let exit = paned_model::Exit::Signal(15);
         let at = paned_model::Time(1);
@@ -296,10 +302,10 @@ mod tests {
 
     #[tokio::test]
     async fn survivors_are_named() {
-        let (mut visit, mut keeper) = visit();
+        let (mut viewer, mut keeper) = viewer();
         let left = paned_model::frame::Survivor { pid: 7, command: "stuck".to_owned() };
         let done = KeeperResponse { survivors: vec![left], ..KeeperResponse::ok(1) };
-        let (killed, ()) = tokio::join!(visit.kill(), answer(&mut keeper, done));
+        let (killed, ()) = tokio::join!(viewer.kill(), answer(&mut keeper, done));
         assert_eq!(killed.unwrap_err().to_string(), "these processes do not end: stuck (7)");
     }
 }

@@ -1,12 +1,12 @@
-//! The example works as it says.
+//! The example runs on each substrate and prints what its doc says.
 
 use std::process::Command;
 
 use crate::test_substrate::{TestSubstrate, example};
 
 #[track_caller]
-fn check(server: &TestSubstrate, ground: &str) {
-    let ran = Command::new(example()).arg(ground).arg(server.folder()).output().unwrap();
+fn check(server: &TestSubstrate, kind: &str) {
+    let ran = Command::new(example()).arg(kind).arg(server.folder()).output().unwrap();
     let (out, err) = (String::from_utf8_lossy(&ran.stdout), String::from_utf8_lossy(&ran.stderr));
     assert!(ran.status.success(), "{out}{err}");
     let says = "agent.one says 42\nagent.two says 54\nagent.one has a second pane of 49x30\n\

@@ -1,4 +1,4 @@
-//! What only memory can show: each write, one by one.
+//! What only the fake can show: each write, one by one.
 
 use paned_substrate::Substrate as _;
 use paned_substrate::{FakeSubstrate, Target};

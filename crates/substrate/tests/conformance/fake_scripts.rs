@@ -1,9 +1,9 @@
-//! Who plays those programs in memory.
+//! Scripts that simulate those programs in memory.
 
 use paned_model::Size;
 use paned_substrate::{Cat, FakeSubstrate, Program, Script, ScriptStep};
 
-/// A fake with a cast for every program of [`super::programs`].
+/// A fake with a script for every program of [`super::programs`].
 pub(crate) fn fake() -> FakeSubstrate {
     FakeSubstrate::new(|program| {
         let words: Vec<&str> = program.argv.iter().map(String::as_str).collect();
@@ -16,7 +16,7 @@ pub(crate) fn fake() -> FakeSubstrate {
             ["sh", "-c", _, "bytes", first] => Box::new(ShowBytes(first.replace("\\033", "\x1b"))),
             ["sh", "-c", _, "catch"] => Box::new(CatchInterrupt),
             ["sh", "-c", _, "size"] => Box::new(ReportSize),
-            // Nobody asks in memory.
+            // In memory the program sends no query.
             ["sh", "-c", _, "ask"] => says("one\r\ntwo^[[2;4R"),
             ["sh", "-c", _, "pid"] => says("0\r\n"),
             ["sh", "-c", _, "place"] => says(&placed(program)),
@@ -38,7 +38,7 @@ fn placed(program: &Program) -> String {
     format!("{word}\r\n{}\r\n", program.cwd.as_ref().unwrap().display())
 }
 
-/// Prints something, and is then [`Cat`].
+/// Prints something, then acts as [`Cat`].
 struct PrintThenCat(String, Cat);
 
 impl Script for PrintThenCat {

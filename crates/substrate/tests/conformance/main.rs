@@ -1,5 +1,5 @@
-//! One contract, three grounds: every law of `Substrate` over `native`, `tmux` and `fake`, with real programs on the
-//! first two; then what only one of them can show.
+//! The conformance suite: every law of `Substrate` over `native`, `tmux` and `fake`, with real
+//! programs on the first two; then what only one of them can show.
 #![expect(clippy::unwrap_used, reason = "all of this is tests, helpers too")]
 
 mod example;
@@ -12,7 +12,7 @@ mod test_substrate;
 mod tmux;
 mod unresponsive_keepers;
 
-/// Runs each law on each ground, in a folder of its own.
+/// Runs each law on each substrate, in a folder of its own.
 macro_rules! conform {
     ($($file:ident: $($law:ident)*;)*) => {
         conform!(@ground over_native native $($($file $law)*)*);

@@ -11,7 +11,7 @@ use paned_substrate::{Program, SplitOrientation, Target};
 use crate::programs;
 use crate::test_substrate::{SIZE, TestSubstrate, named};
 
-/// Much more than is kept, and nobody there to take it.
+/// Much more output than is kept, and no client reads it.
 #[tokio::test]
 async fn a_program_that_prints_much_does_not_wait_and_the_end_is_exact() {
     let server = TestSubstrate::native();
@@ -38,7 +38,7 @@ async fn the_files_of_a_session_go_with_it() {
     assert_eq!(left(), 0, "one that ended by itself is cleared away by who looks");
 }
 
-/// An old pane has more than one process that wants its room; each gets a pane of its own.
+/// Two processes split one pane at the same time; each gets a pane of its own.
 #[tokio::test]
 async fn two_that_split_at_once_each_get_a_pane() {
     let server = TestSubstrate::native();
@@ -65,7 +65,7 @@ async fn a_keeper_that_is_killed_takes_its_session_from_the_list() {
     assert_eq!(refused.to_string(), "session not found: no session is called `a`");
 }
 
-/// Whoever shows a pane holds its size; to everybody else the session is attached.
+/// A client that shows a pane holds its size; for all others the session is attached.
 #[tokio::test]
 async fn a_session_is_attached_while_somebody_holds_its_size() {
     let server = TestSubstrate::native();
@@ -84,7 +84,7 @@ async fn a_session_is_attached_while_somebody_holds_its_size() {
     assert!(!is_attached().await, "and has taken the size");
 }
 
-/// Two handles in one process, each with a fork_server of its own.
+/// Two handles in one process, each with a fork server of its own.
 #[tokio::test]
 async fn a_second_handle_sees_and_steers_what_the_first_made() {
     let server = TestSubstrate::native();

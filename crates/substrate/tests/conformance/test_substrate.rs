@@ -1,4 +1,5 @@
-//! A ground of a law's own, in a folder of its own; all of it is gone with it, also after a panic.
+//! A substrate for one law, in a folder of its own; all of it is removed with it, also after a
+//! panic.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -22,7 +23,7 @@ use crate::fake_scripts;
 /// How long anything may take.
 pub(crate) const TIMEOUT: Duration = Duration::from_secs(20);
 const POLL_INTERVAL: Duration = Duration::from_millis(5);
-/// How large sessions are that a law says nothing of.
+/// The size of sessions where a law needs no other.
 pub(crate) const SIZE: Size = Size { cols: 200, rows: 50 };
 
 pub(crate) struct TestSubstrate {
@@ -64,12 +65,12 @@ impl TestSubstrate {
         self.substrate.as_ref()
     }
 
-    /// The process of the tmux server, if one runs here.
+    /// The pid of the tmux server, if one runs here.
     fn server(&self) -> Option<u32> {
         self.run_tmux(&["display-message", "-p", "#{pid}"])?.trim().parse().ok()
     }
 
-    /// Says something to tmux as a person would.
+    /// Runs a tmux command as a user would.
     pub(crate) fn run_tmux(&self, words: &[&str]) -> Option<String> {
         let socket = self.folder.path().join("tmux.sock");
         let mut tmux = Command::new("tmux");
@@ -77,17 +78,17 @@ impl TestSubstrate {
         said.status.success().then(|| String::from_utf8_lossy(&said.stdout).into_owned())
     }
 
-    /// Another handle to the same ground, as another process would have it.
+    /// Another handle to the same substrate, as another process would have it.
     pub(crate) fn second_handle(&self) -> Box<dyn Substrate> {
         open(&self.kind, self.folder.path())
     }
 
-    /// Whoever used it is gone, and somebody else comes.
+    /// Replaces the handle, as after a restart of the process that used it.
     pub(crate) fn reopen(&mut self) {
         self.substrate = self.second_handle();
     }
 
-    /// Starts a session and gives its target.
+    /// Starts a session and returns its target.
     pub(crate) async fn spawn(&self, name: &str, program: &Program) -> Target {
         let name = named(name);
         self.substrate().spawn(&name, program, SIZE).await.unwrap();
@@ -103,7 +104,7 @@ impl TestSubstrate {
         self.substrate().panes(&named(name)).await.unwrap()
     }
 
-    /// Waits until the last lines of a pane satisfy; says what they were instead.
+    /// Waits until the last lines of a pane match; panics with what they were instead.
     pub(crate) async fn wait_for_lines(
         &self,
         target: &Target,
@@ -125,7 +126,8 @@ impl TestSubstrate {
         self.wait_for_lines(target, |lines| lines.iter().any(|other| other == line)).await;
     }
 
-    /// Asks [`crate::programs::size`] until it sees this: tmux gives a size to a terminal a moment after it says it.
+    /// Queries [`crate::programs::size`] until it sees this: tmux resizes a terminal a moment after
+    /// it reports the size.
     pub(crate) async fn wait_for_size(&self, target: &Target, rows_and_cols: &str) {
         self.wait_for_line(target, "ready").await;
         self.until(rows_and_cols, || async {
@@ -141,7 +143,7 @@ impl TestSubstrate {
         self.wait_for_lines(target, |lines| lines.last().is_some_and(|last| last == line)).await;
     }
 
-    /// Waits until the screen satisfies.
+    /// Waits until the screen matches.
     pub(crate) async fn wait_for_screen(
         &self,
         target: &Target,
@@ -159,7 +161,7 @@ impl TestSubstrate {
         }
     }
 
-    /// Waits for something that is asked for again and again.
+    /// Waits for a condition by polling.
     pub(crate) async fn until<F: Future<Output = bool>>(&self, what: &str, ask: impl Fn() -> F) {
         let end = Instant::now() + TIMEOUT;
         while !ask().await {
@@ -169,15 +171,15 @@ impl TestSubstrate {
     }
 }
 
-fn open(ground: &SubstrateKind, folder: &Path) -> Box<dyn Substrate> {
-    match ground {
+fn open(kind: &SubstrateKind, folder: &Path) -> Box<dyn Substrate> {
+    match kind {
         SubstrateKind::Native => Box::new(native(folder)),
         SubstrateKind::Tmux => Box::new(TmuxSubstrate::new(TmuxServerAddr::own(folder))),
         SubstrateKind::Fake(fake) => Box::new(fake.clone()),
     }
 }
 
-/// Native sessions in a folder. The example is the fork_server: cargo builds it with the tests.
+/// Native sessions in a folder. The example is the fork server: cargo builds it with the tests.
 pub(crate) fn native(folder: &Path) -> NativeSubstrate {
     let fork_server =
         ForkServer::new(example(), vec!["fork-server".into()], folder.join("keepers.log"));
@@ -204,7 +206,7 @@ fn pid(number: u32) -> Pid {
     Pid::from_raw(number.try_into().unwrap()).unwrap()
 }
 
-/// Whether a process runs; one that only waits to be reaped does not.
+/// Whether a process runs; a zombie does not.
 pub(crate) fn is_alive(number: u32) -> bool {
     let stat = fs::read_to_string(format!("/proc/{number}/stat")).unwrap_or_default();
     let is_zombie = stat.rsplit(')').next().unwrap_or_default().starts_with(" Z");

@@ -38,7 +38,7 @@ async fn somebody_elses_server_is_used_and_never_started() {
     assert_eq!(server.names().await, ["a", "x"], "it is not ours to end");
 }
 
-/// The server dies behind our back: nothing is listed, and the next session starts it again.
+/// The server dies without our doing: nothing is listed, and the next session starts it again.
 #[tokio::test]
 async fn a_server_that_went_is_an_empty_list() {
     let server = TestSubstrate::tmux();
@@ -50,7 +50,7 @@ async fn a_server_that_went_is_an_empty_list() {
     assert_eq!(server.names().await, ["b"]);
 }
 
-/// A person renames a session as nobody could here; it is not listed, and does no harm.
+/// A session whose name is not valid here is not listed, and does no harm.
 #[tokio::test]
 async fn a_session_without_a_name_for_us_is_left_alone() {
     let server = TestSubstrate::tmux();
@@ -70,10 +70,10 @@ async fn a_dot_and_a_line_are_one_to_tmux() {
     assert!(matches!(refused, Error::SessionNotFound(_)), "{refused:?}");
 }
 
-/// A tmux that writes down what its control client is told.
+/// A tmux that records the input of its control client.
 fn listening_tmux(server: &TestSubstrate) -> TmuxServerAddr {
     let (program, folder) = (server.folder().join("tmux"), server.folder().display());
-    // The client itself is the child that is ended with its connection.
+    // The client itself is the child that is killed with its connection.
     let script = format!(
         "#!/bin/sh\n[ \"$1\" = -V ] && exec tmux -V\nmkfifo '{folder}/pipe'\nexec 3<&0\n\
          tee '{folder}/told' <&3 >'{folder}/pipe' &\nexec tmux \"$@\" <'{folder}/pipe' 3<&-\n",

@@ -1,4 +1,4 @@
-//! Keepers that do not answer whoever comes after their server.
+//! Keepers that do not answer the next server.
 
 use std::path::Path;
 use std::time::Duration;
@@ -15,7 +15,7 @@ use tokio::time::timeout;
 
 use crate::test_substrate::{SIZE, TIMEOUT, example};
 
-fn ground(folder: &Path) -> NativeBackend {
+fn backend(folder: &Path) -> NativeBackend {
     let fork_server =
         ForkServer::new(example(), vec!["fork-server".into()], folder.join("keepers.log"));
     NativeBackend::new(folder.to_owned(), fork_server)
@@ -29,7 +29,7 @@ struct StoppedKeeper {
     unresponsive: UnresponsivePane,
 }
 
-/// A keeper that goes on with nobody if its test fails is ended.
+/// Kills the keeper if its test fails.
 struct KeeperKillGuard(Pid);
 
 impl Drop for KeeperKillGuard {
@@ -44,7 +44,7 @@ impl StoppedKeeper {
     async fn new() -> Self {
         let folder = TempDir::with_prefix("paned-adopt-").unwrap();
         let text = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect();
-        let order = SpawnSpec {
+        let spec = SpawnSpec {
             id: "a".parse().unwrap(),
             program: "/bin/sh".into(),
             argv: text(&["sh", "-c", "echo hello; exec cat"]),
@@ -57,21 +57,21 @@ impl StoppedKeeper {
             followed: false,
             record: "{}".into(),
         };
-        let link = ground(folder.path()).spawn(order).await.unwrap();
-        let output = link.output.clone();
-        let said = async {
+        let handle = backend(folder.path()).spawn(spec).await.unwrap();
+        let output = handle.output.clone();
+        let printed = async {
             while output.lines() == 0 {
                 crate::test_substrate::pause().await;
             }
         };
-        timeout(TIMEOUT, said).await.expect("it says hello");
-        drop(link);
+        timeout(TIMEOUT, printed).await.expect("it says hello");
+        drop(handle);
         let tape = folder.path().join("panes/a/tape");
         let tape = paned_keeper::tape::TapeReader::open(&tape).unwrap();
         let pid = |number: u32| Pid::from_raw(number.try_into().unwrap()).unwrap();
         let (program, keeper) = (pid(tape.pid().unwrap()), KeeperKillGuard(pid(tape.keeper())));
         kill_process(keeper.0, Signal::STOP).unwrap();
-        let mut found = ground(folder.path()).recover().await.unwrap();
+        let mut found = backend(folder.path()).recover().await.unwrap();
         let RecoveredState::Unresponsive(unresponsive) = found.remove(0).state else {
             panic!("its keeper lives")
         };
@@ -90,28 +90,28 @@ async fn a_stopped_keeper_is_waited_for_and_its_output_is_read_meanwhile() {
     assert_eq!(&bytes[..read], b"hello\r\n");
     kill_process(keeper.0, Signal::CONT).unwrap();
     let state = timeout(TIMEOUT, unresponsive.pending).await.expect("it answers");
-    let RecoveredState::Alive(link) = state else { panic!("{state:?}") };
-    end(link).await;
+    let RecoveredState::Alive(handle) = state else { panic!("{state:?}") };
+    end(handle).await;
     drop(folder);
 }
 
-/// Types into it what ends it, so that it is seen to hear.
-async fn end(link: PaneHandle) {
-    let PaneHandle { commands, driver: carrier, events: mut facts, .. } = link;
-    let carrying = tokio::spawn(carrier);
+/// Types the end-of-file key, which shows that the keeper reads.
+async fn end(handle: PaneHandle) {
+    let PaneHandle { commands, driver, mut events, .. } = handle;
+    let driving = tokio::spawn(driver);
     let (reply, answer) = oneshot::channel();
     commands.send(PaneCommand::Input(vec![b"\x04".to_vec()], reply)).await.unwrap();
     assert!(timeout(TIMEOUT, answer).await.unwrap().unwrap().is_ok());
     let ended = async {
-        while let Some(fact) = facts.recv().await {
-            if matches!(fact, PaneEvent::Exited(_)) {
+        while let Some(event) = events.recv().await {
+            if matches!(event, PaneEvent::Exited(_)) {
                 return;
             }
         }
         panic!("it never ended");
     };
     timeout(TIMEOUT, ended).await.expect("it ends");
-    carrying.abort();
+    driving.abort();
 }
 
 #[tokio::test]
@@ -121,6 +121,6 @@ async fn a_stopped_keeper_that_is_killed_is_lost() {
     kill_process(keeper.0, Signal::KILL).unwrap();
     let state = timeout(TIMEOUT, unresponsive.pending).await.expect("it is gone");
     assert!(matches!(state, RecoveredState::Lost(Some(_))), "{state:?}");
-    // Its terminal is gone, and so may it be by now.
+    // Its terminal is gone, and the program may be, too.
     let _ = kill_process(program, Signal::KILL);
 }

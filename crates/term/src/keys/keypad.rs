@@ -1,8 +1,9 @@
-//! The keys of the keypad: what each types, and what it is called where it is told apart.
+//! The keys of the keypad: the character that each types, and its code in application mode and in
+//! the kitty protocol.
 
 use super::KeyCode;
 
-/// A key of the keypad, as it is with num lock on.
+/// A key of the keypad, with num lock on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum KeypadKey {
     /// 0 to 9.
@@ -21,7 +22,7 @@ pub(super) enum KeypadKey {
 const KP_0: u32 = 57399;
 
 impl KeypadKey {
-    /// What it types.
+    /// The character that it types.
     pub(super) fn typed(self) -> char {
         match self {
             Self::Digit(digit) => char::from(b'0' + digit),
@@ -67,7 +68,7 @@ impl KeypadKey {
     }
 }
 
-/// The keys of the keypad by name: first the name we write, then the others we read.
+/// The keys of the keypad by name: first the name we write, then the aliases we read.
 pub(super) const NAMED: &[(KeyCode, &[&str])] = &[
     (KeyCode::Keypad(KeypadKey::Digit(0)), &["kp_0"]),
     (KeyCode::Keypad(KeypadKey::Digit(1)), &["kp_1"]),

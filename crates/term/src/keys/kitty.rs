@@ -1,16 +1,16 @@
-//! Keys as the kitty keyboard protocol writes them, for programs that switched it on.
+//! Encodes keys in the kitty keyboard protocol, for programs that switched it on.
 //!
-//! Only presses: a press is what is meant where a sequence does not say.
+//! Only presses: a sequence without an event type is a press.
 
 use super::{Key, KeyCode, Modifiers, typed_char, uppercase};
 
-/// Keys that would be mistaken for others are escape codes.
+/// Ambiguous keys are sent as escape codes.
 const DISAMBIGUATE: u8 = 1;
-/// The shifted key is told beside the key.
+/// The shifted key is reported beside the key.
 const ALTERNATES: u8 = 4;
-/// Keys that type text are escape codes too.
+/// Keys that type text are sent as escape codes too.
 const ALL: u8 = 8;
-/// Escape codes tell the text.
+/// Escape codes include the text.
 const TEXT: u8 = 16;
 
 /// The number of F13; the next ones follow.
@@ -27,19 +27,19 @@ pub(super) enum KeyEscapeForm {
     Unicode(u32),
 }
 
-/// Whether these flags change what a press becomes.
+/// Whether these flags change the encoding of a press.
 pub(super) fn is_on(flags: u8) -> bool {
     flags & (DISAMBIGUATE | ALL) != 0
 }
 
-/// Whether a key only switches what others type. Programs are told of these only if they want to know of all keys.
+/// Whether it is a lock key. Lock keys are reported only to programs that ask for all keys.
 pub(super) fn is_lock(code: KeyCode) -> bool {
     matches!(code, KeyCode::CapsLock | KeyCode::NumLock | KeyCode::ScrollLock)
 }
 
-/// The bytes of a key, unless the program has not asked to be told of it.
+/// The bytes of a key; `None` if the program has not asked for reports of it.
 pub(super) fn encode(key: Key, flags: u8) -> Option<Vec<u8>> {
-    let Key { code, modifiers: held } = key;
+    let Key { code, modifiers } = key;
     if flags & ALL == 0 && is_lock(code) {
         return None;
     }
@@ -50,7 +50,7 @@ pub(super) fn encode(key: Key, flags: u8) -> Option<Vec<u8>> {
     }
     Some(match form(code) {
         KeyEscapeForm::Unicode(number) => unicode(key, number, flags),
-        other @ (KeyEscapeForm::Letter(_) | KeyEscapeForm::Tilde(_)) => sequence(other, held),
+        other @ (KeyEscapeForm::Letter(_) | KeyEscapeForm::Tilde(_)) => sequence(other, modifiers),
     })
 }
 
@@ -75,7 +75,7 @@ pub(super) fn form(code: KeyCode) -> KeyEscapeForm {
         KeyCode::F(1) => KeyEscapeForm::Letter('P'),
         KeyCode::F(2) => KeyEscapeForm::Letter('Q'),
         KeyCode::F(4) => KeyEscapeForm::Letter('S'),
-        // The numbers skip where the rows of keys on a VT220 had a gap.
+        // The numbers have gaps where the rows of keys on a VT220 had gaps.
         KeyCode::F(number @ ..=5) => KeyEscapeForm::Tilde(10 + number),
         KeyCode::F(number @ ..=10) => KeyEscapeForm::Tilde(11 + number),
         KeyCode::F(number @ ..=12) => KeyEscapeForm::Tilde(12 + number),
@@ -90,30 +90,30 @@ pub(super) fn form(code: KeyCode) -> KeyEscapeForm {
     }
 }
 
-/// An escape code with nothing but the key and what is held.
-pub(super) fn sequence(form: KeyEscapeForm, held: Modifiers) -> Vec<u8> {
-    let is_bare = held == Modifiers::default();
-    let held = held.number();
+/// An escape code with only the key and its modifiers.
+pub(super) fn sequence(form: KeyEscapeForm, modifiers: Modifiers) -> Vec<u8> {
+    let is_bare = modifiers == Modifiers::default();
+    let param = modifiers.number();
     let text = match form {
         KeyEscapeForm::Letter(letter) if is_bare => format!("\x1b[{letter}"),
-        KeyEscapeForm::Letter(letter) => format!("\x1b[1;{held}{letter}"),
+        KeyEscapeForm::Letter(letter) => format!("\x1b[1;{param}{letter}"),
         KeyEscapeForm::Tilde(number) if is_bare => format!("\x1b[{number}~"),
-        KeyEscapeForm::Tilde(number) => format!("\x1b[{number};{held}~"),
+        KeyEscapeForm::Tilde(number) => format!("\x1b[{number};{param}~"),
         KeyEscapeForm::Unicode(number) if is_bare => format!("\x1b[{number}u"),
-        KeyEscapeForm::Unicode(number) => format!("\x1b[{number};{held}u"),
+        KeyEscapeForm::Unicode(number) => format!("\x1b[{number};{param}u"),
     };
     text.into_bytes()
 }
 
-/// An escape code with as much about the key as the program wants to know.
+/// An escape code with as much about the key as the program asked for.
 fn unicode(key: Key, number: u32, flags: u8) -> Vec<u8> {
-    let held = key.modifiers.number();
+    let param = key.modifiers.number();
     let shifted = shifted(key, flags).map_or(String::new(), |c| format!(":{}", u32::from(c)));
     match text(key).filter(|_| flags & TEXT != 0).map(u32::from) {
-        Some(text) if held == 1 => format!("\x1b[{number};;{text}u"),
-        Some(text) => format!("\x1b[{number}{shifted};{held};{text}u"),
-        None if held == 1 => format!("\x1b[{number}u"),
-        None => format!("\x1b[{number}{shifted};{held}u"),
+        Some(text) if param == 1 => format!("\x1b[{number};;{text}u"),
+        Some(text) => format!("\x1b[{number}{shifted};{param};{text}u"),
+        None if param == 1 => format!("\x1b[{number}u"),
+        None => format!("\x1b[{number}{shifted};{param}u"),
     }
     .into_bytes()
 }
@@ -128,14 +128,15 @@ fn text(key: Key) -> Option<char> {
     (key.modifiers.is_text() && !c.is_control()).then_some(c)
 }
 
-/// What stays as it was, so that `reset` can be typed after a program died without switching back.
+/// Keys that keep their legacy byte, so that `reset` can be typed after a program died without
+/// switching the protocol off.
 fn legacy_byte(key: Key) -> Option<char> {
-    let kept = [(KeyCode::Enter, '\r'), (KeyCode::Tab, '\t'), (KeyCode::Backspace, '\x7f')];
-    let found = kept.into_iter().find(|(code, _)| *code == key.code);
+    let legacy = [(KeyCode::Enter, '\r'), (KeyCode::Tab, '\t'), (KeyCode::Backspace, '\x7f')];
+    let found = legacy.into_iter().find(|(code, _)| *code == key.code);
     found.filter(|_| key.modifiers == Modifiers::default()).map(|(_, c)| c)
 }
 
-/// The capital that shift makes of a key, where a program wants to be told.
+/// The shifted character of a key, if the program asked for alternates.
 fn shifted(key: Key, flags: u8) -> Option<char> {
     let KeyCode::Char(c) = key.code else {
         return None;

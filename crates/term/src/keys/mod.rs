@@ -1,6 +1,7 @@
-//! Keys by name, and the bytes they become in the modes a screen is in.
+//! Keys by name, and their encoding in the modes of a screen.
 //!
-//! A key is what it types: keyboard layouts are not known here, nor is letting go of a key. The keypad is one with num lock on.
+//! A key is identified by what it types: keyboard layouts and key releases are not modelled. The
+//! keypad has num lock on.
 
 mod keypad;
 mod kitty;
@@ -20,17 +21,17 @@ use unencodable::KeyRequirement;
 
 use crate::screen::view::ScreenModes;
 
-/// A key and what is held down with it. Read one from its name, as in `ctrl+c`.
+/// A key and its modifiers. Parse one from its name, as in `ctrl+c`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Key {
     code: KeyCode,
     modifiers: Modifiers,
 }
 
-/// What is pressed.
+/// The key without modifiers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum KeyCode {
-    /// What types a character: never a control character, and small where it could be a capital.
+    /// A key that types a character: never a control character, and lower case if there is a pair.
     Char(char),
     Enter,
     Esc,
@@ -57,12 +58,12 @@ enum KeyCode {
     ScrollLock,
 }
 
-/// The modifiers that are held down, as the bits that terminals number them with.
+/// The pressed modifiers, as the bits that terminals use for them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 struct Modifiers(u8);
 
 impl Key {
-    /// The bytes that a terminal in these modes sends when the key is pressed. Never none.
+    /// The bytes that a terminal in these modes sends when the key is pressed. Never empty.
     ///
     /// # Errors
     ///
@@ -78,7 +79,8 @@ impl Key {
         legacy::encode(*self, modes).ok_or_else(|| needed(needs))
     }
 
-    /// The bytes that tmux gives to a program in one of its panes, whatever it asked of its keyboard: tmux alone knows.
+    /// The bytes that tmux sends to a program in one of its panes. The keyboard modes that the
+    /// program asked for do not matter: only tmux knows them.
     ///
     /// # Errors
     ///
@@ -87,17 +89,18 @@ impl Key {
         tmux::encode(*self, modes).ok_or_else(|| UnencodableKey::new(*self, KeyRequirement::NoTmux))
     }
 
-    /// The key that types this character, where it is one.
+    /// The key that types this character, if there is one.
     ///
-    /// A capital is its small letter with shift; but `Ctrl+C` is what everyone writes for `ctrl+c`.
-    fn typing(c: char, held: Modifiers) -> Option<Self> {
-        let is_caseless = held.has(Modifiers::CTRL) || held.has(Modifiers::SUPER);
-        let (c, held) = match lowercase(c) {
-            Some(small) if is_caseless => (small, held),
-            Some(small) => (small, held.with(Modifiers::SHIFT)),
-            None => (c, held),
+    /// An upper-case letter is the lower-case key with shift, except with ctrl or super: users
+    /// write `Ctrl+C` for `ctrl+c`.
+    fn typing(c: char, modifiers: Modifiers) -> Option<Self> {
+        let is_caseless = modifiers.has(Modifiers::CTRL) || modifiers.has(Modifiers::SUPER);
+        let (c, modifiers) = match lowercase(c) {
+            Some(small) if is_caseless => (small, modifiers),
+            Some(small) => (small, modifiers.with(Modifiers::SHIFT)),
+            None => (c, modifiers),
         };
-        (!c.is_control()).then_some(Self { code: KeyCode::Char(c), modifiers: held })
+        (!c.is_control()).then_some(Self { code: KeyCode::Char(c), modifiers })
     }
 }
 
@@ -115,24 +118,24 @@ impl Modifiers {
         Self(self.0 | other.0)
     }
 
-    /// Whether nothing is held, or nothing but shift: then a character is text.
+    /// Whether no modifier but shift is pressed, so that a character is text.
     fn is_text(self) -> bool {
         self.0 & !Self::SHIFT.0 == 0
     }
 
-    /// The number that stands for them in escape sequences; 1 is nothing held.
+    /// The parameter that encodes them in escape sequences; 1 is no modifier.
     fn number(self) -> u8 {
         1 + self.0
     }
 }
 
-/// The small letter of a capital, where they are a pair.
+/// The lower-case letter of an upper-case one, if they are a pair.
 fn lowercase(c: char) -> Option<char> {
     let small = single_char(c.to_lowercase())?;
     (small != c && single_char(small.to_uppercase()) == Some(c)).then_some(small)
 }
 
-/// The capital of a small letter, where they are a pair.
+/// The upper-case letter of a lower-case one, if they are a pair.
 fn uppercase(c: char) -> Option<char> {
     single_char(c.to_uppercase()).filter(|&capital| lowercase(capital) == Some(c))
 }
@@ -142,8 +145,8 @@ fn single_char(mut chars: impl Iterator<Item = char>) -> Option<char> {
     chars.next().is_none().then_some(first)
 }
 
-/// The character that a key types with what is held.
-fn typed_char(c: char, held: Modifiers) -> char {
-    let shifted = held.has(Modifiers::SHIFT).then(|| uppercase(c)).flatten();
+/// The character that a key types with these modifiers.
+fn typed_char(c: char, modifiers: Modifiers) -> char {
+    let shifted = modifiers.has(Modifiers::SHIFT).then(|| uppercase(c)).flatten();
     shifted.unwrap_or(c)
 }

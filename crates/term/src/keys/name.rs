@@ -1,4 +1,4 @@
-//! The names of keys, read in every spelling people use and written in one.
+//! The names of keys: many spellings are parsed, one is written.
 
 use std::error::Error;
 use std::fmt::{self, Write as _};
@@ -7,7 +7,7 @@ use std::str::FromStr;
 use super::suggest::suggest;
 use super::{Key, KeyCode, Modifiers, keypad};
 
-/// Every key that has a name, but for the keypad's: first the name we write, then the others we read.
+/// Every key with a name except the keypad's: first the name we write, then the aliases we read.
 const NAMED: &[(KeyCode, &[&str])] = &[
     (KeyCode::Enter, &["enter", "return", "cr"]),
     (KeyCode::Esc, &["esc", "escape"]),
@@ -56,20 +56,20 @@ const NAMED: &[(KeyCode, &[&str])] = &[
     (KeyCode::ScrollLock, &["scrolllock"]),
 ];
 
-/// Characters that are hard to write where they also mean something else.
+/// Names for characters that have another meaning in key names.
 const SPELLED_CHARS: &[(&str, char)] = &[("plus", '+'), ("minus", '-'), ("lt", '<'), ("gt", '>')];
 
-/// What tmux and others call `shift+tab`.
+/// Names of `shift+tab` in tmux and elsewhere.
 const BACKTAB: &[&str] = &["btab", "backtab"];
 
-/// What programs write for a key, and the key.
+/// Escapes that callers write for a key, to suggest its name.
 const WRITTEN: &[(&str, &[&str])] = &[
     ("enter", &["\n", "\r", "\\n", "\\r"]),
     ("tab", &["\t", "\\t"]),
     ("esc", &["\u{1b}", "\\e", "\\x1b", "\\033"]),
 ];
 
-/// The modifiers in the order they are written, with the other names we read.
+/// The modifiers in the order they are written, with their aliases.
 const MODIFIERS: &[(Modifiers, &[&str])] = &[
     (Modifiers::CTRL, &["ctrl", "control", "c"]),
     (Modifiers::ALT, &["alt", "meta", "opt", "option", "m", "a"]),
@@ -82,12 +82,12 @@ fn named() -> impl Iterator<Item = &'static (KeyCode, &'static [&'static str])> 
     NAMED.iter().chain(keypad::NAMED)
 }
 
-/// The names of the keys that are no single character, one for each.
+/// The names of the keys that are not a single character, one for each.
 pub fn names() -> impl Iterator<Item = &'static str> {
     named().filter_map(|(_, names)| names.first().copied())
 }
 
-/// No key has this name. Reads as a sentence that says which are near it.
+/// No key has this name. Displays as a sentence with suggestions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnknownKey {
     what: &'static str,
@@ -96,7 +96,7 @@ pub struct UnknownKey {
 }
 
 impl UnknownKey {
-    /// Blames the modifier where there is one in front, or else the name.
+    /// Reports the modifier in front if it looks misspelled, otherwise the name.
     fn of(rest: &str) -> Self {
         let head = split(rest).map_or("", |(head, _)| head);
         let modifiers = suggest(&plain(head), MODIFIERS.iter().flat_map(|(_, names)| *names));
@@ -105,8 +105,9 @@ impl UnknownKey {
         }
         let names = named().flat_map(|(_, names)| *names).chain(BACKTAB);
         let meant = WRITTEN.iter().find(|(_, written)| written.contains(&rest));
-        let near = meant.map_or_else(|| suggest(&plain(rest), names), |(name, _)| vec![*name]);
-        Self { what: "key", name: shorten(rest), suggestions: near }
+        let suggestions =
+            meant.map_or_else(|| suggest(&plain(rest), names), |(name, _)| vec![*name]);
+        Self { what: "key", name: shorten(rest), suggestions }
     }
 }
 
@@ -127,20 +128,21 @@ impl Error for UnknownKey {}
 impl FromStr for Key {
     type Err = UnknownKey;
 
-    /// Reads `ctrl+c`, `C-c`, `^C`, `<C-c>`, `shift+tab`, `BTab`, `F5`, `PageUp`, `KP_Enter`, `plus`, `ä`.
+    /// Parses `ctrl+c`, `C-c`, `^C`, `<C-c>`, `shift+tab`, `BTab`, `F5`, `PageUp`, `KP_Enter`,
+    /// `plus`, `ä`.
     fn from_str(text: &str) -> Result<Self, UnknownKey> {
-        // As vim writes them.
+        // The notation of vim.
         let inner = text.strip_prefix('<').and_then(|text| text.strip_suffix('>'));
         let text = inner.filter(|inner| !inner.is_empty()).unwrap_or(text);
-        let (held, rest) = read_modifiers(text);
-        read_code(rest, held).ok_or_else(|| UnknownKey::of(rest))
+        let (modifiers, rest) = read_modifiers(text);
+        read_code(rest, modifiers).ok_or_else(|| UnknownKey::of(rest))
     }
 }
 
 impl fmt::Display for Key {
     /// Writes the one name that we use for the key, as in `ctrl+shift+up`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (_, names) in MODIFIERS.iter().filter(|(held, _)| self.modifiers.has(*held)) {
+        for (_, names) in MODIFIERS.iter().filter(|(one, _)| self.modifiers.has(*one)) {
             write!(f, "{}+", names[0])?;
         }
         let named = named().find(|(code, _)| *code == self.code);
@@ -151,23 +153,24 @@ impl fmt::Display for Key {
     }
 }
 
-/// Takes the modifiers off the front.
+/// Splits the modifiers off the front.
 fn read_modifiers(text: &str) -> (Modifiers, &str) {
-    let (mut held, mut rest) = (Modifiers::default(), text);
+    let mut modifiers = Modifiers::default();
+    let mut rest = text;
     while let Some((head, tail)) = split(rest) {
         let Some(modifier) = modifier(head) else {
             break;
         };
-        held = held.with(modifier);
+        modifiers = modifiers.with(modifier);
         rest = tail;
     }
     match rest.strip_prefix('^') {
-        Some(tail) if !tail.is_empty() => (held.with(Modifiers::CTRL), tail),
-        Some(_) | None => (held, rest),
+        Some(tail) if !tail.is_empty() => (modifiers.with(Modifiers::CTRL), tail),
+        Some(_) | None => (modifiers, rest),
     }
 }
 
-/// What is before and after the first `+` or `-`, where there is something on both sides.
+/// The parts before and after the first `+` or `-`, if neither is empty.
 fn split(text: &str) -> Option<(&str, &str)> {
     let (head, tail) = text.split_once(['+', '-'])?;
     (!head.is_empty() && !tail.is_empty()).then_some((head, tail))
@@ -175,36 +178,37 @@ fn split(text: &str) -> Option<(&str, &str)> {
 
 fn modifier(name: &str) -> Option<Modifiers> {
     let has = |names: &[&str]| names.iter().any(|known| known.eq_ignore_ascii_case(name));
-    MODIFIERS.iter().find(|(_, names)| has(names)).map(|(held, _)| *held)
+    MODIFIERS.iter().find(|(_, names)| has(names)).map(|(modifier, _)| *modifier)
 }
 
-fn read_code(name: &str, held: Modifiers) -> Option<Key> {
+fn read_code(name: &str, modifiers: Modifiers) -> Option<Key> {
     if let Some(c) = super::single_char(name.chars()) {
-        return Key::typing(c, held);
+        return Key::typing(c, modifiers);
     }
-    let (said, name) = (name, plain(name));
+    let original = name;
+    let name = plain(name);
     if let Some((_, c)) = SPELLED_CHARS.iter().find(|(spelt, _)| *spelt == name) {
-        return Key::typing(*c, held);
+        return Key::typing(*c, modifiers);
     }
     if BACKTAB.contains(&name.as_str()) {
-        return Some(Key { code: KeyCode::Tab, modifiers: held.with(Modifiers::SHIFT) });
+        return Some(Key { code: KeyCode::Tab, modifiers: modifiers.with(Modifiers::SHIFT) });
     }
-    let is_it = |known: &&str| known.eq_ignore_ascii_case(said) || is_plain(known, &name);
+    let is_it = |known: &&str| known.eq_ignore_ascii_case(original) || is_plain(known, &name);
     let (code, _) = named().find(|(_, names)| names.iter().any(&is_it))?;
-    Some(Key { code: *code, modifiers: held })
+    Some(Key { code: *code, modifiers })
 }
 
-/// Whether a name we know is this one without its looks.
+/// Whether a known name matches this normalized one.
 fn is_plain(known: &str, plain: &str) -> bool {
     known.chars().filter(|c| *c != '_').eq(plain.chars())
 }
 
-/// A name without its looks: `Page-Up`, `PAGE_UP` and `pageup` are one.
+/// Normalizes a name: `Page-Up`, `PAGE_UP` and `pageup` are the same.
 fn plain(name: &str) -> String {
     name.to_ascii_lowercase().replace(['-', '_', ' '], "")
 }
 
-/// What is said back of a name that may be anything.
+/// The name as an error shows it: shortened and escaped, because it may be anything.
 fn shorten(name: &str) -> String {
     const MAX: usize = 32;
     let cut: String = name.chars().take(MAX).collect();

@@ -1,12 +1,12 @@
-//! The known names nearest to one that is not known.
+//! Suggests known names for a misspelled one.
 
-/// How many are suggested.
+/// The maximum number of suggestions.
 const MAX: usize = 3;
 
-/// Longer names are no misspelling of any name we know.
+/// Longer names are not a misspelling of any known name.
 const LONGEST: usize = 16;
 
-/// The nearest names, those with the fewest mistakes first; none where all are far.
+/// The nearest names, those with the smallest edit distance first; empty if none is near.
 pub(super) fn suggest<'a>(
     name: &str,
     known: impl IntoIterator<Item = &'a &'static str>,
@@ -20,15 +20,16 @@ pub(super) fn suggest<'a>(
     let mut found: Vec<(usize, &str)> = known
         .into_iter()
         .map(|&known| (edit_distance(&name, known), known))
-        .filter(|&(mistakes, known)| mistakes <= most && mistakes < known.len().min(name.len()))
+        .filter(|&(distance, known)| distance <= most && distance < known.len().min(name.len()))
         .collect();
-    found.sort_by_key(|(mistakes, _)| *mistakes);
+    found.sort_by_key(|(distance, _)| *distance);
     found.into_iter().take(MAX).map(|(_, known)| known).collect()
 }
 
-/// How many letters have to be added, left out or replaced to get from one to the other.
+/// The Levenshtein distance: how many letters must be added, removed or replaced.
 fn edit_distance(name: &[char], known: &str) -> usize {
-    // `row[i]` is the answer for the first `i` letters of the name and the letters of `known` so far.
+    // `row[i]` is the distance between the first `i` letters of the name and the letters of `known`
+    // so far.
     let mut row: Vec<usize> = (0..=name.len()).collect();
     for (at, letter) in known.chars().enumerate() {
         let mut diagonal = row[0];

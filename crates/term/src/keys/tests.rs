@@ -1,4 +1,4 @@
-//! Names in, bytes out, for the old keyboard and for kitty's.
+//! Names in, bytes out, for the legacy keyboard and for kitty's.
 
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -35,7 +35,7 @@ fn check(names: &str, expect: &str) {
     check_in(OLD, names, expect);
 }
 
-/// With flags of the kitty keyboard protocol. It knows no application cursor keys.
+/// With flags of the kitty keyboard protocol. It has no application cursor keys.
 #[track_caller]
 fn check_kitty(flags: u8, names: &str, expect: &str) {
     check_in(ScreenModes { kitty_keyboard: flags, ..OLD }, names, expect);
@@ -51,7 +51,8 @@ fn check_names(names: &str) {
     }
 }
 
-/// None of these keys, which are separated by blanks, can be pressed in these modes; with `KEY` for its name.
+/// None of these keys, which are separated by blanks, has bytes in these modes; with `KEY` for its
+/// name.
 #[track_caller]
 fn check_refused(modes: ScreenModes, names: &str, expect: &str) {
     for name in names.split(' ') {
@@ -305,7 +306,7 @@ fn a_name_far_from_all_gets_examples() {
     check_unknown(&long, &format!("no key is called `{}…`; {such}", &long[..32]));
 }
 
-/// Bytes, or a sentence; bytes for certain if the program wants to know of all keys.
+/// Bytes, or a sentence; always bytes if the program asked for all keys.
 fn is_answered(key: Key, modes: &ScreenModes) -> bool {
     match key.encode(modes) {
         Ok(bytes) => !bytes.is_empty() && String::from_utf8(bytes).is_ok(),

@@ -1,4 +1,4 @@
-//! Keys as tmux writes them for the programs in its panes: as xterm does, but for two.
+//! Encodes keys as tmux does for the programs in its panes: as xterm, except home and end.
 
 use super::{Key, KeyCode, Modifiers, legacy};
 use crate::screen::view::ScreenModes;

@@ -1,23 +1,24 @@
-//! Keys that cannot be pressed at the keyboard a program has asked for.
+//! Errors for keys that have no bytes in the program's keyboard mode.
 
 use std::error::Error;
 use std::fmt;
 
 use super::Key;
 
-/// There are no bytes for this key that the program would understand. Reads as a sentence that says when there are.
+/// There are no bytes for this key that the program would understand. Displays as a sentence that
+/// says when there are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UnencodableKey {
     key: Key,
     needs: KeyRequirement,
 }
 
-/// What would have to be for a key to have bytes.
+/// The condition under which the key has bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum KeyRequirement {
     /// The kitty keyboard protocol.
     Kitty,
-    /// The same with the flag to report all keys.
+    /// The kitty keyboard protocol with the flag to report all keys.
     AllKeys,
     /// Another terminal than tmux.
     NoTmux,

@@ -1,6 +1,8 @@
-//! Lines that never print over what they printed: all text in a row, whatever is between.
+//! A fast path for lines that never overwrite what they printed: all text in a row, whatever is
+//! between.
 //!
-//! Much cheaper than a [`Row`](super::row::Row), and it gives up at the first step that needs one.
+//! Much cheaper than a [`CellRow`](super::row::CellRow). It gives up at the first token that needs
+//! one.
 
 use unicode_width::UnicodeWidthChar;
 
@@ -17,21 +19,21 @@ struct AppendOnlyLine {
     /// Where the next character goes.
     col: usize,
     saved: usize,
-    /// How many cells a row would have filled so far, if not less.
+    /// An upper bound of the cells that a row would have filled so far.
     spent: usize,
 }
 
-/// What is left to read of a line; nothing if that takes a row of cells to know.
+/// The visible text of a line; `None` if only a row of cells can determine it.
 pub(super) fn draw(sets: Charsets, raw: &[u8]) -> Option<String> {
     let text = Vec::with_capacity(raw.len());
-    let mut flow = AppendOnlyLine { text, ..AppendOnlyLine::default() };
-    tokens::tokens(sets, raw).try_for_each(|(step, end)| flow.take(step, end))?;
-    String::from_utf8(flow.text).ok()
+    let mut line = AppendOnlyLine { text, ..AppendOnlyLine::default() };
+    tokens::tokens(sets, raw).try_for_each(|(token, end)| line.take(token, end))?;
+    String::from_utf8(line.text).ok()
 }
 
 impl AppendOnlyLine {
-    fn take(&mut self, step: LineToken<'_>, end: usize) -> Option<()> {
-        match step {
+    fn take(&mut self, token: LineToken<'_>, end: usize) -> Option<()> {
+        match token {
             LineToken::Print(bytes) => return self.print(bytes, end - bytes.len()),
             LineToken::Tabs(count) => self.col = (self.col / 8 + count) * 8,
             LineToken::BackTabs(count) => self.col = back_by_tabs(self.col, count),
@@ -46,7 +48,7 @@ impl AppendOnlyLine {
             LineToken::Erase(Erase::Right) if self.col == 0 => self.clear(),
             LineToken::Erase(Erase::Left) if self.end <= self.col + 1 => self.clear(),
             LineToken::Erase(Erase::Left) => return None,
-            // Right of the text there is nothing to change.
+            // There is nothing to change right of the text.
             LineToken::Erase(Erase::Right | Erase::Cells(_))
             | LineToken::Delete(_)
             | LineToken::Insert(_) => {
@@ -63,7 +65,7 @@ impl AppendOnlyLine {
         Some(())
     }
 
-    /// Goes to another row, as [`Row`](super::row::Row) does.
+    /// Moves to another row, as [`CellRow`](super::row::CellRow) does.
     fn jump_row(&mut self, to: Option<usize>) -> Option<()> {
         if self.end == 0 {
             self.col = 0;
@@ -73,7 +75,8 @@ impl AppendOnlyLine {
         Some(())
     }
 
-    /// Prints what begins after so many bytes. What would be too much for a row is left to it to cut.
+    /// Prints text that starts at this byte of the line. Gives up near the row's limits, so that
+    /// the row does the cutting.
     fn print(&mut self, bytes: &[u8], start: usize) -> Option<()> {
         let gap = self.col.checked_sub(self.end).filter(|_| self.col < max_cols(start))?;
         self.spent += gap;
@@ -96,7 +99,7 @@ impl AppendOnlyLine {
     }
 }
 
-/// How wide plain text is: each character counts for itself, as on a screen.
+/// The width of plain text: the sum of its characters' widths, as on a screen.
 fn cols(bytes: &[u8]) -> Option<usize> {
     if byte_kinds(bytes) == 0 {
         return Some(bytes.len());

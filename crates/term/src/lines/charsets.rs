@@ -1,36 +1,39 @@
-//! Which letters are drawn as lines and corners.
+//! Character sets: which letters are drawn as lines and corners.
 
 use memchr::{memchr, memchr2, memmem};
 
 use super::split;
 use super::tokens::LineTokenizer;
 
-/// The character sets of a terminal, as far as they matter: whether each draws lines, and which of them is used.
+/// The character sets of a terminal, as far as they matter here: whether each draws lines, and
+/// which one is active.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Charsets {
-    /// The first and the second: no others can be used for long.
+    /// G0 and G1; others cannot be selected for more than one character.
     lines: [bool; 2],
-    /// What they were when the cursor was saved.
+    /// The sets at the time when the cursor was saved.
     saved: [bool; 2],
-    /// Whether the second is used and not the first.
+    /// Whether G1 is active, not G0.
     shifted: bool,
 }
 
 impl Charsets {
-    /// What they are after some output, which begins with a line if anything is to be made of a sequence there.
+    /// The sets after some output. The output must start at a line's beginning; otherwise a
+    /// sequence that is cut there is not recognized.
     #[must_use]
     pub fn after(self, output: &[u8]) -> Self {
         if self == Self::default() && !may_switch_charset(output) {
             return self;
         }
         split(output).fold(self, |sets, line| {
-            let (mut reader, mut rest) = (LineTokenizer::new(sets), line);
-            while reader.next(&mut rest).is_some() {}
-            reader.charsets()
+            let mut tokenizer = LineTokenizer::new(sets);
+            let mut rest = line;
+            while tokenizer.next(&mut rest).is_some() {}
+            tokenizer.charsets()
         })
     }
 
-    /// Whether letters are drawn as lines.
+    /// Whether letters are drawn as lines now.
     #[must_use]
     pub fn is_line_drawing(self) -> bool {
         self.lines[usize::from(self.shifted)]
@@ -41,7 +44,7 @@ impl Charsets {
         self.shifted = on;
     }
 
-    /// `ESC ( 0` and its kin.
+    /// `ESC ( 0` and similar.
     pub(super) fn designate(&mut self, set: u8, kind: u8) {
         let Some(index) = b"()".iter().position(|mark| *mark == set) else { return };
         match kind {
@@ -62,14 +65,15 @@ impl Charsets {
     }
 }
 
-/// Whether there is something in some output that may have lines drawn where none were before: no is sure.
+/// Whether output may switch line drawing on. It may return `true` in vain, but never `false`
+/// wrongly.
 #[must_use]
 pub fn may_switch_charset(output: &[u8]) -> bool {
     const SO: u8 = 0x0e;
     const ESC: u8 = 0x1b;
-    // In plain text one pass is enough.
+    // For plain text one pass is enough.
     let Some(at) = memchr2(SO, ESC, output) else { return false };
     let rest = &output[at..];
-    let chooses = |choice: &[u8]| memmem::find(rest, choice).is_some();
-    memchr(SO, rest).is_some() || chooses(b"\x1b(0") || chooses(b"\x1b)0")
+    let designates = |sequence: &[u8]| memmem::find(rest, sequence).is_some();
+    memchr(SO, rest).is_some() || designates(b"\x1b(0") || designates(b"\x1b)0")
 }

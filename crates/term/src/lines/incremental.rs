@@ -1,59 +1,65 @@
-//! A line that comes in pieces.
+//! A line that arrives in pieces.
 
 use super::row::CellRow;
 use super::tokens::{LineToken, LineTokenizer};
 use super::{Charsets, TextLine};
 
-/// A line that is drawn piece by piece, in memory that does not grow with it. Where the pieces are cut, within
-/// characters and sequences too, makes no difference: it reads as [`clean`](super::clean) reads all of them in one.
+/// A line that is drawn piece by piece, in memory that does not grow with it. Pieces may be cut
+/// anywhere, even within characters and sequences: the result is the same as that of
+/// [`clean`](super::clean) for the whole line.
 #[derive(Clone, Debug)]
 pub struct IncrementalLine {
     tokenizer: LineTokenizer,
     row: CellRow,
-    /// The beginning of a character whose end has not come yet.
+    /// The first bytes of a character that is not complete yet.
     partial_char: Vec<u8>,
     max_chars: usize,
 }
 
 impl IncrementalLine {
-    /// A line, of which no more than so many characters will be looked at.
+    /// A line that is cut at this many characters.
     #[must_use]
     pub fn new(max_chars: usize) -> Self {
         Self::with_charsets(Charsets::default(), max_chars)
     }
 
-    /// The same of a line that begins in these character sets.
+    /// Like [`Self::new`], for a line that begins in these character sets.
     #[must_use]
     pub fn with_charsets(sets: Charsets, max_chars: usize) -> Self {
-        let (tokenizer, row) = (LineTokenizer::new(sets), CellRow::new(max_chars));
-        Self { tokenizer, row, partial_char: Vec::new(), max_chars }
+        Self {
+            tokenizer: LineTokenizer::new(sets),
+            row: CellRow::new(max_chars),
+            partial_char: Vec::new(),
+            max_chars,
+        }
     }
 
-    /// Takes the next piece, which holds no `\n`.
+    /// Feeds the next piece, which must not contain `\n`.
     pub fn feed(&mut self, piece: &[u8]) {
         self.feed_watched(piece, |_| {});
     }
 
-    /// The same, with a look at the line whenever it is about to be moved in or erased: that is what it said until then.
+    /// Like [`Self::feed`], but calls `watch` before every token that moves the cursor or erases,
+    /// while the text drawn so far is still there.
     pub fn feed_watched(&mut self, piece: &[u8], mut watch: impl FnMut(&Self)) {
         let mut rest = piece;
         self.complete_char(&mut rest);
-        while let Some(step) = self.tokenizer.next(&mut rest) {
+        while let Some(token) = self.tokenizer.next(&mut rest) {
             let taken = self.tokenizer.taken();
-            let (LineToken::Print(text) | LineToken::PrintLineDrawing(text)) = step else {
+            let (LineToken::Print(text) | LineToken::PrintLineDrawing(text)) = token else {
                 watch(self);
-                self.row.take(step, taken);
+                self.row.take(token, taken);
                 continue;
             };
             let unfinished = if rest.is_empty() { incomplete_suffix(text) } else { 0 };
-            let (text, held) = text.split_at(text.len() - unfinished);
-            let step = if matches!(step, LineToken::PrintLineDrawing(_)) {
+            let (text, partial) = text.split_at(text.len() - unfinished);
+            let token = if matches!(token, LineToken::PrintLineDrawing(_)) {
                 LineToken::PrintLineDrawing(text)
             } else {
                 LineToken::Print(text)
             };
-            self.row.take(step, taken - unfinished);
-            self.partial_char.extend_from_slice(held);
+            self.row.take(token, taken - unfinished);
+            self.partial_char.extend_from_slice(partial);
         }
     }
 
@@ -70,13 +76,13 @@ impl IncrementalLine {
         self.row.finish().cut_at(self.max_chars)
     }
 
-    /// Ends the character that the last piece began, or gives it up.
+    /// Completes the character that the last piece began, or gives it up.
     fn complete_char(&mut self, rest: &mut &[u8]) {
         while !self.partial_char.is_empty()
             && let Some((&next, after)) = rest.split_first()
         {
             self.partial_char.push(next);
-            let is_over = match str::from_utf8(&self.partial_char) {
+            let is_complete = match str::from_utf8(&self.partial_char) {
                 Ok(_) => true,
                 Err(error) if error.error_len().is_none() => false,
                 Err(_) => {
@@ -86,7 +92,7 @@ impl IncrementalLine {
             };
             *rest = after;
             self.tokenizer.skip(1);
-            if is_over {
+            if is_complete {
                 self.print_partial_char();
             }
         }
@@ -98,7 +104,7 @@ impl IncrementalLine {
     }
 }
 
-/// How many bytes at the end are the beginning of a character whose end may still come.
+/// How many bytes at the end are the start of a character that may still be completed.
 #[must_use]
 pub fn incomplete_suffix(text: &[u8]) -> usize {
     let is_begun = |&count: &usize| {

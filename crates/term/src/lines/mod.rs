@@ -1,8 +1,8 @@
-//! Lines of raw output as a person would read them.
+//! Cleans lines of raw output into the text that a user would read.
 //!
-//! A line stands alone: what an earlier one left behind (an open string, a mode, a cursor in another row)
-//! is not known here, but for the character sets, which whoever knows them says. Rows are not told apart, so every line is one row of unlimited width; what a move to another
-//! row separates is kept apart by a blank.
+//! Each line is cleaned on its own: state from earlier lines (an open string, a mode, the cursor in
+//! another row) is not known here, except the character sets, which the caller passes in. Every
+//! line is one row of unlimited width; a move to another row becomes a blank between the two texts.
 
 mod append_only;
 mod charsets;
@@ -23,22 +23,22 @@ pub use charsets::{Charsets, may_switch_charset};
 pub use incremental::{IncrementalLine, incomplete_suffix};
 pub use plain_lines::are_plain;
 
-/// What [`byte_kinds`] finds: control characters.
+/// A bit of [`byte_kinds`]: control characters.
 const CONTROL: u8 = 1;
-/// What [`byte_kinds`] finds: parts of characters beyond ASCII.
+/// A bit of [`byte_kinds`]: bytes beyond ASCII.
 const BEYOND_ASCII: u8 = 0x80;
 
 /// One line of text, without control characters.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TextLine<'a> {
-    /// What is left to read when the whole line has been printed.
+    /// The text that is visible after the whole line was printed.
     pub text: Cow<'a, str>,
-    /// Whether there was more than the text shows.
+    /// Whether the text was cut.
     pub cut: bool,
 }
 
 impl TextLine<'_> {
-    /// The same, cut at so many characters.
+    /// Cuts the line at this many characters.
     #[must_use]
     pub fn cut_at(self, max_chars: usize) -> Self {
         if self.text.len() <= max_chars {
@@ -49,22 +49,23 @@ impl TextLine<'_> {
         };
         let text = match self.text {
             Cow::Borrowed(text) => text[..end].into(),
-            // Copied, so that a short text does not hold on to the memory of a long one.
+            // Copied, so that a short text does not keep the memory of a long one.
             Cow::Owned(text) => text[..end].to_owned().into(),
         };
         Self { text, cut: true }
     }
 }
 
-/// One line of raw output (without its `\n`) as a person would read it, cut at so many characters.
+/// Cleans one line of raw output (without its `\n`) and cuts it at this many characters.
 ///
-/// Plain text is not copied. Printed blanks stay; those that were only moved over or erased go from the end.
+/// Plain text is not copied. Printed blanks stay; trailing cells that were only skipped or erased
+/// are dropped.
 #[must_use]
 pub fn clean(raw: &[u8], max_chars: usize) -> TextLine<'_> {
     clean_with_charsets(Charsets::default(), raw, max_chars)
 }
 
-/// The same of a line that begins in these character sets.
+/// Like [`clean`], for a line that begins in these character sets.
 #[must_use]
 pub fn clean_with_charsets(sets: Charsets, raw: &[u8], max_chars: usize) -> TextLine<'_> {
     let raw = without_returns(raw);
@@ -78,12 +79,12 @@ pub fn clean_with_charsets(sets: Charsets, raw: &[u8], max_chars: usize) -> Text
 }
 
 fn draw(sets: Charsets, raw: &[u8], max_chars: usize) -> TextLine<'static> {
-    let mut drawing = IncrementalLine::with_charsets(sets, max_chars);
-    drawing.feed(raw);
-    drawing.finish()
+    let mut line = IncrementalLine::with_charsets(sets, max_chars);
+    line.feed(raw);
+    line.finish()
 }
 
-/// The lines of some output, without their `\n`. What follows the last one is a line too, if there is any.
+/// The lines of some output, without their `\n`. Text after the last `\n` is a line too.
 pub fn split(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
     let mut rest = bytes;
     iter::from_fn(move || {
@@ -94,13 +95,14 @@ pub fn split(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
     })
 }
 
-/// Terminals end a line with `\r\n`, and programs that do so themselves end up with `\r\r\n`.
+/// Strips trailing `\r`s: terminals end a line with `\r\n`, and programs that do so themselves end
+/// up with `\r\r\n`.
 fn without_returns(raw: &[u8]) -> &[u8] {
     let returns = raw.iter().rev().take_while(|&&byte| byte == b'\r').count();
     &raw[..raw.len() - returns]
 }
 
-/// The bytes as text, if they mean no more than they say.
+/// The bytes as text, if there is nothing in them to interpret.
 fn plain(raw: &[u8]) -> Option<&str> {
     let kinds = byte_kinds(raw);
     if kinds & CONTROL != 0 {
@@ -111,31 +113,31 @@ fn plain(raw: &[u8]) -> Option<&str> {
     is_plain.then_some(text)
 }
 
-/// Which kinds of bytes there are beside printable ASCII.
+/// The kinds of bytes besides printable ASCII.
 fn byte_kinds(raw: &[u8]) -> u8 {
-    // Without a way out in its middle the loop takes many bytes at a time.
+    // No early exit, so that the loop can be vectorized.
     raw.iter().fold(0, |kinds, &byte| {
         kinds | u8::from(byte < 0x20) | u8::from(byte == 0x7f) | byte & BEYOND_ASCII
     })
 }
 
-/// Whether text holds a control character of those beyond ASCII, U+0080 to U+009F.
+/// Whether text holds a C1 control character, U+0080 to U+009F.
 fn has_c1(text: &[u8]) -> bool {
     memchr_iter(0xc2, text).any(|at| text.get(at + 1).is_some_and(|&byte| byte < 0xa0))
 }
 
-/// Whether the first character belongs to the one before it.
+/// Whether the first character combines with the one before it.
 fn starts_with_mark(text: &str) -> bool {
     text.chars().next().is_some_and(|c| c.width() == Some(0))
 }
 
-/// How many columns a line can take after so many bytes: tabs at every eighth, and more than any terminal
-/// has. Beyond that it is out to cost much, and is cut.
+/// The most columns that a line may use after this many bytes: enough for a tab in every byte, and
+/// more than any terminal has. A line that goes beyond it was made to be expensive, and is cut.
 fn max_cols(read: usize) -> usize {
     8 * read + 1024
 }
 
-/// How many cells can be filled or moved in a line after so many bytes.
+/// How many cells may be filled or moved in a line after this many bytes.
 fn cell_budget(read: usize) -> usize {
     32 * max_cols(read)
 }

@@ -1,27 +1,27 @@
-//! Whether many lines at once are plain, so that nobody needs to clean each of them.
+//! Checks whether many lines at once are plain, so that they need not be cleaned one by one.
 
 use memchr::{memchr_iter, memrchr};
 
 use super::{has_c1, starts_with_mark};
 
-/// How many bytes are looked at together.
+/// How many bytes are checked together.
 const STEP: usize = 64;
 
-/// Whether cleaning whole lines takes nothing from any of them but its end, and cuts none at so many
-/// characters.
+/// Whether cleaning would change none of these whole lines except for its line end, and cut none at
+/// this many characters.
 #[must_use]
 pub fn are_plain(bytes: &[u8], max_chars: usize) -> bool {
     are_short(bytes, max_chars) && (are_ascii(bytes) || are_plain_beyond_ascii(bytes))
 }
 
-/// Whether a stretch of output, cut anywhere, is nothing but printable ASCII in lines that end with `\n` or
-/// `\r\n`. A `\r` at its very end is not known to be the end of a line.
+/// Whether output, cut anywhere, is only printable ASCII in lines that end with `\n` or `\r\n`. A
+/// `\r` at its very end is not known to be the end of a line.
 fn are_ascii(bytes: &[u8]) -> bool {
     let Some((&last, before)) = bytes.split_last() else { return true };
     let (steps, rest) = before.as_chunks::<STEP>();
     let mut odd = [0; STEP];
     for (at, step) in steps.iter().enumerate() {
-        // The same bytes, one further.
+        // The same bytes, shifted by one.
         let (nexts, _) = bytes[at * STEP + 1..].as_chunks::<STEP>();
         for (odd, (&byte, &next)) in odd.iter_mut().zip(step.iter().zip(&nexts[0])) {
             *odd |= non_plain_bits(byte, next);
@@ -33,21 +33,22 @@ fn are_ascii(bytes: &[u8]) -> bool {
     odd.into_iter().fold(rest | non_plain_bits(last, 0), |all, odd| all | odd) == 0
 }
 
-/// Not 0 for whatever is neither printable ASCII nor the end of a line. Without a branch, so that many bytes
-/// are taken at a time.
+/// Not 0 for bytes that are neither printable ASCII nor a line end. Branch-free, so that the loop
+/// can be vectorized.
 fn non_plain_bits(byte: u8, next: u8) -> u8 {
     let mask = |is: bool| if is { 0xff } else { 0_u8 };
-    // One more, and what is not printable is below 0x21 in signed numbers, 0x7f included.
+    // After adding 1, unprintable bytes are below 0x21 as signed numbers, 0x7f included.
     let unprintable = mask((byte.wrapping_add(1).cast_signed()) < 0x21);
     let ends = mask(byte == b'\n') | mask(byte == b'\r') & mask(next == b'\n');
     unprintable & !ends
 }
 
-/// Whether no line has more bytes than that.
+/// Whether no line is longer than this.
 fn are_short(bytes: &[u8], max_bytes: usize) -> bool {
     let mut rest = bytes;
     while max_bytes < rest.len() {
-        // The last end within reach, and not each of them: there are few steps in many lines.
+        // Jumps to the last line end within reach, not to each: far fewer steps for many short
+        // lines.
         let Some(end) = memrchr(b'\n', &rest[..=max_bytes]) else { return false };
         rest = &rest[end + 1..];
     }

@@ -1,9 +1,9 @@
-//! One row of cells, for lines that print over what they printed.
+//! One row of cells, for lines that overwrite what they printed.
 //!
-//! Wide characters and marks do what they do on [`Screen`](crate::Screen). Time stays within a multiple of the
-//! line's length, and memory within one of what is asked for too, whatever the line says: what would cost more
-//! is left out, and the line is called cut. How much that is depends on what was read before, and not on what
-//! follows, so that a line can come in pieces.
+//! Wide characters and combining marks behave as on [`Screen`](crate::Screen). Time is bounded by a
+//! multiple of the line's length, and memory also by a multiple of the requested size, whatever the
+//! line contains: what would cost more is left out, and the line is marked as cut. The bounds
+//! depend only on what was read before, not on what follows, so that a line can arrive in pieces.
 
 use std::mem;
 
@@ -13,36 +13,37 @@ use unicode_width::UnicodeWidthChar;
 use super::tokens::{Erase, LineToken, back_by_tabs};
 use super::{TextLine, cell_budget, max_cols};
 
-/// However little is looked at, this many columns are kept, because what is deleted pulls others in.
+/// At least this many columns are kept, because deleted cells pull others in from the right.
 const MIN_COLS: usize = 4096;
 
 const ASCII: StandardCharset = StandardCharset::Ascii;
 const LINE_DRAWING: StandardCharset = StandardCharset::SpecialCharacterAndLineDrawing;
 
-/// Where the marks of a cell without marks are.
+/// The index of a cell without marks.
 const NO_MARKS: usize = 0;
 
 /// A row that is being drawn.
 #[derive(Clone, Debug)]
 pub(super) struct CellRow {
     cells: Vec<RowCell>,
-    /// The marks of cells that have some, from 1 on; [`NO_MARKS`] stays empty.
+    /// The combining marks of cells that have some, from 1 on; [`NO_MARKS`] stays empty.
     marks: Vec<String>,
-    /// How many bytes of marks there are, those of cells that are gone included.
+    /// How many bytes of marks there are, including those of cells that are gone.
     marked: usize,
-    /// How many bytes of the line were read when the marks of cells that are gone went.
+    /// How many bytes of the line were read when the marks of removed cells were last swept.
     marks_swept_at: usize,
     col: usize,
     saved: usize,
-    /// The last character that was printed, wherever it is now.
+    /// The last printed character, wherever the cursor is now.
     last: Option<char>,
-    /// How many columns are kept at most, however long the line is.
+    /// The maximum number of columns to keep, however long the line is.
     max_cols: usize,
-    /// The column from which on nothing is kept. Grows with the line until something stands there.
+    /// The column from which on nothing is kept. Grows with the line until something is printed
+    /// beyond it.
     edge: usize,
-    /// The column after the last thing that stands there; 0 if nothing does.
+    /// The column after the last thing printed beyond the edge; 0 if there is none.
     beyond: usize,
-    /// Whether some of that should stand before it by now, or a mark is missing.
+    /// Whether something from beyond the edge was pulled in, or a mark is missing.
     has_lost: bool,
     /// How many bytes of the line were read.
     read: usize,
@@ -54,7 +55,7 @@ pub(super) struct CellRow {
 #[derive(Clone, Copy, Debug, Default)]
 struct RowCell {
     kind: RowCellKind,
-    /// Which marks are on it.
+    /// The index of its marks.
     marks: usize,
 }
 
@@ -70,7 +71,7 @@ enum RowCellKind {
 }
 
 impl CellRow {
-    /// A row of which only so many characters will be looked at.
+    /// A row that is cut at this many characters.
     pub(super) fn new(max_chars: usize) -> Self {
         Self {
             cells: Vec::new(),
@@ -91,16 +92,16 @@ impl CellRow {
         }
     }
 
-    /// Takes a step that ends after so many bytes of the line.
-    pub(super) fn take(&mut self, step: LineToken<'_>, end: usize) {
-        match step {
+    /// Applies a token that ends at this byte of the line.
+    pub(super) fn take(&mut self, token: LineToken<'_>, end: usize) {
+        match token {
             LineToken::Print(bytes) => return self.print(bytes, end, ASCII),
             LineToken::PrintLineDrawing(bytes) => return self.print(bytes, end, LINE_DRAWING),
             _ => {}
         }
         self.read = end;
-        self.split_wide_chars(&step);
-        match step {
+        self.split_wide_chars(&token);
+        match token {
             LineToken::Print(_) | LineToken::PrintLineDrawing(_) => {}
             LineToken::Tabs(count) => self.col = (self.col / 8 + count) * 8,
             LineToken::BackTabs(count) => self.col = back_by_tabs(self.col, count),
@@ -160,7 +161,8 @@ impl CellRow {
         }
     }
 
-    /// What follows stands apart from what is here. Where nothing is, no column is known to keep.
+    /// Moves to another row: the following text is separated from the text here by a blank. In an
+    /// empty row there is no column to keep.
     fn jump_row(&mut self, to: Option<usize>) {
         if self.cells.is_empty() && self.beyond == 0 {
             self.col = 0;
@@ -177,7 +179,8 @@ impl CellRow {
         self.col += usize::from(follows);
     }
 
-    /// Puts something into the cell here, and goes to the next. Half a wide character does not remain.
+    /// Writes the cell at the cursor and advances. The other half of an overwritten wide character
+    /// is blanked.
     fn put(&mut self, kind: RowCellKind) {
         let col = self.col;
         self.col += 1;
@@ -226,13 +229,13 @@ impl CellRow {
         self.marked += mark.len_utf8();
     }
 
-    /// Whether another mark can be kept, once those of cells that are gone have gone too.
+    /// Whether another mark can be kept, after sweeping the marks of removed cells.
     fn has_room_for_marks(&mut self) -> bool {
         let most = self.max_cols.saturating_mul(8).min(max_cols(self.read));
         if self.marked < most {
             return true;
         }
-        // Not before half as much was read again, so that it costs little per byte.
+        // Sweeps only after half as much was read again, so that the cost per byte stays low.
         if self.read - self.marks_swept_at < most / 2 {
             return false;
         }
@@ -256,7 +259,7 @@ impl CellRow {
                 self.beyond = if self.edge < self.col { self.beyond.min(self.col) } else { 0 };
             }
             Erase::Left if self.cells.len().max(self.beyond) <= self.col + 1 => {
-                // It costs what it costs to erase them one by one.
+                // Costs the same as erasing them one by one.
                 self.cells_touched += self.cells.len();
                 self.clear();
             }
@@ -265,12 +268,14 @@ impl CellRow {
         }
     }
 
-    /// Nothing is left, and nothing is missed.
+    /// Clears the row, including the record of what was cut.
     fn clear(&mut self) {
         self.cells.clear();
         self.marks.truncate(1);
-        (self.marked, self.beyond) = (0, 0);
-        (self.has_lost, self.is_exhausted) = (false, false);
+        self.marked = 0;
+        self.beyond = 0;
+        self.has_lost = false;
+        self.is_exhausted = false;
     }
 
     fn fill(&mut self, from: usize, to: usize) {
@@ -281,7 +286,8 @@ impl CellRow {
     }
 
     fn delete(&mut self, count: usize) {
-        let (from, len) = (self.col, self.cells.len());
+        let from = self.col;
+        let len = self.cells.len();
         self.has_lost |= 0 < self.beyond && from < self.edge;
         if from < len && self.spend_budget(len - from) {
             self.cells.drain(from..len.min(from + count));
@@ -290,7 +296,8 @@ impl CellRow {
 
     fn insert(&mut self, count: usize) {
         self.grow();
-        let (from, len) = (self.col, self.cells.len());
+        let from = self.col;
+        let len = self.cells.len();
         let count = count.min(self.edge - from.min(self.edge));
         if from < len && self.spend_budget(len - from + count) {
             self.cells.splice(from..from, std::iter::repeat_n(RowCell::default(), count));
@@ -301,7 +308,7 @@ impl CellRow {
         }
     }
 
-    /// Makes sure that there is a cell at a column. Answers whether there is.
+    /// Ensures that there is a cell at a column. Returns whether there is.
     fn ensure_cell(&mut self, col: usize) -> bool {
         if col < self.cells.len() {
             return true;
@@ -319,17 +326,18 @@ impl CellRow {
         true
     }
 
-    /// Keeps as many columns as the line is long enough for by now. Not once something is beyond them: where
-    /// that stands must not look blank.
+    /// Moves the edge to where the line is long enough for by now. Not after something was printed
+    /// beyond it: that position must not look blank.
     fn grow(&mut self) {
         if self.beyond == 0 {
             self.edge = max_cols(self.read).min(self.max_cols);
         }
     }
 
-    /// What edits the row divides it where that begins and ends. Half a wide character does not remain there, either.
-    fn split_wide_chars(&mut self, step: &LineToken<'_>) {
-        let (begin, end) = match step {
+    /// An edit divides the row where it begins and ends. A wide character that is cut there is
+    /// blanked.
+    fn split_wide_chars(&mut self, token: &LineToken<'_>) {
+        let (begin, end) = match token {
             LineToken::Erase(Erase::Right) | LineToken::Insert(_) => (self.col, self.col),
             LineToken::Erase(Erase::Left) => (self.col + 1, self.col + 1),
             LineToken::Erase(Erase::Cells(count)) | LineToken::Delete(count) => {
@@ -354,7 +362,7 @@ impl CellRow {
 
     pub(super) fn finish(mut self) -> TextLine<'static> {
         if 0 < self.beyond {
-            // Something stands after these blanks.
+            // Something was printed after these blanks.
             self.cells
                 .resize(self.edge, RowCell { kind: RowCellKind::Narrow(' '), marks: NO_MARKS });
         }

@@ -1,4 +1,4 @@
-//! Raw lines in, text out; and the law that a line reads as a very wide screen shows it.
+//! Raw lines in, text out; and the property that a line reads as a very wide screen shows it.
 
 use paned_model::Size;
 use proptest::prelude::*;
@@ -76,7 +76,7 @@ fn letters_are_lines_where_a_terminal_draws_them() {
     check("abc\r\x1b(0q\x1b(B", "─bc");
 }
 
-/// Two lines, of which the second begins with what the first has chosen.
+/// Two lines, of which the second begins in the character sets that the first has selected.
 #[track_caller]
 fn check_next(first: &str, second: &str, expect: &str) {
     let sets = Charsets::default().after(format!("{first}\r\n").as_bytes());
@@ -198,7 +198,7 @@ fn long_lines_are_cut_between_characters() {
 
 #[test]
 fn what_was_pushed_too_far_and_pulled_back_is_missed() {
-    // Long enough that 5000 columns are kept where all of them are asked for.
+    // Long enough that 5000 columns are kept when all of them are requested.
     let raw = format!("{}abc\r\x1b[5000@\x1b[5000P\x1b[3C\x1b[K", "\x1b[m".repeat(300));
     assert_eq!(clean(raw.as_bytes(), usize::MAX), TextLine { text: "abc".into(), cut: false });
     assert!(clean(raw.as_bytes(), 10).cut);
@@ -239,7 +239,7 @@ fn any_line() -> impl Strategy<Value = String> {
     prop::collection::vec(step, 0..60).prop_map(|steps| steps.concat())
 }
 
-/// Bytes of which many are out to cost much, or to be more than is kept.
+/// Bytes of which many are made to be expensive, or to exceed what is kept.
 fn any_bytes() -> impl Strategy<Value = Vec<u8>> {
     let odd = select(vec![
         &b"\xc3"[..],
@@ -304,44 +304,45 @@ fn pieces_are_cut_anywhere() {
         let expect = clean(raw.as_bytes(), usize::MAX);
         for at in 0..=raw.len() {
             let (left, right) = raw.as_bytes().split_at(at);
-            let mut drawing = IncrementalLine::new(usize::MAX);
-            drawing.feed(left);
-            assert_eq!(drawing.line(), clean(left, usize::MAX), "{raw:?} up to {at}");
-            drawing.feed(right);
-            assert_eq!(drawing.finish(), expect, "{raw:?} at {at}");
+            let mut incremental = IncrementalLine::new(usize::MAX);
+            incremental.feed(left);
+            assert_eq!(incremental.line(), clean(left, usize::MAX), "{raw:?} up to {at}");
+            incremental.feed(right);
+            assert_eq!(incremental.finish(), expect, "{raw:?} at {at}");
         }
     }
 }
 
 #[test]
 fn however_long_a_line_is_its_drawing_stays_small() {
-    let mut drawing = IncrementalLine::new(1 << 16);
+    let mut incremental = IncrementalLine::new(1 << 16);
     for number in 0..20_000 {
-        drawing.feed(format!("\r{}e\u{301}\x1b[31m{number}%", "#".repeat(number % 90)).as_bytes());
+        incremental
+            .feed(format!("\r{}e\u{301}\x1b[31m{number}%", "#".repeat(number % 90)).as_bytes());
     }
-    let line = drawing.line();
+    let line = incremental.line();
     assert!(!line.cut && line.text.starts_with("###") && line.text.contains("19999%"), "{line:?}");
-    drawing.feed(&b"x".repeat(1 << 18));
-    let line = drawing.line();
+    incremental.feed(&b"x".repeat(1 << 18));
+    let line = incremental.line();
     assert!(line.cut);
     assert_eq!(line.text.chars().count(), 1 << 16);
-    drawing.feed(b"\r\x1b[KREADY");
-    assert_eq!(drawing.finish(), TextLine { text: "READY".into(), cut: false });
+    incremental.feed(b"\r\x1b[KREADY");
+    assert_eq!(incremental.finish(), TextLine { text: "READY".into(), cut: false });
 }
 
 #[test]
 fn marks_are_kept_up_to_a_bound() {
-    let mut drawing = IncrementalLine::new(10);
+    let mut incremental = IncrementalLine::new(10);
     for _ in 0..1000 {
-        drawing.feed("e".as_bytes());
-        drawing.feed("\u{301}".repeat(1000).as_bytes());
-        drawing.feed(b"\r");
+        incremental.feed("e".as_bytes());
+        incremental.feed("\u{301}".repeat(1000).as_bytes());
+        incremental.feed(b"\r");
     }
-    // Those of a cell that was printed on again take no room for long.
-    drawing.feed("o\u{302}x".as_bytes());
-    assert_eq!(drawing.line(), TextLine { text: "o\u{302}x".into(), cut: false });
-    drawing.feed("\u{301}".repeat(1 << 20).as_bytes());
-    assert!(drawing.line().cut);
+    // Marks of an overwritten cell are freed soon.
+    incremental.feed("o\u{302}x".as_bytes());
+    assert_eq!(incremental.line(), TextLine { text: "o\u{302}x".into(), cut: false });
+    incremental.feed("\u{301}".repeat(1 << 20).as_bytes());
+    assert!(incremental.line().cut);
 }
 
 proptest! {
@@ -357,14 +358,14 @@ proptest! {
         let sets = Charsets::default().after(chosen);
         let mut cuts: Vec<_> = cuts.into_iter().map(|cut| cut % (raw.len() + 1)).collect();
         cuts.sort_unstable();
-        let (mut drawing, mut from) = (IncrementalLine::with_charsets(sets, max_chars), 0);
+        let (mut incremental, mut from) = (IncrementalLine::with_charsets(sets, max_chars), 0);
         for cut in cuts {
-            drawing.feed(&raw[from..cut]);
-            prop_assert_eq!(drawing.line(), clean_with_charsets(sets, &raw[..cut], max_chars));
+            incremental.feed(&raw[from..cut]);
+            prop_assert_eq!(incremental.line(), clean_with_charsets(sets, &raw[..cut], max_chars));
             from = cut;
         }
-        drawing.feed(&raw[from..]);
-        prop_assert_eq!(drawing.finish(), clean_with_charsets(sets, &raw, max_chars));
+        incremental.feed(&raw[from..]);
+        prop_assert_eq!(incremental.finish(), clean_with_charsets(sets, &raw, max_chars));
     }
 
     #[test]

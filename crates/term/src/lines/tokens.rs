@@ -1,4 +1,4 @@
-//! What a line does, step by step. Sequences that draw nothing and move nothing in the row are no steps.
+//! Splits a line into tokens. Sequences that neither draw nor move in the row are skipped.
 
 use std::iter;
 
@@ -13,44 +13,45 @@ const CAN: u8 = 0x18;
 const SUB: u8 = 0x1a;
 const ESC: u8 = 0x1b;
 
-/// One thing that happens to a row.
+/// One operation on a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum LineToken<'a> {
-    /// Text, if need be with broken characters and such as draw nothing, but none below U+0020.
+    /// Text, possibly with invalid UTF-8 or zero-width characters, but no bytes below U+0020.
     Print(&'a [u8]),
-    /// The same, but the letters among it are lines and corners.
+    /// Text whose letters are drawn as lines and corners.
     PrintLineDrawing(&'a [u8]),
-    /// So many times to the next eighth column.
+    /// Move this many tab stops right; every eighth column is one.
     Tabs(usize),
-    /// So many times to the eighth column before.
+    /// Move this many tab stops left.
     BackTabs(usize),
-    /// The last character so many times again.
+    /// Repeat the last character this many times.
     Repeat(usize),
-    /// The same, and it is a line or a corner if it is a letter.
+    /// Repeat it, drawn as a line or corner if it is a letter.
     RepeatLineDrawing(usize),
     Left(usize),
     Right(usize),
-    /// To a column, from 0.
+    /// Move to a column, from 0.
     Column(usize),
     Erase(Erase),
-    /// Take cells out; those on the right move here.
+    /// Delete cells; those on the right move here.
     Delete(usize),
-    /// Put blanks in; what stands here moves right.
+    /// Insert blanks; the cells here move right.
     Insert(usize),
-    /// To another row, as far as can be told: what follows does not belong to what is here, unless it goes to
-    /// this column, from 0. Programs say where they are already.
+    /// Move to another row, as far as is known: what follows does not belong to the text here,
+    /// unless it goes to the cursor's own column, from 0, because programs also send the position
+    /// they are at.
     OtherRow(Option<usize>),
-    /// The same to where the screen begins.
+    /// Move to the top left of the screen.
     Home,
-    /// Nothing is left anywhere, and what follows goes to this column, from 0.
+    /// Clear everything; the cursor goes to this column, from 0.
     Clear(usize),
-    /// Remember the column.
+    /// Save the column.
     Save,
-    /// Back to the column remembered.
+    /// Restore the saved column.
     Restore,
 }
 
-/// What is erased, as seen from the cursor.
+/// The erased cells, relative to the cursor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Erase {
     /// The cell here and everything right of it.
@@ -62,41 +63,41 @@ pub(super) enum Erase {
     Cells(usize),
 }
 
-/// Reads steps from a line that comes in pieces, wherever they are cut.
+/// Tokenizes a line that arrives in pieces, wherever they are cut.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct LineTokenizer {
     state: LineTokenizerState,
     /// How many bytes were read.
     taken: usize,
     charsets: Charsets,
-    /// Where the last step went, if that was to another row.
+    /// The target of the last token, if that moved to another row.
     row_jump: Option<RowJump>,
 }
 
-/// A place in another row.
+/// A position in another row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum RowJump {
     Home,
-    /// Somewhere in this column, from 0.
+    /// In this column, from 0.
     Col(usize),
 }
 
-/// What the last piece was in the middle of.
+/// The state at the end of the last piece.
 #[derive(Clone, Copy, Debug, Default)]
 enum LineTokenizerState {
     #[default]
     Text,
     /// After an ESC.
     Escape,
-    /// After an ESC and bytes that say of which kind the last one is.
+    /// After an ESC and possibly intermediate bytes.
     Intermediate(LineIntermediate),
     Csi(Params),
     Osc,
-    /// A string that only ESC, CAN and SUB end.
+    /// A string that is ended only by ESC, CAN or SUB.
     Other,
 }
 
-/// What stood between an ESC and the last byte.
+/// The intermediate bytes between an ESC and the final byte.
 #[derive(Clone, Copy, Debug)]
 enum LineIntermediate {
     None,
@@ -104,36 +105,37 @@ enum LineIntermediate {
     More,
 }
 
-/// What is known of the parameters of a sequence.
+/// The parameters of a sequence, as far as they are needed.
 #[derive(Clone, Copy, Debug, Default)]
 struct Params {
     /// The first two.
     numbers: [u16; 2],
-    /// Which one comes next.
+    /// The index of the current one.
     at: usize,
-    /// Whether they are those of some private sequence.
+    /// Whether the sequence is a private one.
     is_private: bool,
 }
 
-/// The steps of a line, each with how many bytes were read then.
+/// The tokens of a line, each with the number of bytes read up to its end.
 pub(super) fn tokens(sets: Charsets, raw: &[u8]) -> impl Iterator<Item = (LineToken<'_>, usize)> {
-    let (mut reader, mut rest) = (LineTokenizer::new(sets), raw);
+    let mut tokenizer = LineTokenizer::new(sets);
+    let mut rest = raw;
     iter::from_fn(move || {
-        let step = reader.next(&mut rest)?;
-        Some((step, reader.taken))
+        let token = tokenizer.next(&mut rest)?;
+        Some((token, tokenizer.taken))
     })
 }
 
-/// A step that was read, if it was one, and the bytes after it.
+/// A token, if there was one, and the bytes after it.
 type ReadToken<'a> = (Option<LineToken<'a>>, &'a [u8]);
 
 impl LineTokenizer {
-    /// One of a line that begins in these character sets.
+    /// A tokenizer for a line that begins in these character sets.
     pub(super) fn new(charsets: Charsets) -> Self {
         Self { charsets, ..Self::default() }
     }
 
-    /// The character sets after what was read.
+    /// The character sets after the bytes read so far.
     pub(super) fn charsets(&self) -> Charsets {
         self.charsets
     }
@@ -143,32 +145,32 @@ impl LineTokenizer {
         self.taken
     }
 
-    /// Goes past bytes that somebody else has read.
+    /// Counts bytes that the caller has read itself.
     pub(super) fn skip(&mut self, count: usize) {
         self.taken += count;
     }
 
-    /// The next step; nothing when the piece has no more.
+    /// The next token; `None` at the end of the piece.
     pub(super) fn next<'a>(&mut self, bytes: &mut &'a [u8]) -> Option<LineToken<'a>> {
         while !bytes.is_empty() {
-            let (step, rest) = self.read(bytes);
+            let (token, rest) = self.read(bytes);
             self.taken += bytes.len() - rest.len();
             *bytes = rest;
-            if let Some(step) = step {
-                return Some(self.resolve(step));
+            if let Some(token) = token {
+                return Some(self.resolve(token));
             }
         }
         None
     }
 
-    /// What a step means after those before it.
-    fn resolve<'a>(&mut self, step: LineToken<'a>) -> LineToken<'a> {
-        self.row_jump = match step {
+    /// Resolves a token by what came before it.
+    fn resolve<'a>(&mut self, token: LineToken<'a>) -> LineToken<'a> {
+        self.row_jump = match token {
             LineToken::Home => Some(RowJump::Home),
             LineToken::OtherRow(to) => to.map(RowJump::Col),
             _ => None,
         };
-        match step {
+        match token {
             LineToken::Save => self.charsets.save(),
             LineToken::Restore => self.charsets.restore(),
             LineToken::Repeat(count) if self.charsets.is_line_drawing() => {
@@ -176,7 +178,7 @@ impl LineTokenizer {
             }
             _ => {}
         }
-        step
+        token
     }
 
     fn read<'a>(&mut self, bytes: &'a [u8]) -> ReadToken<'a> {
@@ -205,17 +207,17 @@ impl LineTokenizer {
             ..0x20 => (None, rest),
             0x20.. => {
                 let (text, rest) = bytes.split_at(find(bytes, |byte| byte < 0x20));
-                let step = if self.charsets.is_line_drawing() {
+                let token = if self.charsets.is_line_drawing() {
                     LineToken::PrintLineDrawing(text)
                 } else {
                     LineToken::Print(text)
                 };
-                (Some(step), rest)
+                (Some(token), rest)
             }
         }
     }
 
-    /// What follows an ESC. One that is cut short by another control is over.
+    /// Reads after an ESC. Another control character ends the sequence.
     fn escape<'a>(&mut self, bytes: &'a [u8]) -> ReadToken<'a> {
         self.state = LineTokenizerState::Text;
         match bytes {
@@ -225,7 +227,7 @@ impl LineTokenizer {
             }
             [b'[', body @ ..] => self.csi(Params::default(), body),
             [b']', body @ ..] => self.string(body, true),
-            // `k` is a title, as programs in screen and tmux write it.
+            // `k` is a title in screen and tmux.
             [b'P' | b'X' | b'^' | b'_' | b'k', body @ ..] => self.string(body, false),
             [b'7', tail @ ..] => (Some(LineToken::Save), tail),
             [b'8', tail @ ..] => (Some(LineToken::Restore), tail),
@@ -264,7 +266,8 @@ impl LineTokenizer {
         }
     }
 
-    /// Skips a string. The ESC that ends it, and perhaps the `\` after that, is read as a sequence of its own.
+    /// Skips a string. The ESC that ends it, and a `\` after that, are read as a sequence of their
+    /// own.
     fn string<'a>(&mut self, body: &'a [u8], is_osc: bool) -> ReadToken<'a> {
         let end = find(body, |byte| matches!(byte, ESC | CAN | SUB) || is_osc && byte == BEL);
         self.state = match body.get(end) {
@@ -278,7 +281,7 @@ impl LineTokenizer {
 }
 
 impl LineIntermediate {
-    /// This, and some more of it.
+    /// Appends more bytes.
     fn and(self, more: &[u8]) -> Self {
         match (self, more) {
             (middle, []) => middle,
@@ -289,7 +292,7 @@ impl LineIntermediate {
 }
 
 impl Params {
-    /// These, and some more of them.
+    /// Appends more bytes of parameters.
     fn and(mut self, more: &[u8]) -> Self {
         for &byte in more {
             self.is_private |= !matches!(byte, b'0'..=b';');
@@ -303,14 +306,14 @@ impl Params {
     }
 }
 
-/// What a sequence means that ends so, after the last step went there.
+/// The meaning of a CSI sequence with this final byte, given the last row jump.
 fn meaning(
     params: Params,
     more: &[u8],
     last: u8,
-    away: Option<RowJump>,
+    row_jump: Option<RowJump>,
 ) -> Option<LineToken<'static>> {
-    // Most sequences are colours, whose parameters nobody reads.
+    // Lazy, because most sequences are colours, whose parameters are not needed.
     let numbers = || {
         let params = params.and(more);
         (!params.is_private).then_some(params.numbers.map(usize::from))
@@ -322,10 +325,10 @@ fn meaning(
         b'D' => LineToken::Left(count()?),
         b'G' | b'`' => LineToken::Column(count()? - 1),
         b'K' => LineToken::Erase(erase_of(number()?)?),
-        b'J' => match (erase_of(number()?)?, away) {
+        b'J' => match (erase_of(number()?)?, row_jump) {
             (Erase::All | Erase::Right, Some(RowJump::Home)) => LineToken::Clear(0),
             (Erase::All, Some(RowJump::Col(col))) => LineToken::Clear(col),
-            // To the row, erasing the screen is what erasing the line is.
+            // For a single row, erasing the screen is the same as erasing the line.
             (what, _) => LineToken::Erase(what),
         },
         b'A' | b'B' | b'E' | b'F' | b'd' | b'e' => number().map(|_| LineToken::OtherRow(None))?,
@@ -349,12 +352,12 @@ fn erase_of(number: usize) -> Option<Erase> {
     [Erase::Right, Erase::Left, Erase::All].get(number).copied()
 }
 
-/// The column so many eighths before one, which is none itself if it lies between two.
+/// The column this many tab stops to the left; a partial step counts as one.
 pub(super) fn back_by_tabs(col: usize, count: usize) -> usize {
     col.div_ceil(8).saturating_sub(count) * 8
 }
 
-/// Where the first such byte is, or the end.
+/// The index of the first matching byte, or the end.
 fn find(bytes: &[u8], is_it: impl Fn(u8) -> bool) -> usize {
     bytes.iter().position(|&byte| is_it(byte)).unwrap_or(bytes.len())
 }

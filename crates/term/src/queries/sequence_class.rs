@@ -1,31 +1,31 @@
-//! Which escape sequences ask. Keeps nothing.
+//! Classifies escape sequences by whether a terminal answers them. Stateless.
 
 use crate::sequences::{Csi, ESC, osc};
 
-/// The numbers of the OSC sequences whose text is a person's to read: a `?` in it asks nothing.
+/// The OSC numbers whose payload is free text: a `?` in it is not a query.
 const TEXT_OSCS: [u32; 12] = [0, 1, 2, 3, 7, 8, 9, 66, 133, 633, 777, 1337];
-/// The clipboard as xterm and as kitty have it, and kitty's file transfer.
+/// The clipboard of xterm and of kitty, and kitty's file transfer.
 const FORBIDDEN_OSCS: [u32; 3] = [52, 5522, 5113];
-/// The largest number of an OSC sequence that means anything.
+/// The largest OSC number that has a meaning.
 const MAX_NUMBER: u32 = 99_999;
-/// What iTerm2 may be told that concerns the clipboard, files or what it knows of its sessions.
+/// Commands of iTerm2 that concern the clipboard, files or the state of its sessions.
 const FORBIDDEN_ITERM: [&str; 5] =
     ["RequestUpload", "ReportVariable", "Copy", "EndCopy", "PasteFromClipboard"];
 
-/// What a sequence is to somebody's terminal.
+/// The effect of a sequence on the user's terminal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum SequenceClass {
-    /// It is answered by nobody.
+    /// No terminal answers it.
     Harmless,
-    /// It asks about the terminal.
+    /// It queries the terminal.
     Query,
-    /// It shows something, and the terminal says how that went unless it is told not to.
+    /// It shows graphics, and the terminal reports the result unless asked not to.
     Graphics,
-    /// It is about what is none of a program's business.
+    /// It reads or changes something that a program must not reach.
     Forbidden,
 }
 
-/// What a sequence is, from its ESC to its end.
+/// Classifies a sequence, from its ESC to its end.
 pub(super) fn classify(sequence: &[u8]) -> SequenceClass {
     if let Some(csi) = Csi::read(sequence) {
         return classify_csi(&csi);
@@ -34,7 +34,7 @@ pub(super) fn classify(sequence: &[u8]) -> SequenceClass {
         return classify_osc(number, &text);
     }
     match sequence {
-        // No number begins so; terminals that skip a sign or a blank would read one.
+        // Not a number; but terminals that skip a sign or a blank would read one.
         [ESC, b']', b' ' | b'+' | b'-', ..] => SequenceClass::Forbidden,
         [ESC, b'Z'] => SequenceClass::Query,
         [ESC, b'P', body @ ..] => classify_dcs(body),
@@ -43,7 +43,8 @@ pub(super) fn classify(sequence: &[u8]) -> SequenceClass {
     }
 }
 
-/// The same of one that is too long to be held. One that may ask at its end is not shown.
+/// Classifies a sequence that is too long to be buffered. If its end may be a query, it does not
+/// pass.
 pub(super) fn classify_start(sequence: &[u8]) -> SequenceClass {
     match osc(sequence) {
         Some((number, _)) if !TEXT_OSCS.contains(&number) => SequenceClass::Forbidden,
@@ -51,7 +52,7 @@ pub(super) fn classify_start(sequence: &[u8]) -> SequenceClass {
     }
 }
 
-/// The same graphics, of which the terminal says nothing.
+/// The same graphics command with the terminal's reply suppressed.
 pub(super) fn without_answer(sequence: &[u8]) -> Vec<u8> {
     let body = sequence.get(3..).unwrap_or_default();
     let end = body.iter().position(|byte| matches!(*byte, b';' | ESC)).unwrap_or(body.len());
@@ -67,11 +68,11 @@ pub(super) fn without_answer(sequence: &[u8]) -> Vec<u8> {
 }
 
 fn classify_csi(csi: &Csi) -> SequenceClass {
-    let asks = match (csi.prefix, csi.intermediate, csi.last) {
-        // The title, a checksum of what is shown, the printer, and macros, which may hold anything.
+    let is_query = match (csi.prefix, csi.intermediate, csi.last) {
+        // The title, a checksum of the screen, the printer, and macros, which may hold anything.
         (0, 0, b't') if matches!(csi.param(0), 20 | 21) => return SequenceClass::Forbidden,
         (0, b'*', b'y' | b'z') | (0 | b'?', 0, b'i') => return SequenceClass::Forbidden,
-        // A keyboard that is locked, or of a terminal that understands nothing of this.
+        // Locking the keyboard, or switching to VT52 mode, in which these sequences mean nothing.
         (0, 0, b'h') | (b'?', 0, b'l') if csi.params.contains(&Some(2)) => {
             return SequenceClass::Forbidden;
         }
@@ -79,20 +80,20 @@ fn classify_csi(csi: &Csi) -> SequenceClass {
         (0 | b'>' | b'=', 0, b'c') | (b'>', 0, b'q') | (0 | b'?', 0, b'n') | (0, 0, b'x') => true,
         // Window and cell sizes.
         (0, 0, b't') => matches!(csi.param(0), 11 | 13..=16 | 18 | 19),
-        // Modes, the keyboard's flags and formats.
+        // Modes, keyboard flags and formats.
         (0 | b'?', b'$', b'p') | (b'?', 0, b'u' | b'm' | b'f' | b'g') => true,
-        // States, character sets, what is shown of the page, colours, looks, graphics, the locator.
+        // State, character sets, page information, colours, attributes, graphics, the locator.
         (_, b'$', b'w' | b'u') | (_, b'&', b'u') | (_, b'"', b'v') => true,
         (_, b'#', b'R' | b'S' | b'|') | (b'?', 0, b'S') | (_, b'\'', b'|' | b'z') => true,
         _ => false,
     };
-    if asks { SequenceClass::Query } else { SequenceClass::Harmless }
+    if is_query { SequenceClass::Query } else { SequenceClass::Harmless }
 }
 
 fn classify_osc(number: u32, text: &str) -> SequenceClass {
-    let asks = match number {
+    let is_query = match number {
         number if FORBIDDEN_OSCS.contains(&number) => return SequenceClass::Forbidden,
-        // Terminals read such a number modulo 2^32, and 4294967348 is 52 then.
+        // Terminals parse such a number modulo 2^32, so 4294967348 is 52.
         number if MAX_NUMBER < number => return SequenceClass::Forbidden,
         1337 if FORBIDDEN_ITERM.iter().any(|word| text.starts_with(word)) => {
             return SequenceClass::Forbidden;
@@ -103,10 +104,10 @@ fn classify_osc(number: u32, text: &str) -> SequenceClass {
         number if TEXT_OSCS.contains(&number) => false,
         _ => text.split(';').any(|field| field.starts_with('?') || field.contains("=?")),
     };
-    if asks { SequenceClass::Query } else { SequenceClass::Harmless }
+    if is_query { SequenceClass::Query } else { SequenceClass::Harmless }
 }
 
-/// Whether a key of a notification asks about it, or to be told when it is clicked or closed.
+/// Whether a key of a notification queries it, or asks for a report when it is clicked or closed.
 fn requests_report(key: &str) -> bool {
     let reports = key.starts_with("a=") && key.contains("report");
     reports || matches!(key, "p=?" | "p=alive" | "c=1")
@@ -118,9 +119,9 @@ fn classify_dcs(body: &[u8]) -> SequenceClass {
     }
     let params = body.iter().position(|byte| !(0x30..0x40).contains(byte)).unwrap_or(body.len());
     match &body[params..] {
-        // What a terminal was set to, what its terminfo says, what it was configured to.
+        // Settings, terminfo capabilities, configuration.
         [b'$', b'q', ..] | [b'+', b'q' | b'Q', ..] => SequenceClass::Query,
-        // Remote control of kitty and iTerm2, ReGIS with its reports, keys that type what a program wants.
+        // Remote control of kitty and iTerm2, ReGIS with its reports, user-defined keys.
         [b'@' | b'p' | b'|', ..] => SequenceClass::Forbidden,
         _ => SequenceClass::Harmless,
     }

@@ -1,27 +1,29 @@
-//! The title of a person's window while a program has another one. Pure.
+//! The title of the user's window while a program has set another one. Pure.
 //!
-//! The terminal keeps theirs on its own stack of titles, without being asked for it. Programs use that stack as well,
-//! so theirs is kept here: a program that takes more off than it has put there does not find the person's.
+//! The terminal keeps the user's title on its own title stack, so that it need not be queried.
+//! Programs use that stack as well, so their entries are kept here: a program that pops more than
+//! it pushed does not reach the user's title.
 
 use crate::sequences::{Csi, ESC, osc};
 
 /// Saves and restores the titles of window and icon.
 const SAVE: &[u8] = b"\x1b[22;0t";
 const RESTORE: &[u8] = b"\x1b[23;0t";
-/// How many titles can be pushed; as many as a screen keeps.
+/// How many titles can be pushed; as many as [`Screen`](crate::Screen) keeps.
 const MAX_PUSHED: usize = 64;
 
-/// The title a program has, as the sequence that set it; none is the person's own.
+/// The program's title, as the sequence that set it; `None` while the user's own is shown.
 #[derive(Debug, Default)]
 pub(super) struct TitleStack {
     now: Option<Vec<u8>>,
     pushed: Vec<Option<Vec<u8>>>,
-    /// Whether the person's own is on the terminal's stack.
+    /// Whether the user's title is on the terminal's stack.
     is_saved: bool,
 }
 
 impl TitleStack {
-    /// What the terminal is to be shown instead of this sequence; nothing if it concerns no title.
+    /// The bytes to send to the terminal instead of this sequence; `None` if it is not about
+    /// titles.
     pub(super) fn replacement(&mut self, sequence: &[u8]) -> Option<Vec<u8>> {
         if let Some(csi) = Csi::read(sequence).filter(|csi| csi.is(0, 0, b"t")) {
             return match csi.param(0) {
@@ -32,7 +34,7 @@ impl TitleStack {
         }
         match osc(sequence) {
             Some((0 | 2, title)) => Some(self.set((!title.is_empty()).then(|| sequence.to_vec()))),
-            // The icon's, which nobody brings back but the terminal.
+            // The icon's title; only the terminal can restore it.
             Some((1, _)) => Some([self.save(), sequence].concat()),
             None if matches!(sequence, [ESC, b']', b'l' | b'L' | b'I', ..]) => {
                 Some([self.save(), sequence].concat())
@@ -57,13 +59,13 @@ impl TitleStack {
     }
 
     fn set(&mut self, title: Option<Vec<u8>>) -> Vec<u8> {
-        let shown = match &title {
+        let out = match &title {
             Some(title) => [self.save(), title].concat(),
             None if std::mem::take(&mut self.is_saved) => RESTORE.to_vec(),
             None => Vec::new(),
         };
         self.now = title;
-        shown
+        out
     }
 
     fn save(&mut self) -> &'static [u8] {

@@ -1,4 +1,5 @@
-//! A screen as text with colours, for `cat`: no cursor moves, no modes, nothing that outlives its line.
+//! Renders a screen as text with colours, for `cat`: no cursor moves, no modes, nothing that
+//! outlasts its line.
 
 use std::iter;
 
@@ -7,7 +8,7 @@ use crate::screen::styled_screen::{CellStyle, Colour, Rgb, StyledCell, Underline
 
 const RESET: &str = "\x1b[0m";
 
-/// The visible rows with their colours and styles. Each row ends as plain as it began.
+/// The visible rows with their colours and styles. The style is reset at the end of each row.
 #[must_use]
 pub fn ansi(screen: &Screen) -> String {
     let rows: Vec<String> = screen.styled().rows.iter().map(|row| line(row)).collect();
@@ -17,40 +18,40 @@ pub fn ansi(screen: &Screen) -> String {
 fn line(cells: &[StyledCell]) -> String {
     let used = cells.iter().rposition(|cell| !is_blank(cell)).map_or(0, |last| last + 1);
     let mut line = String::new();
-    let mut worn = CellStyle::default();
+    let mut style = CellStyle::default();
     for cell in &cells[..used] {
-        if cell.look != worn {
+        if cell.look != style {
             line.push_str(&sgr(&cell.look));
-            worn = cell.look;
+            style = cell.look;
         }
         line.extend(iter::once(cell.c).chain(cell.marks.iter().copied()));
     }
-    if worn != CellStyle::default() {
+    if style != CellStyle::default() {
         line.push_str(RESET);
     }
     line
 }
 
-/// Whether a cell is as a fresh screen has it.
+/// Whether a cell is blank and unstyled, as on a fresh screen.
 fn is_blank(cell: &StyledCell) -> bool {
     cell.c == ' ' && cell.marks.is_empty() && cell.look == CellStyle::default()
 }
 
-fn sgr(look: &CellStyle) -> String {
+fn sgr(style: &CellStyle) -> String {
     let styles = [
-        (look.bold, ";1"),
-        (look.dim, ";2"),
-        (look.italic, ";3"),
-        (look.inverse, ";7"),
-        (look.hidden, ";8"),
-        (look.strike, ";9"),
+        (style.bold, ";1"),
+        (style.dim, ";2"),
+        (style.italic, ";3"),
+        (style.inverse, ";7"),
+        (style.hidden, ";8"),
+        (style.strike, ";9"),
     ];
     let mut params = String::from("0");
     styles.iter().filter(|(is_on, _)| *is_on).for_each(|(_, param)| params.push_str(param));
-    params.push_str(underline(look.underline));
-    params.push_str(&colour(look.fg, 30));
-    params.push_str(&colour(look.bg, 40));
-    if let Some(line) = look.underline_colour {
+    params.push_str(underline(style.underline));
+    params.push_str(&colour(style.fg, 30));
+    params.push_str(&colour(style.bg, 40));
+    if let Some(line) = style.underline_colour {
         params.push_str(&underline_colour(line));
     }
     format!("\x1b[{params}m")
@@ -67,7 +68,7 @@ fn underline(kind: Underline) -> &'static str {
     }
 }
 
-/// A colour for the text (30) or behind it (40).
+/// A colour for the foreground (30) or background (40).
 fn colour(colour: Colour, base: u8) -> String {
     match colour {
         Colour::Default => String::new(),
@@ -78,7 +79,7 @@ fn colour(colour: Colour, base: u8) -> String {
     }
 }
 
-/// Names have no short form here, and would be taken for something else.
+/// Underline colours have no short form for the 16 named ones.
 fn underline_colour(colour: Colour) -> String {
     match colour {
         Colour::Default => String::new(),

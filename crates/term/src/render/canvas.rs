@@ -1,4 +1,4 @@
-//! Pixels: filled, drawn over through masks, and written as a PNG. Knows no cells.
+//! A pixel canvas: fills, draws through masks, and encodes a PNG. Knows nothing of cells.
 
 use png::{BitDepth, ColorType, DeflateCompression, Encoder, EncodingError, Filter};
 
@@ -14,14 +14,14 @@ pub(super) struct Canvas {
     pixels: Vec<Pixel>,
 }
 
-/// Where something is drawn. What is outside of the canvas is cut off.
+/// The top left corner of a drawing. Anything outside of the canvas is clipped.
 #[derive(Clone, Copy)]
 pub(super) struct Corner {
     pub(super) x: isize,
     pub(super) y: isize,
 }
 
-/// A colour as it is laid over others.
+/// A colour and its opacity.
 #[derive(Clone, Copy)]
 pub(super) struct Ink {
     pub(super) colour: Rgb,
@@ -41,7 +41,7 @@ impl Canvas {
         }
     }
 
-    /// Lays a colour over what is there, where the mask is.
+    /// Blends a colour over the pixels that the mask covers.
     pub(super) fn draw(&mut self, corner: Corner, mask: &Mask, ink: Ink) {
         for (row, cover) in mask.cover.chunks(mask.width).enumerate() {
             let (cut, pixels) = self.row(corner, row, mask.width);
@@ -53,12 +53,13 @@ impl Canvas {
         }
     }
 
-    /// The picture as a file.
+    /// The PNG file.
     pub(super) fn encode(&self) -> Vec<u8> {
         self.write().expect("nothing fails that is written to memory")
     }
 
-    /// Filters are for photographs: letters repeat themselves, and do so best as they are.
+    /// No PNG filter: filters suit photographs, while unfiltered text repeats itself and so
+    /// compresses best.
     fn write(&self) -> Result<Vec<u8>, EncodingError> {
         let mut file = Vec::new();
         let side = |length: usize| u32::try_from(length).unwrap_or(u32::MAX);
@@ -78,7 +79,7 @@ impl Canvas {
         Ok(file)
     }
 
-    /// The pixels of one row of a rectangle, and how many left of them are outside.
+    /// The pixels of one row of a rectangle, and how many to the left of them are clipped.
     fn row(&mut self, corner: Corner, row: usize, width: usize) -> (usize, &mut [Pixel]) {
         let Some(y) = corner.y.checked_add_unsigned(row).and_then(|y| usize::try_from(y).ok())
         else {
@@ -88,13 +89,14 @@ impl Canvas {
             return (0, &mut []);
         }
         let inside = |x: isize| usize::try_from(x).unwrap_or(0).min(self.width);
-        let (start, end) = (inside(corner.x), inside(corner.x.saturating_add_unsigned(width)));
+        let start = inside(corner.x);
+        let end = inside(corner.x.saturating_add_unsigned(width));
         let cut = usize::try_from(-corner.x).unwrap_or(0).min(width);
         (cut, &mut self.pixels[y * self.width + start..y * self.width + end])
     }
 }
 
-/// The product of two parts of 255.
+/// The product of two fractions of 255.
 fn times(a: u8, b: u8) -> u8 {
     (u16::from(a) * u16::from(b) / 255) as u8
 }

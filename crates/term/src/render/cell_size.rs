@@ -1,4 +1,4 @@
-//! How large a cell is, and where in it things stand. Knows no screen.
+//! The size of a cell, and the lines within it. Knows nothing of screens.
 
 use super::outline::Outline;
 
@@ -10,32 +10,32 @@ pub(super) struct CellSize {
 }
 
 impl CellSize {
-    /// A cell this high. Two of them side by side are a square.
+    /// A cell of this height. Two of them side by side are a square.
     pub(super) const fn with_height(height: u16) -> Self {
         Self { width: height / 2, height }
     }
 
-    /// Where letters stand.
+    /// The baseline of letters.
     pub(super) fn baseline(self) -> f32 {
         (f32::from(self.height) * 0.79).round()
     }
 
-    /// How thick a thin line is.
+    /// The thickness of a light line.
     pub(super) fn light(self) -> u16 {
         (self.height / 14).max(1)
     }
 
-    /// How thick a thick line is.
+    /// The thickness of a heavy line.
     pub(super) fn heavy(self) -> u16 {
         self.light() * 2
     }
 
-    /// How wide so many columns are.
+    /// The width of this many columns.
     pub(super) fn span(self, cols: u16) -> f32 {
         f32::from(self.width) * f32::from(cols)
     }
 
-    /// So many columns of one row.
+    /// The rectangle of this many columns in one row.
     pub(super) fn outline(self, cols: u16) -> Outline {
         Outline::rect(0.0, 0.0, self.span(cols), self.height.into())
     }

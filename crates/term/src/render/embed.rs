@@ -1,4 +1,4 @@
-//! The fonts that an SVG brings along: of each face only the glyphs that the picture shows.
+//! The fonts embedded in an SVG: of each face only the glyphs that the picture shows.
 
 use std::collections::BTreeSet;
 use std::ptr;
@@ -12,12 +12,12 @@ use super::frame::RenderFrame;
 use super::glyph::{GlyphRequest, GlyphSource};
 use super::subset::subset;
 
-/// Where a reader looks for glyphs: in what we embed, then in what it has itself.
+/// The font families to use: embedded ones first, then the viewer's own.
 pub(super) const FAMILIES: &str =
     "paned, paned-symbols, paned-cjk, 'DejaVu Sans Mono', Menlo, Consolas, monospace";
 
 /// The style sheet that embeds the fonts of a picture.
-pub(super) fn fonts(scene: &RenderFrame, cell: CellSize) -> String {
+pub(super) fn fonts(frame: &RenderFrame, cell: CellSize) -> String {
     let faces = FontSet::get();
     let named = [
         (&faces.regular, "paned", "normal"),
@@ -27,11 +27,11 @@ pub(super) fn fonts(scene: &RenderFrame, cell: CellSize) -> String {
     ];
     let mut sheet = String::new();
     for (face, family, weight) in named {
-        let mut used = characters(scene, face, cell);
+        let mut used = characters(frame, face, cell);
         if used.is_empty() {
             continue;
         }
-        // Blanks between words are written too.
+        // Blanks between words are text too.
         used.insert(' ');
         let font = STANDARD.encode(subset(&face.font, &used));
         sheet += &format!(
@@ -42,9 +42,9 @@ pub(super) fn fonts(scene: &RenderFrame, cell: CellSize) -> String {
     sheet
 }
 
-/// What of a picture is written in a face.
-fn characters(scene: &RenderFrame, face: &FontFace, cell: CellSize) -> BTreeSet<char> {
-    let shown = scene.cells().map(|(_, cell)| cell).filter(|cell| !cell.look.hidden);
+/// The characters of a picture that use this face.
+fn characters(frame: &RenderFrame, face: &FontFace, cell: CellSize) -> BTreeSet<char> {
+    let shown = frame.cells().map(|(_, cell)| cell).filter(|cell| !cell.look.hidden);
     let wanted: BTreeSet<GlyphRequest> = shown.flat_map(GlyphRequest::all).collect();
     let is_of_face = |wanted: &GlyphRequest| matches!(wanted.source(cell), GlyphSource::Face(found, _) if ptr::eq(found, face));
     wanted.into_iter().filter(is_of_face).map(|wanted| wanted.c).collect()

@@ -1,4 +1,5 @@
-//! One font file: which glyph draws a character, how wide it is, and its shape. All that this crate asks of a font library.
+//! One font file: the glyph of a character, its width, and its outline. The only user of the font
+//! library in this crate.
 
 use skrifa::charmap::Charmap;
 use skrifa::instance::{LocationRef, Size};
@@ -12,7 +13,7 @@ pub(super) use skrifa::GlyphId;
 use super::outline::Outline;
 use crate::screen::styled_screen::Rgb;
 
-/// The palette entry that stands for the colour of the text.
+/// The palette entry that means the colour of the text.
 const TEXT_COLOUR: u16 = 0xffff;
 /// From this weight on a font is bold.
 const BOLD: f32 = 600.0;
@@ -25,7 +26,7 @@ pub(super) struct Font<'a> {
 }
 
 impl<'a> Font<'a> {
-    /// Nothing where the bytes are no font.
+    /// `None` if the bytes are not a font.
     pub(super) fn parse(bytes: &'a [u8]) -> Option<Self> {
         let file = FontRef::new(bytes).ok()?;
         Some(Self { characters: file.charmap(), outlines: file.outline_glyphs(), file })
@@ -36,17 +37,17 @@ impl<'a> Font<'a> {
         self.characters.map(c).filter(|glyph| glyph.to_u32() != 0)
     }
 
-    /// How wide a glyph is, in the units of the font.
+    /// The advance width of a glyph, in font units.
     pub(super) fn advance(&self, glyph: GlyphId) -> u16 {
         self.file.hmtx().ok().and_then(|table| table.advance(glyph)).unwrap_or(0)
     }
 
-    /// Where a glyph begins.
+    /// The left side bearing of a glyph.
     pub(super) fn bearing(&self, glyph: GlyphId) -> i16 {
         self.file.hmtx().ok().and_then(|table| table.side_bearing(glyph)).unwrap_or(0)
     }
 
-    /// The shape of a glyph, in the units and the direction of the font.
+    /// The outline of a glyph, in font units, with the font's direction of y.
     pub(super) fn outline(&self, glyph: GlyphId) -> Outline {
         let mut outline = Outline::default();
         let settings = DrawSettings::unhinted(Size::unscaled(), LocationRef::default())
@@ -58,8 +59,8 @@ impl<'a> Font<'a> {
         outline
     }
 
-    /// The layers of a coloured glyph, the lowest first; nothing for one that takes the colour of the text. Version 0 of
-    /// `COLR` has nothing but outlines in plain colours, and that is what our font has.
+    /// The layers of a coloured glyph, the lowest first; `None` for one in the text's colour.
+    /// Version 0 of `COLR` has only outlines in plain colours, and our font uses only that.
     pub(super) fn colours(&self, glyph: GlyphId) -> Option<Vec<(GlyphId, Rgb)>> {
         let table = self.file.colr().ok()?;
         let layer = |index: usize| {
@@ -82,7 +83,7 @@ impl<'a> Font<'a> {
         find().unwrap_or(black)
     }
 
-    /// The side of the em square, in the units of the font.
+    /// The size of the em square, in font units.
     pub(super) fn units_per_em(&self) -> u16 {
         self.file.head().map_or(1000, |table| table.units_per_em())
     }
@@ -96,18 +97,18 @@ impl<'a> Font<'a> {
         BOLD <= self.file.attributes().weight.value()
     }
 
-    /// Whether glyphs bring their own colours.
+    /// Whether glyphs have their own colours.
     pub(super) fn is_coloured(&self) -> bool {
         self.file.colr().is_ok()
     }
 
-    /// A table as it is in the file; empty where there is none.
+    /// The raw bytes of a table; empty if there is none.
     pub(super) fn table(&self, tag: [u8; 4]) -> &'a [u8] {
         self.file.table_data(Tag::new(&tag)).map_or(&[], |data| data.as_bytes())
     }
 }
 
-/// Builds in the units and the direction of a font; see [`Outline::map`].
+/// Builds an outline in font units; see [`Outline::map`].
 impl OutlinePen for Outline {
     fn move_to(&mut self, x: f32, y: f32) {
         self.begin(x, y);
@@ -121,7 +122,7 @@ impl OutlinePen for Outline {
         self.curve(x1, y1, x, y);
     }
 
-    /// TrueType has no such curve, and all our fonts are TrueType.
+    /// TrueType has no cubic curves, and all our fonts are TrueType.
     fn curve_to(&mut self, _: f32, _: f32, _: f32, _: f32, x: f32, y: f32) {
         self.line(x, y);
     }

@@ -1,6 +1,8 @@
-//! The fonts that are compiled in, and which of them draws a character. See `fonts/README.md` for their origin.
+//! The compiled-in fonts, and which of them draws a character. See `fonts/README.md` for their
+//! origin.
 //!
-//! Nothing is read at run time, and nothing is kept but what a face's header says: glyphs are looked up in place.
+//! No file is read at run time, and only the header of each face is parsed ahead: glyphs are looked
+//! up in place.
 
 use std::sync::OnceLock;
 
@@ -9,17 +11,17 @@ use super::font::{Font, GlyphId};
 use super::glyph::{GlyphRequest, Layer};
 use super::outline::{Outline, Point};
 
-/// How far a slanted letter leans, for each pixel of height.
+/// The shift of a slanted letter for each pixel of height.
 const SLANT: f32 = 0.2;
 
-/// A font, and how large it is drawn.
+/// A font and its drawn size.
 pub(super) struct FontFace {
     pub(super) font: Font<'static>,
     /// The height of its em square, in columns.
     em: f32,
 }
 
-/// The faces, each for what the others lack.
+/// The faces; later ones cover characters that earlier ones lack.
 pub(super) struct FontSet {
     pub(super) regular: FontFace,
     pub(super) bold: FontFace,
@@ -29,7 +31,7 @@ pub(super) struct FontSet {
 }
 
 impl FontSet {
-    /// The faces, read once.
+    /// The faces, parsed once.
     pub(super) fn get() -> &'static Self {
         static FACES: OnceLock<FontSet> = OnceLock::new();
         FACES.get_or_init(Self::read)
@@ -37,7 +39,7 @@ impl FontSet {
 
     fn read() -> Self {
         Self {
-            // The advance of its glyphs is one column.
+            // Its advance width is one column.
             regular: face(include_bytes!("../../fonts/DejaVuSansMono.ttf"), 2048.0 / 1233.0),
             bold: face(include_bytes!("../../fonts/DejaVuSansMono-Bold.ttf"), 2048.0 / 1233.0),
             symbols: face(include_bytes!("../../fonts/symbols.ttf"), 2048.0 / 1233.0),
@@ -73,12 +75,12 @@ impl FontFace {
         self.font.is_mono()
     }
 
-    /// Whether its glyphs bring their own colours.
+    /// Whether its glyphs have their own colours.
     pub(super) fn is_coloured(&self) -> bool {
         self.font.is_coloured()
     }
 
-    /// The shapes of a glyph, standing in a cell.
+    /// The outlines of a glyph, placed in a cell.
     pub(super) fn layers(
         &self,
         glyph: GlyphId,
@@ -93,15 +95,15 @@ impl FontFace {
         };
         let place = self.place(glyph, wanted, cell);
         let is_faux_bold = wanted.bold && !self.font.is_bold() && !self.is_coloured();
-        let stand = |layer: Layer| {
+        let placed = |layer: Layer| {
             let outline = layer.outline.map(&place);
             let outline = if is_faux_bold { embolden(outline, cell) } else { outline };
             Layer { outline, ..layer }
         };
-        layers.into_iter().map(stand).collect()
+        layers.into_iter().map(placed).collect()
     }
 
-    /// From the units of the font to a cell. A glyph that is too wide becomes smaller.
+    /// The transformation from font units to a cell. A glyph that is too wide is scaled down.
     fn place(
         &self,
         glyph: GlyphId,
@@ -113,8 +115,9 @@ impl FontFace {
         let em = self.em * f32::from(cell.width) / f32::from(self.font.units_per_em());
         let scale = em.min(width / advance);
         let left = (width - advance * scale) / 2.0;
-        let (baseline, slant) = (cell.baseline(), if wanted.italic { SLANT } else { 0.0 });
-        // The middle of a slanted letter stays where it is.
+        let baseline = cell.baseline();
+        let slant = if wanted.italic { SLANT } else { 0.0 };
+        // Keeps the middle of a slanted letter in place.
         let lean = slant * baseline * -0.35;
         move |Point { x, y }| Point {
             x: left + lean + (x + y * slant) * scale,
@@ -123,7 +126,7 @@ impl FontFace {
     }
 }
 
-/// What a face without a bold sister has to do for it: the shape twice, one beside the other.
+/// Synthetic bold for a face without a bold variant: the outline twice, slightly shifted.
 fn embolden(outline: Outline, cell: CellSize) -> Outline {
     let shift = f32::from(cell.width) * 0.08;
     outline.clone().and(outline.map(|Point { x, y }| Point { x: x + shift, y }))
@@ -141,7 +144,7 @@ mod tests {
         assert!(emoji.is_coloured());
     }
 
-    /// Which face draws a character that takes so many columns.
+    /// The face that draws a character of this many columns.
     #[track_caller]
     fn check(c: char, cols: u16, expect: &str) {
         let faces = FontSet::get();

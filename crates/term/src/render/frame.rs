@@ -1,4 +1,5 @@
-//! What every picture shows, whatever draws it: the cells of a screen in their final colours, and the cursor.
+//! The content of every picture, independent of the output format: the cells of a screen in their
+//! final colours, and the cursor.
 
 use super::palette::{CellPaint, Palette};
 use crate::Screen;
@@ -6,7 +7,7 @@ use crate::screen::StyledScreen;
 use crate::screen::styled_screen::{Rgb, StyledCell};
 use crate::screen::view::ScreenCursorShape;
 
-/// A screen in its colours.
+/// A screen with its colours resolved.
 pub(super) struct RenderFrame {
     pub(super) screen: StyledScreen,
     pub(super) palette: Palette,
@@ -32,7 +33,7 @@ impl RenderFrame {
         rows.flat_map(|(row, cells)| cells.iter().map(move |cell| (row, cell)))
     }
 
-    /// The colours of a cell, also under a cursor that fills it.
+    /// The colours of a cell, including the effect of a block cursor.
     pub(super) fn paint(&self, row: u16, cell: &StyledCell) -> CellPaint {
         let paint = self.palette.paint(&cell.look);
         if self.screen.cursor.shape == ScreenCursorShape::Block && self.has_cursor(row, cell) {
@@ -41,7 +42,7 @@ impl RenderFrame {
         paint
     }
 
-    /// The cursor, if it is one that does not fill its cell.
+    /// The cursor, if it is not a block.
     pub(super) fn cursor_stroke(&self) -> Option<CursorStroke<'_>> {
         if self.screen.cursor.shape == ScreenCursorShape::Block {
             return None;

@@ -1,4 +1,5 @@
-//! What a character looks like in its cell: drawn by geometry, by a face, or unknown. Knows no screen.
+//! How a character is drawn in its cell: by geometry, from a font, or as missing. Knows nothing of
+//! screens.
 
 use super::cell_size::CellSize;
 use super::font::GlyphId;
@@ -7,7 +8,7 @@ use super::geometry::{self, GlyphShape};
 use super::outline::Outline;
 use crate::screen::styled_screen::{Rgb, StyledCell};
 
-/// A character as it is wanted.
+/// A character with its width and style.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct GlyphRequest {
     pub(super) c: char,
@@ -16,20 +17,20 @@ pub(super) struct GlyphRequest {
     pub(super) italic: bool,
 }
 
-/// Who draws a character.
+/// Where the shape of a character comes from.
 pub(super) enum GlyphSource {
-    /// We do.
+    /// Our own geometry.
     Shape(GlyphShape),
-    /// A glyph of a face.
+    /// A glyph of a font.
     Face(&'static FontFace, GlyphId),
-    /// Nobody.
+    /// No font has it.
     Missing,
 }
 
 /// One shape of a character.
 pub(super) struct Layer {
     pub(super) outline: Outline,
-    /// Its own colour; none for that of the text.
+    /// Its own colour; `None` for that of the text.
     pub(super) colour: Option<Rgb>,
     /// From 0 to 1.
     pub(super) opacity: f32,
@@ -42,7 +43,7 @@ impl GlyphRequest {
         Self { c: cell.c, cols: cell.cols, bold: look.bold, italic: look.italic }
     }
 
-    /// What there is to draw in a cell: its character, and those marks that have a shape.
+    /// The glyphs to draw in a cell: its character, and those combining marks that have a shape.
     pub(super) fn all(cell: &StyledCell) -> impl Iterator<Item = Self> {
         let first = Self::of(cell);
         let mark = move |&c: &char| Self { c, ..first };

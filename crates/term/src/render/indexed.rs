@@ -1,50 +1,50 @@
-//! Pixels as places in a list of colours: a third of the bytes, for the pictures that have few colours.
+//! Pixels as indices into a palette: a third of the bytes, for pictures with few colours.
 
-/// The most colours that a byte can name.
+/// The most colours that a byte can index.
 const MAX_COLOURS: usize = 256;
 
-/// The slots of the table, a power of two. Three in four stay empty, so that a search is short.
+/// The slots of the hash table, a power of two. Three in four stay empty, so that probing is short.
 const SLOTS: usize = 4 * MAX_COLOURS;
 
-/// What no pixel is.
+/// A value that no pixel has.
 const EMPTY: Pixel = Pixel::MAX;
 
 /// A colour as one number, 0xRRGGBB.
 pub(super) type Pixel = u32;
 
-/// A picture of few colours.
+/// A picture with a palette.
 #[derive(Debug, PartialEq)]
 pub(super) struct IndexedImage {
     pub(super) colours: Vec<Pixel>,
-    /// For each pixel its place in the list.
+    /// For each pixel its palette index.
     pub(super) pixels: Vec<u8>,
 }
 
 impl IndexedImage {
-    /// The picture, unless it has too many colours.
+    /// The indexed picture; `None` if it has too many colours.
     pub(super) fn of(pixels: &[Pixel]) -> Option<Self> {
         let mut table = ColourTable { slots: [(EMPTY, 0); SLOTS], colours: Vec::new() };
-        let mut places = Vec::with_capacity(pixels.len());
+        let mut indices = Vec::with_capacity(pixels.len());
         let mut last = (EMPTY, 0);
         for &pixel in pixels {
-            // Most pixels are as the one before.
+            // Most pixels equal the one before.
             if pixel != last.0 {
                 last = (pixel, table.place(pixel)?);
             }
-            places.push(last.1);
+            indices.push(last.1);
         }
-        Some(Self { colours: table.colours, pixels: places })
+        Some(Self { colours: table.colours, pixels: indices })
     }
 }
 
-/// The colours so far, and where each is. A million pixels are looked up, too many for a `HashMap`.
+/// The colours so far and their indices. A million pixels are looked up, too many for a `HashMap`.
 struct ColourTable {
     slots: [(Pixel, u8); SLOTS],
     colours: Vec<Pixel>,
 }
 
 impl ColourTable {
-    /// The place of a colour; none if the list is full.
+    /// The index of a colour; `None` if the palette is full.
     fn place(&mut self, colour: Pixel) -> Option<u8> {
         let mut slot = (colour.wrapping_mul(0x9e37_79b1) >> 16) as usize % SLOTS;
         while self.slots[slot].0 != colour {

@@ -1,6 +1,7 @@
-//! Pictures of a screen: as text with colours, as SVG and as PNG, the way a person would see it.
+//! Renders a screen as text with colours, as SVG and as PNG, the way a user sees it.
 //!
-//! Fonts are compiled in. Nothing here reads a file, and the same screen always gives the same bytes.
+//! Fonts are compiled in. Nothing here reads a file, and the same screen always gives the same
+//! bytes.
 
 mod ansi;
 mod canvas;

@@ -1,25 +1,27 @@
-//! The colours of one screen: ours, those its program has changed, and how a look mixes them.
+//! The colours of one screen: the default palette, the program's changes, and how a cell's style
+//! combines them.
 
 use crate::colours::{BACKGROUND, FOREGROUND, indexed};
 use crate::screen::StyledScreen;
 use crate::screen::styled_screen::{CellStyle, Colour, PaletteSlot, Rgb};
 
-/// How opaque faint text is.
+/// The opacity of dim text.
 const DIM: u8 = 153;
 
-/// The colours of one screen: ours, and those its program has changed.
+/// The colours of one screen: the default palette with the program's changes.
 pub(super) struct Palette {
     indexed: [Rgb; 256],
-    /// The colours of a cell that names none.
+    /// The colours of a cell without colours of its own.
     foreground: Rgb,
     behind: Rgb,
-    /// What is behind everything, and what a cursor is that no one gave a colour.
+    /// The screen's background, and the default colour of the cursor; both account for reverse
+    /// video.
     pub(super) background: Rgb,
     usual_cursor: Rgb,
     cursor: Option<Rgb>,
 }
 
-/// A look as colours.
+/// The colours of a cell's style.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct CellPaint {
     /// Of the character.
@@ -48,22 +50,24 @@ impl Palette {
                 PaletteSlot::Cursor => palette.cursor = Some(colour),
             }
         }
-        let (fg, bg) = (palette.foreground, palette.behind);
+        let fg = palette.foreground;
+        let bg = palette.behind;
         (palette.usual_cursor, palette.background) =
             if picture.reversed { (bg, fg) } else { (fg, bg) };
         palette
     }
 
-    pub(super) fn paint(&self, look: &CellStyle) -> CellPaint {
-        let fg = self.colour(look.fg, self.foreground);
-        let bg = self.colour(look.bg, self.behind);
-        let (ink, ground) = if look.inverse { (bg, fg) } else { (fg, bg) };
-        let ink = if look.dim { mix(ground, ink, DIM) } else { ink };
-        let line = look.underline_colour.map_or(ink, |colour| self.colour(colour, ink));
-        CellPaint { foreground: ink, background: ground, underline: line }
+    pub(super) fn paint(&self, style: &CellStyle) -> CellPaint {
+        let fg = self.colour(style.fg, self.foreground);
+        let bg = self.colour(style.bg, self.behind);
+        let (foreground, background) = if style.inverse { (bg, fg) } else { (fg, bg) };
+        let foreground = if style.dim { mix(background, foreground, DIM) } else { foreground };
+        let underline =
+            style.underline_colour.map_or(foreground, |colour| self.colour(colour, foreground));
+        CellPaint { foreground, background, underline }
     }
 
-    /// A cell under a cursor that fills it.
+    /// A cell under a block cursor.
     pub(super) fn under_cursor(&self, paint: CellPaint) -> CellPaint {
         CellPaint {
             foreground: paint.background,
@@ -72,7 +76,8 @@ impl Palette {
         }
     }
 
-    /// The cursor over a cell. It can be seen on every background, whatever the program chose.
+    /// The cursor's colour over a cell. It is visible on every background, whatever the program
+    /// chose.
     pub(super) fn cursor(&self, paint: CellPaint) -> Rgb {
         let colour = self.cursor.unwrap_or(self.usual_cursor);
         if colour == paint.background { paint.foreground } else { colour }
@@ -87,12 +92,13 @@ impl Palette {
     }
 }
 
-/// The second colour over the first, from 0 for not at all to 255 for nothing else.
+/// Blends the second colour over the first; opacity 0 is none of it, 255 is only it.
 pub(super) fn mix(under: Rgb, over: Rgb, opacity: u8) -> Rgb {
-    let (thick, thin) = (u32::from(opacity), 255 - u32::from(opacity));
-    // Never more than the greater of the two.
+    let opacity = u32::from(opacity);
+    let transparency = 255 - opacity;
+    // The result is never larger than the larger of the two.
     let mix = |under: u8, over: u8| {
-        ((u32::from(under) * thin + u32::from(over) * thick + 127) / 255) as u8
+        ((u32::from(under) * transparency + u32::from(over) * opacity + 127) / 255) as u8
     };
     Rgb(mix(under.0, over.0), mix(under.1, over.1), mix(under.2, over.2))
 }

@@ -1,4 +1,4 @@
-//! A screen as a PNG: an exact grid of cells, drawn with the fonts of the program itself.
+//! Renders a screen as a PNG: an exact grid of cells, drawn with the compiled-in fonts.
 
 use std::collections::HashMap;
 
@@ -18,17 +18,18 @@ use crate::screen::styled_screen::{Rgb, StyledCell};
 /// The height of a cell at scale 1; it is half as wide.
 const HEIGHT: u16 = 20;
 
-/// The largest scale there is.
+/// The largest scale.
 const MAX_SCALE: u8 = 4;
 
-/// The most pixels of a picture: a hundred megabytes while it is drawn. The cells of a huge screen become smaller.
+/// The most pixels of a picture: a hundred megabytes while it is drawn. The cells of a huge screen
+/// shrink to fit.
 const MAX_PIXELS: u32 = 1 << 25;
 
 /// The screen as a PNG. A cell is 10 × 20 pixels, times the scale (1 to 4).
 #[must_use]
 pub fn png(screen: &Screen, scale: u8) -> Vec<u8> {
-    let scene = RenderFrame::of(screen);
-    let mut painter = Painter::new(&scene, fit(scene.screen.size, scale));
+    let frame = RenderFrame::of(screen);
+    let mut painter = Painter::new(&frame, fit(frame.screen.size, scale));
     painter.backgrounds();
     painter.texts();
     painter.cursor_stroke();
@@ -47,14 +48,14 @@ struct Painter<'a> {
     frame: &'a RenderFrame,
     cell: CellSize,
     canvas: Canvas,
-    /// What was drawn before; most of a screen is the same few letters.
+    /// Rasterized glyphs; most of a screen is the same few letters.
     stamps: HashMap<GlyphRequest, Vec<GlyphStamp>>,
 }
 
-/// A part of a character, ready to be laid down.
+/// A rasterized layer of a character.
 struct GlyphStamp {
     mask: Mask,
-    /// Its own colour; none for that of the text.
+    /// Its own colour; `None` for that of the text.
     colour: Option<Rgb>,
     opacity: u8,
 }
@@ -62,21 +63,19 @@ struct GlyphStamp {
 impl<'a> Painter<'a> {
     fn new(frame: &'a RenderFrame, cell: CellSize) -> Self {
         let Size { cols, rows } = frame.screen.size;
-        let (width, height) = (
-            usize::from(cols) * usize::from(cell.width),
-            usize::from(rows) * usize::from(cell.height),
-        );
+        let width = usize::from(cols) * usize::from(cell.width);
+        let height = usize::from(rows) * usize::from(cell.height);
         let canvas = Canvas::new(width, height, frame.palette.background);
         Self { frame, cell, canvas, stamps: HashMap::new() }
     }
 
-    /// All backgrounds come first, because letters may lean over the edge of their cells.
+    /// All backgrounds come first, because glyphs may extend beyond the edges of their cells.
     fn backgrounds(&mut self) {
         for (row, cell) in self.frame.cells() {
             let size = (self.width(cell), usize::from(self.cell.height));
-            let ground = self.frame.paint(row, cell).background;
-            if ground != self.frame.palette.background {
-                self.canvas.fill(self.corner(row, cell.col), size, ground);
+            let background = self.frame.paint(row, cell).background;
+            if background != self.frame.palette.background {
+                self.canvas.fill(self.corner(row, cell.col), size, background);
             }
         }
     }
@@ -131,17 +130,18 @@ impl<'a> Painter<'a> {
     }
 
     fn corner(&self, row: u16, col: u16) -> Corner {
-        let place = |index: u16, length: u16| usize::from(index) * usize::from(length);
-        let (x, y) = (place(col, self.cell.width), place(row, self.cell.height));
+        let x = usize::from(col) * usize::from(self.cell.width);
+        let y = usize::from(row) * usize::from(self.cell.height);
         Corner { x: x.cast_signed(), y: y.cast_signed() }
     }
 }
 
-/// Draws a character once, to be laid down wherever it is. It may lean over both edges of its cell.
+/// Rasterizes a character once, to be drawn at every position. It may extend beyond both edges of
+/// its cell.
 fn stamps(wanted: GlyphRequest, cell: CellSize) -> Vec<GlyphStamp> {
     let margin = margin(cell);
     let width = usize::from(cell.width * wanted.cols) + 2 * usize::from(margin.unsigned_abs());
-    let shift = |place: Point| Point { x: place.x + f32::from(margin), ..place };
+    let shift = |point: Point| Point { x: point.x + f32::from(margin), ..point };
     let stamp = |Layer { outline, colour, opacity }| {
         let mask = Mask::fill(&outline.map(shift), width, cell.height.into());
         GlyphStamp { mask, colour, opacity: (opacity * 255.0) as u8 }
@@ -149,7 +149,7 @@ fn stamps(wanted: GlyphRequest, cell: CellSize) -> Vec<GlyphStamp> {
     wanted.layers(cell).into_iter().map(stamp).collect()
 }
 
-/// How far a character may lean over.
+/// How far a character may extend beyond its cell.
 fn margin(cell: CellSize) -> i16 {
     (cell.width / 2).cast_signed()
 }

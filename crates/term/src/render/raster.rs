@@ -1,27 +1,27 @@
-//! Turns outlines into pixels: how much of each pixel a shape covers, exactly. Knows no colours.
+//! Rasterizes outlines: how much of each pixel a shape covers, exactly. Knows nothing of colours.
 
 use super::outline::{Outline, Point};
 
-/// How many steps there are from nothing to all. More cannot be told apart, and make pictures larger.
+/// The number of coverage levels. More cannot be told apart, and make files larger.
 const LEVELS: f32 = 15.0;
 
-/// How much of each pixel of a rectangle is covered, from 0 to 255.
+/// The coverage of each pixel of a rectangle, from 0 to 255.
 pub(super) struct Mask {
     pub(super) width: usize,
     pub(super) cover: Vec<u8>,
 }
 
 impl Mask {
-    /// Fills an outline. What is outside of the rectangle is cut off.
+    /// Fills an outline. Anything outside of the rectangle is clipped.
     pub(super) fn fill(outline: &Outline, width: usize, height: usize) -> Self {
-        let mut sheet = CoverageDeltas { width, height, change: vec![0.0; (width + 2) * height] };
-        outline.trace(|from, to| sheet.line(from, to));
-        let cover = sheet.change.chunks(width + 2).flat_map(|row| sum(&row[..width])).collect();
+        let mut deltas = CoverageDeltas { width, height, change: vec![0.0; (width + 2) * height] };
+        outline.trace(|from, to| deltas.line(from, to));
+        let cover = deltas.change.chunks(width + 2).flat_map(|row| sum(&row[..width])).collect();
         Self { width, cover }
     }
 }
 
-/// Adds up the changes of a row. Contours wind either way, and may overlap.
+/// Integrates the deltas of a row. Contours may wind either way, and may overlap.
 fn sum(row: &[f32]) -> impl Iterator<Item = u8> {
     row.iter().scan(0.0f32, |sum, change| {
         *sum += change;
@@ -33,7 +33,7 @@ fn level(cover: f32) -> u8 {
     (cover.min(1.0) * LEVELS).round() as u8 * (255.0 / LEVELS) as u8
 }
 
-/// For each pixel, by how much it is more covered than its left neighbour.
+/// For each pixel, the difference of its coverage to its left neighbour's.
 struct CoverageDeltas {
     width: usize,
     height: usize,
@@ -41,38 +41,43 @@ struct CoverageDeltas {
 }
 
 impl CoverageDeltas {
-    /// Everything right of this line is inside, or outside, from here on.
+    /// Adds a line: everything right of it toggles between inside and outside.
     fn line(&mut self, from: Point, to: Point) {
         if from.y == to.y {
             return;
         }
         let (top, bottom, sign) = if from.y < to.y { (from, to, 1.0) } else { (to, from, -1.0) };
         let slope = (bottom.x - top.x) / (bottom.y - top.y);
-        let (start, end) = (top.y.max(0.0), bottom.y.min(self.height as f32));
+        let start = top.y.max(0.0);
+        let end = bottom.y.min(self.height as f32);
         let x = |y: f32| top.x + (y - top.y) * slope;
         for row in start as usize..end.ceil().max(0.0) as usize {
-            let (upper, lower) = (start.max(row as f32), end.min((row + 1) as f32));
+            let upper = start.max(row as f32);
+            let lower = end.min((row + 1) as f32);
             self.cross(row, (x(upper), x(lower)), sign * (lower - upper));
         }
     }
 
-    /// A line that crosses so much of a row, between two places.
+    /// A line that covers this much of a row's height, between two x positions.
     fn cross(&mut self, row: usize, (a, b): (f32, f32), height: f32) {
         let edge = self.width as f32;
-        let (left, right) = (a.min(b).clamp(0.0, edge), a.max(b).clamp(0.0, edge));
+        let left = a.min(b).clamp(0.0, edge);
+        let right = a.max(b).clamp(0.0, edge);
         if right - left < 1e-4 {
             return self.put(row, left, height);
         }
         for col in left as usize..right.ceil() as usize {
-            let (start, end) = (left.max(col as f32), right.min((col + 1) as f32));
+            let start = left.max(col as f32);
+            let end = right.min((col + 1) as f32);
             let share = (end - start) / (right - left);
             self.put(row, f32::midpoint(start, end), height * share);
         }
     }
 
-    /// From this place on, so much more of the row is covered.
+    /// Adds coverage from this position on to the right.
     fn put(&mut self, row: usize, x: f32, height: f32) {
-        let (col, part) = (x as usize, x.fract());
+        let col = x as usize;
+        let part = x.fract();
         let at = row * (self.width + 2) + col;
         self.change[at] += height * (1.0 - part);
         self.change[at + 1] += height * part;

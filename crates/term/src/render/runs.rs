@@ -1,20 +1,20 @@
-//! Cells side by side that are alike in something, so that they can be drawn at once. Draws nothing.
+//! Groups adjacent cells that share a property, so that they can be drawn at once. Draws nothing.
 
 use crate::screen::styled_screen::StyledCell;
 
-/// Cells of one row, from the first to the last that is of a kind.
+/// Cells of one row, from the first to the last of a kind.
 #[derive(Debug, PartialEq)]
 pub(super) struct CellRun<'a, K> {
     pub(super) kind: K,
     pub(super) cells: &'a [StyledCell],
 }
 
-/// What happens to a run at cells that are of no kind.
+/// How a run treats cells without a kind.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum RunGap {
-    /// It ends.
+    /// The run ends.
     Ends,
-    /// It goes on behind them.
+    /// The run continues after them.
     Bridged,
 }
 
@@ -30,15 +30,16 @@ impl<K> CellRun<'_, K> {
     }
 }
 
-/// Cuts a row into runs of a kind.
+/// Splits a row into runs of a kind.
 pub(super) fn runs<K: PartialEq>(
     cells: &[StyledCell],
     gap: RunGap,
     kind: impl Fn(&StyledCell) -> Option<K>,
 ) -> Vec<CellRun<'_, K>> {
     let mut runs: Vec<CellRun<'_, K>> = Vec::new();
-    // Where the last run began, and the cell behind it.
-    let (mut start, mut end) = (0, 0);
+    // The start of the last run, and the cell after it.
+    let mut start = 0;
+    let mut end = 0;
     for (at, cell) in cells.iter().enumerate() {
         let Some(kind) = kind(cell) else {
             continue;

@@ -1,12 +1,12 @@
-//! A small font with only the glyphs that a picture shows, so that the picture can carry it. TrueType in, TrueType
-//! out; hints and layout are left out.
+//! Subsets a font to the glyphs that a picture shows, so that the picture can embed it. TrueType
+//! in, TrueType out; hints and layout tables are dropped.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
 
 use super::font::{Font, GlyphId};
 
-/// Flags of a part of a composed glyph.
+/// Flags of a component of a composite glyph.
 const WORDS: u16 = 1 << 0;
 const SCALE: u16 = 1 << 3;
 const MORE: u16 = 1 << 5;
@@ -14,7 +14,7 @@ const TWO_SCALES: u16 = 1 << 6;
 const MATRIX: u16 = 1 << 7;
 const HINTS: u16 = 1 << 8;
 
-/// The font with these characters and no others. Those that it does not have are left out.
+/// The font with only these characters. Characters that it lacks are skipped.
 pub(super) fn subset(font: &Font<'static>, characters: &BTreeSet<char>) -> Vec<u8> {
     let mut subset = Subset { font, glyphs: vec![GlyphId::NOTDEF] };
     let mapped: Vec<(char, u16)> =
@@ -24,7 +24,7 @@ pub(super) fn subset(font: &Font<'static>, characters: &BTreeSet<char>) -> Vec<u
         (*b"OS/2", subset.table(b"OS/2").to_vec()),
         (*b"cmap", cmap(&mapped)),
         (*b"glyf", glyf),
-        // Offsets are long now. Readers do without the checksum of the whole.
+        // Offsets are long now. Readers do not check the checksum of the whole file.
         (*b"head", with_word(subset.table(b"head"), 50, 1)),
         (*b"hhea", with_word(subset.table(b"hhea"), 34, subset.count())),
         (*b"hmtx", subset.advances()),
@@ -43,7 +43,7 @@ struct Subset<'a> {
 }
 
 impl Subset<'_> {
-    /// The new number of a glyph.
+    /// The new id of a glyph.
     fn number(&mut self, glyph: GlyphId) -> u16 {
         let known = self.glyphs.iter().position(|&it| it == glyph);
         let number = known.unwrap_or_else(|| {
@@ -57,9 +57,11 @@ impl Subset<'_> {
         u16::try_from(self.glyphs.len()).unwrap_or(u16::MAX)
     }
 
-    /// All outlines, and where each begins. The parts of composed glyphs join at the end of the list.
+    /// All outlines, and the offset of each. Components of composite glyphs are appended to the
+    /// list.
     fn outlines(&mut self) -> (Vec<u8>, Vec<u8>) {
-        let (mut glyf, mut loca) = (Vec::new(), vec![0; 4]);
+        let mut glyf = Vec::new();
+        let mut loca = vec![0; 4];
         let mut next = 0;
         while let Some(&glyph) = self.glyphs.get(next) {
             glyf.extend(self.outline(glyph).unwrap_or_default());
@@ -70,7 +72,7 @@ impl Subset<'_> {
         (glyf, loca)
     }
 
-    /// The outline of a glyph with new numbers and without hints; nothing for one that is blank.
+    /// The outline of a glyph with new ids and without hints; `None` for a blank one.
     fn outline(&mut self, glyph: GlyphId) -> Option<Vec<u8>> {
         let data = self.table(b"glyf").get(self.range(glyph)?)?;
         let contours = word(data, 0)?.cast_signed();
@@ -97,14 +99,15 @@ impl Subset<'_> {
         Some(outline)
     }
 
-    /// Where the outline of a glyph is.
+    /// The position of a glyph's outline.
     fn range(&self, glyph: GlyphId) -> Option<Range<usize>> {
         let loca = self.table(b"loca");
         let glyph = usize::try_from(glyph.to_u32()).ok()?;
         let is_long = word(self.table(b"head"), 50)? == 1;
         let offset = |index: usize| {
             if is_long {
-                let (high, low) = (word(loca, index * 4)?, word(loca, index * 4 + 2)?);
+                let high = word(loca, index * 4)?;
+                let low = word(loca, index * 4 + 2)?;
                 return Some(usize::from(high) << 16 | usize::from(low));
             }
             Some(usize::from(word(loca, index * 2)?) * 2)
@@ -112,7 +115,7 @@ impl Subset<'_> {
         Some(offset(glyph)?..offset(glyph + 1)?)
     }
 
-    /// How wide each glyph is, and where it begins.
+    /// The advance width and bearing of each glyph.
     fn advances(&self) -> Vec<u8> {
         let entry = |&glyph: &GlyphId| {
             let advance = self.font.advance(glyph).to_be_bytes();
@@ -127,22 +130,22 @@ impl Subset<'_> {
     }
 }
 
-/// An outline of its own, without hints.
+/// A simple glyph, without hints.
 fn simple(data: &[u8], contours: usize) -> Option<Vec<u8>> {
     let at = 10 + 2 * contours;
     let hints = usize::from(word(data, at)?);
     Some([data.get(..at)?, &[0, 0], data.get(at + 2 + hints..)?].concat())
 }
 
-/// How long the description of a part is.
+/// The length of a component's record.
 fn part_length(flags: u16) -> usize {
-    let place = if flags & WORDS == 0 { 2 } else { 4 };
+    let offsets = if flags & WORDS == 0 { 2 } else { 4 };
     let scales = [(SCALE, 2), (TWO_SCALES, 4), (MATRIX, 8)];
     let scale = scales.into_iter().find(|(flag, _)| flags & flag != 0).map_or(0, |it| it.1);
-    4 + place + scale
+    4 + offsets + scale
 }
 
-/// Which character is which glyph: one group for each, in the only form that holds all characters.
+/// The character map: one group for each character, in format 12, which can hold all characters.
 fn cmap(mapped: &[(char, u16)]) -> Vec<u8> {
     let count = u32::try_from(mapped.len()).unwrap_or(0);
     let mut table = vec![0, 0, 0, 1, 0, 3, 0, 10, 0, 0, 0, 12, 0, 12, 0, 0];
@@ -157,14 +160,14 @@ fn cmap(mapped: &[(char, u16)]) -> Vec<u8> {
     table
 }
 
-/// A table with another number in one place.
+/// A copy of a table with one number changed.
 fn with_word(old: &[u8], at: usize, number: u16) -> Vec<u8> {
     let mut table = old.to_vec();
     put(&mut table, at, number);
     table
 }
 
-/// Tables, ordered by their tags, as a file.
+/// A font file of these tables, which are ordered by tag.
 fn file(tables: &[([u8; 4], Vec<u8>)]) -> Vec<u8> {
     let count = u16::try_from(tables.len()).unwrap_or(0);
     let fitting = count.ilog2();
@@ -205,8 +208,8 @@ fn word(data: &[u8], at: usize) -> Option<u16> {
 }
 
 fn put(data: &mut [u8], at: usize, number: u16) {
-    if let Some(place) = data.get_mut(at..at + 2) {
-        place.copy_from_slice(&number.to_be_bytes());
+    if let Some(target) = data.get_mut(at..at + 2) {
+        target.copy_from_slice(&number.to_be_bytes());
     }
 }
 

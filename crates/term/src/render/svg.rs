@@ -1,9 +1,9 @@
-//! A screen as a standalone SVG: text that can be selected, in a font that it brings along, and lines that meet.
+//! Renders a screen as a standalone SVG: selectable text in an embedded font, and lines that meet.
 //!
-//! A whole face would be 450 KB in every picture, and naming one would leave the look to the reader. So the SVG
-//! carries a font of only the glyphs it shows, some 10 KB. Where that is ignored (not in browsers), the text falls
-//! back to a monospace font and is held in its columns by `textLength`. Emoji are drawn, because fonts differ in
-//! them most.
+//! A whole font would add 450 KB to every picture, and only naming one would leave the appearance
+//! to the viewer. So the SVG embeds a font with only the glyphs it shows, about 10 KB. Viewers that
+//! ignore it (browsers do not) fall back to a monospace font, and `textLength` keeps the columns.
+//! Emoji are drawn as paths, because fonts differ most in them.
 
 use std::fmt::{Display, Write as _};
 
@@ -19,29 +19,29 @@ use super::runs::{CellRun, RunGap, runs};
 use crate::Screen;
 use crate::screen::styled_screen::{CellStyle, Rgb, StyledCell, Underline};
 
-/// A cell, in the units of the picture.
+/// A cell, in units of the picture.
 const CELL: CellSize = CellSize::with_height(20);
 
-/// The size at which a letter of the text is as wide as a cell.
+/// The font size at which a letter is as wide as a cell.
 const FONT_SIZE: &str = "16.61";
 
-/// The size at which a wide character fills two cells.
+/// The font size at which a wide character fills two cells.
 const WIDE_FONT_SIZE: &str = "19";
 
-/// A terminal keeps its columns: no blank is dropped, no letter moved or joined with the next.
+/// Keeps the columns: no blank is dropped, no letter moved or joined with the next.
 const TEXT_STYLE: &str = "text{white-space:pre;direction:ltr;unicode-bidi:bidi-override;\
                           font-variant-ligatures:none}";
 
 /// The screen as an SVG. A cell is 10 × 20 units.
 #[must_use]
 pub fn svg(screen: &Screen) -> String {
-    let scene = RenderFrame::of(screen);
-    let mut svg = Svg { frame: &scene, out: String::new() };
+    let frame = RenderFrame::of(screen);
+    let mut svg = Svg { frame: &frame, out: String::new() };
     svg.open();
-    for (row, cells) in (0..).zip(&scene.screen.rows) {
+    for (row, cells) in (0..).zip(&frame.screen.rows) {
         svg.backgrounds(row, cells);
     }
-    for (row, cells) in (0..).zip(&scene.screen.rows) {
+    for (row, cells) in (0..).zip(&frame.screen.rows) {
         svg.texts(row, cells);
         svg.lines(row, cells);
     }
@@ -56,7 +56,7 @@ struct Svg<'a> {
     out: String,
 }
 
-/// What letters that are written at once have in common.
+/// The common style of letters that are written as one element.
 #[derive(PartialEq)]
 struct SvgTextStyle {
     ink: Rgb,
@@ -69,19 +69,19 @@ struct SvgTextStyle {
 enum SvgTextKind {
     /// Letters that are as wide as their cells.
     Text,
-    /// A character whose width is uncertain stands in this column by itself.
+    /// A character of uncertain width, written alone at this column.
     Alone(u16),
-    /// A drawn one as well, and it has its own colours.
+    /// A drawn character with its own colours, at this column.
     Coloured(u16),
-    /// Lines and blocks, so opaque.
+    /// Lines and blocks, with this opacity.
     Drawn(f32),
 }
 
 impl Svg<'_> {
     fn open(&mut self) {
         let Size { cols, rows } = self.frame.screen.size;
-        let (width, height) =
-            (u32::from(cols) * u32::from(CELL.width), u32::from(rows) * u32::from(CELL.height));
+        let width = u32::from(cols) * u32::from(CELL.width);
+        let height = u32::from(rows) * u32::from(CELL.height);
         self.put(r#"<svg xmlns="http://www.w3.org/2000/svg" xml:space="preserve""#);
         self.put(format_args!(r#"font-family="{}" font-size="{FONT_SIZE}""#, embed::FAMILIES));
         self.put(format_args!(
@@ -112,7 +112,7 @@ impl Svg<'_> {
         }
     }
 
-    /// How the letter of a cell is written; none where there is nothing to see.
+    /// The style of a cell's letter; `None` if nothing is visible.
     fn style(&self, row: u16, cell: &StyledCell) -> Option<SvgTextStyle> {
         if !has_letter(cell) {
             return None;
@@ -132,8 +132,9 @@ impl Svg<'_> {
     fn text(&mut self, row: u16, run: &CellRun<'_, SvgTextStyle>) {
         let SvgTextStyle { ink, bold, italic, .. } = run.kind;
         let is_wide = run.cells[0].cols == 2;
-        let (width, Point { x, y }) = (CELL.span(run.cols()), corner(row, run.col()));
-        let place = if is_wide {
+        let width = CELL.span(run.cols());
+        let Point { x, y } = corner(row, run.col());
+        let position = if is_wide {
             format!(r#"x="{}" text-anchor="middle" font-size="{WIDE_FONT_SIZE}""#, x + width / 2.0)
         } else {
             format!(r#"x="{x}" textLength="{width}" lengthAdjust="spacingAndGlyphs""#)
@@ -141,9 +142,10 @@ impl Svg<'_> {
         let y = y + CELL.baseline();
         let weight = if bold { r#" font-weight="bold""# } else { "" };
         let slant = if italic { r#" font-style="italic""# } else { "" };
-        let (fill, text) = (hex(ink), escape(&letters(run.cells)));
+        let fill = hex(ink);
+        let text = escape(&letters(run.cells));
         self.put(format_args!(
-            r#"<text {place} y="{y}" fill="{fill}"{weight}{slant}>{text}</text>"#
+            r#"<text {position} y="{y}" fill="{fill}"{weight}{slant}>{text}</text>"#
         ));
     }
 
@@ -156,7 +158,8 @@ impl Svg<'_> {
                 path += &outline.path(corner(row, cell.col));
             }
         }
-        let (fill, label) = (hex(run.kind.ink), escape(&letters(run.cells)));
+        let fill = hex(run.kind.ink);
+        let label = escape(&letters(run.cells));
         let opacity =
             if opacity < 1.0 { format!(r#" opacity="{opacity}""#) } else { String::new() };
         self.put(format_args!(r#"<path aria-label="{label}" fill="{fill}"{opacity} d="{path}"/>"#));
@@ -181,8 +184,8 @@ impl Svg<'_> {
         let through = |cell: &StyledCell| {
             shown(cell).filter(|look| look.strike).map(|_| self.frame.paint(row, cell).foreground)
         };
-        let (under, through) =
-            (runs(cells, RunGap::Ends, under), runs(cells, RunGap::Ends, through));
+        let under = runs(cells, RunGap::Ends, under);
+        let through = runs(cells, RunGap::Ends, through);
         for run in under {
             let (kind, colour) = run.kind;
             self.path(row, run.col(), &strokes::underline(kind, CELL, run.cols()), colour);
@@ -200,7 +203,8 @@ impl Svg<'_> {
     }
 
     fn path(&mut self, row: u16, col: u16, outline: &Outline, colour: Rgb) {
-        let (fill, path) = (hex(colour), outline.path(corner(row, col)));
+        let fill = hex(colour);
+        let path = outline.path(corner(row, col));
         self.put(format_args!(r#"<path fill="{fill}" d="{path}"/>"#));
     }
 
@@ -209,17 +213,17 @@ impl Svg<'_> {
     }
 }
 
-/// Whether a cell has a letter that can be seen.
+/// Whether a cell has a visible letter.
 fn has_letter(cell: &StyledCell) -> bool {
     !cell.look.hidden && (cell.c != ' ' || !cell.marks.is_empty())
 }
 
-/// Whether all marks of a cell are in our font. What another one makes of them may be wide.
+/// Whether our font has all marks of the cell. Another font may render them with a width.
 fn has_known_marks(cell: &StyledCell) -> bool {
     cell.marks.is_empty() || GlyphRequest::all(cell).skip(1).count() == cell.marks.len()
 }
 
-/// The letters of these cells; blanks for what cannot be seen.
+/// The letters of these cells, with blanks for those that are not visible.
 fn letters(cells: &[StyledCell]) -> String {
     let mut letters = String::new();
     for cell in cells {
@@ -233,7 +237,7 @@ fn letters(cells: &[StyledCell]) -> String {
     letters
 }
 
-/// Where a cell begins.
+/// The top left corner of a cell.
 fn corner(row: u16, col: u16) -> Point {
     Point { x: CELL.span(col), y: f32::from(row) * f32::from(CELL.height) }
 }
@@ -242,7 +246,7 @@ fn hex(Rgb(r, g, b): Rgb) -> String {
     format!("#{r:02x}{g:02x}{b:02x}")
 }
 
-/// Text as XML has it. What XML cannot hold becomes a replacement character.
+/// Escapes text for XML. Characters that XML cannot hold become replacement characters.
 fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for c in text.chars() {

@@ -1,4 +1,4 @@
-//! What the three kinds of pictures have to show, looked at from outside.
+//! Tests of the three output formats, from outside.
 
 use paned_model::Size;
 use proptest::prelude::*;
@@ -78,14 +78,14 @@ mod vector {
 
     use super::*;
 
-    /// What the elements of an SVG say, from the top left to the bottom right, without blanks.
+    /// The text of an SVG's elements, from the top left to the bottom right, without blanks.
     fn letters(svg: &str) -> String {
         let document = Document::parse(svg).unwrap();
-        let said = |node: Node<'_, '_>| match node.tag_name().name() {
+        let text = |node: Node<'_, '_>| match node.tag_name().name() {
             "text" => node.text().map(str::to_owned),
             _ => node.attribute("aria-label").map(str::to_owned),
         };
-        let letters: String = document.descendants().filter_map(said).collect();
+        let letters: String = document.descendants().filter_map(text).collect();
         letters.replace(' ', "")
     }
 
@@ -169,7 +169,7 @@ mod vector {
 mod pixels {
     use super::*;
 
-    /// A PNG that was read again.
+    /// A decoded PNG.
     struct Pixels {
         width: usize,
         height: usize,
@@ -197,7 +197,7 @@ mod pixels {
             (0..CELL.1).flat_map(|y| &self.pixels[place(y)..place(y) + CELL.0]).copied().collect()
         }
 
-        /// How many pixels of a cell are not as its first one.
+        /// How many pixels of a cell differ from its first one.
         fn ink(&self, row: usize, col: usize) -> usize {
             let cell = self.cell(row, col);
             cell.iter().filter(|pixel| **pixel != cell[0]).count()

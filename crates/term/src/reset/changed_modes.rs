@@ -1,26 +1,28 @@
-//! What a program has switched on in a terminal beside modes that every program knows, and what switches it off. Pure.
+//! Terminal state beyond the common modes that a program has changed, and the sequences that undo
+//! it. Pure.
 //!
-//! It is undone only where it was done: most terminals do not know most of it.
+//! It is undone only if it was changed: most terminals do not know most of it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::sequences::{Csi, SequenceSplitter, VtToken, osc};
 
-/// Private modes that are off in a fresh terminal: reverse video, backspace, margins at the sides, wrapping backwards,
-/// highlighting, arrows for the wheel, updates, clusters, colour schemes, sizes, pastes, Esc as a key, and Windows' keys.
+/// Private modes that are off in a fresh terminal: reverse video, backspace, side margins, reverse
+/// wrapping, highlighting, arrow keys for the wheel, synchronized updates, grapheme clusters,
+/// colour scheme reports, size reports, paste events, Esc as a key, and win32 input.
 const PRIVATE_OFF: [u32; 13] =
     [5, 45, 67, 69, 1001, 1007, 2026, 2027, 2031, 2048, 5522, 7727, 9001];
-/// Private modes that are on: keys that repeat, num lock, Esc before what is pressed with meta.
+/// Private modes that are on in a fresh terminal: key repeat, num lock, Esc prefix for meta.
 const PRIVATE_ON: [u32; 3] = [8, 1035, 1036];
-/// Modes that are off, of the other kind: a locked keyboard, a return with each line.
+/// ANSI modes that are off in a fresh terminal: keyboard lock, and a return with each line feed.
 const ANSI_OFF: [u32; 2] = [2, 20];
-/// One that is on: the terminal does not show by itself what is typed.
+/// An ANSI mode that is on: no local echo.
 const ANSI_ON: [u32; 1] = [12];
 
-/// How many titles are taken back at most; as many as terminals keep.
+/// How many titles are popped at most; as many as terminals keep.
 const MOST_TITLES: usize = 16;
 
-/// What is to be undone.
+/// The state that must be undone.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ChangedModes {
     splitter: SequenceSplitter,
@@ -29,11 +31,11 @@ pub(super) struct ChangedModes {
 
 #[derive(Clone, Debug, Default)]
 struct ChangedState {
-    /// Modes that are not as in a fresh terminal, by kind and number.
+    /// Modes that differ from a fresh terminal, by kind and number.
     modes: BTreeSet<(ModeKind, u32)>,
-    /// How keys are modified and written, by last byte and number.
+    /// Key modifier and format options, by final byte and number.
     keys: BTreeSet<(u8, u32)>,
-    /// The OSC sequences that take colours, pointer, link and progress back.
+    /// The OSC sequences that reset colours, pointer, link and progress.
     strings: BTreeMap<u32, String>,
     has_tabs: bool,
     /// How many titles are on the terminal's stack.
@@ -47,16 +49,16 @@ enum ModeKind {
 }
 
 impl ChangedModes {
-    /// The terminal was told this.
+    /// Records bytes that were sent to the terminal.
     pub(super) fn observe(&mut self, bytes: &[u8]) {
-        let left = &mut self.changed;
-        self.splitter.feed(bytes, |part| match part {
-            VtToken::Sequence(sequence) => left.observe_sequence(sequence),
+        let changed = &mut self.changed;
+        self.splitter.feed(bytes, |token| match token {
+            VtToken::Sequence(sequence) => changed.observe_sequence(sequence),
             VtToken::Text(_) | VtToken::Enquiry | VtToken::LongStart(_) | VtToken::LongByte(_) => {}
         });
     }
 
-    /// What undoes it; nothing where nothing was done.
+    /// The bytes that undo it; empty if nothing was changed.
     pub(super) fn undo(&self) -> String {
         self.changed.undo()
     }
@@ -71,7 +73,7 @@ impl ChangedState {
         } else if sequence == b"\x1bH" {
             self.has_tabs = true;
         } else if sequence == b"\x1bc" {
-            // Titles and colours outlive even that.
+            // Titles and colours survive even a full reset.
             *self = Self {
                 titles: self.titles,
                 strings: std::mem::take(&mut self.strings),
@@ -121,9 +123,9 @@ impl ChangedState {
     }
 
     fn observe_osc(&mut self, number: u32, text: &str) {
-        let (is_left, undo) = match number {
+        let (is_changed, undo) = match number {
             4 | 5 | 10..=19 => (true, format!("{}", number + 100)),
-            // Of one colour among many nobody knows whether it was the last.
+            // Resets a single colour; other changed colours may remain.
             104 | 105 if !text.is_empty() => return,
             104 | 105 | 110..=119 => {
                 self.strings.remove(&(number - 100));
@@ -134,7 +136,7 @@ impl ChangedState {
             22 => (!text.is_empty(), "22;".to_owned()),
             _ => return,
         };
-        match is_left {
+        match is_changed {
             true => self.strings.insert(number, undo),
             false => self.strings.remove(&number),
         };

@@ -1,7 +1,7 @@
-//! A cheap reader of a pane's output that reports facts without keeping a grid.
+//! A cheap scanner of a pane's output that reports events without keeping a grid.
 //!
-//! Text is skipped at the speed of `memchr`; only escape sequences are looked at byte by byte. It never
-//! answers a query, never draws, and holds at most [`MAX_SEQUENCE`] bytes.
+//! Text is skipped at the speed of `memchr`; only escape sequences are read byte by byte. The
+//! scanner never answers a query, never draws, and buffers at most [`MAX_SEQUENCE`] bytes.
 
 mod modes;
 mod sequence;
@@ -26,33 +26,34 @@ const CAN: u8 = 0x18;
 const SUB: u8 = 0x1a;
 const ESC: u8 = 0x1b;
 
-/// A fact read from a pane's output.
+/// An event in a pane's output.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ScanEvent {
-    /// The program named its window: OSC 0 or OSC 2, without control characters.
+    /// The program set its window title: OSC 0 or OSC 2, without control characters.
     Title(String),
     /// The bell rang.
     Bell,
-    /// The program asked the terminal something and waits for the answer.
+    /// The program sent a query and waits for the answer.
     Query,
 }
 
-/// The reader. Feed it every byte in order; how the bytes are cut does not matter.
+/// The scanner. Feed it every byte in order; how the bytes are cut does not matter.
 #[derive(Clone, Debug, Default)]
 pub struct OutputScanner {
     state: ScannerState,
-    /// The unfinished sequence, from its ESC on; empty in [`ScannerState::Ground`] and [`ScannerState::Skip`].
+    /// The unfinished sequence, from its ESC on; empty in [`ScannerState::Ground`] and
+    /// [`ScannerState::Skip`].
     held: Vec<u8>,
     modes: TrackedModes,
     terminal_state: TerminalState,
     /// How many synchronized updates have begun.
     updates: u64,
     is_updating: bool,
-    /// How often modes or setting may have changed.
+    /// How often modes or terminal state may have changed.
     changes: u64,
 }
 
-/// Where in the grammar the next byte stands.
+/// The position in the grammar.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum ScannerState {
     #[default]
@@ -67,13 +68,13 @@ enum ScannerState {
     Skip(ScannerStringKind),
 }
 
-/// The looks among the bytes that are being read. Most are taken off before anybody could ask for them, so they are read
-/// in the end, from the last one on that takes everything off.
+/// The SGR sequences among the bytes being read. Most are replaced before a caller could ask for
+/// them, so they are applied at the end, starting at the last one that resets everything.
 #[derive(Default)]
 struct PendingSgr {
-    /// Where we are.
+    /// The current position.
     at: usize,
-    /// Where the first of them is that counts.
+    /// The position of the first one that counts.
     from: Option<usize>,
 }
 
@@ -87,12 +88,12 @@ impl PendingSgr {
     }
 }
 
-/// What stood between ESC and the last byte of a sequence without parameters.
+/// The intermediate bytes of a sequence without parameters.
 #[derive(Clone, Copy)]
 enum ScannerIntermediate {
     None,
     One(u8),
-    /// More than that, or it was no such sequence.
+    /// More than one, or it was another kind of sequence.
     Other,
 }
 
@@ -106,19 +107,20 @@ enum ScannerStringKind {
 }
 
 impl OutputScanner {
-    /// A reader at the very beginning of a pane's output.
+    /// A scanner at the very beginning of a pane's output.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Reads the next bytes and reports what they say, in order.
+    /// Reads the next bytes and reports their events, in order.
     pub fn feed(&mut self, bytes: &[u8], mut found: impl FnMut(ScanEvent)) {
-        let (mut rest, mut worn) = (bytes, PendingSgr::default());
+        let mut rest = bytes;
+        let mut sgr = PendingSgr::default();
         while let Some(&first) = rest.first() {
-            worn.at = bytes.len() - rest.len();
+            sgr.at = bytes.len() - rest.len();
             let used = match self.state {
-                ScannerState::Ground => self.ground(bytes, &mut worn, &mut found),
+                ScannerState::Ground => self.ground(bytes, &mut sgr, &mut found),
                 ScannerState::Escape => self.escape(first, &mut found),
                 ScannerState::Csi => self.csi(rest, &mut found),
                 ScannerState::String(kind) => self.string(kind, rest, &mut found),
@@ -127,19 +129,19 @@ impl OutputScanner {
             };
             rest = &rest[used..];
         }
-        self.apply_pending_sgr(bytes, &mut worn, bytes.len());
+        self.apply_pending_sgr(bytes, &mut sgr, bytes.len());
     }
 
     /// How many of the last bytes belong to an unfinished sequence; at most [`MAX_SEQUENCE`].
     ///
-    /// A fresh reader (or terminal) that is fed [`OutputScanner::preamble`] and then started that many bytes back
-    /// goes on as this one does.
+    /// A fresh scanner (or terminal) that is fed [`OutputScanner::preamble`] and then the output
+    /// from that many bytes back continues exactly as this one.
     #[must_use]
     pub fn pending(&self) -> usize {
         self.held.len()
     }
 
-    /// The escape bytes that put a terminal into those modes, and nothing else.
+    /// The escape bytes that set the program's modes, and nothing else.
     #[must_use]
     pub fn modes(&self) -> Vec<u8> {
         let mut out = Vec::new();
@@ -147,8 +149,8 @@ impl OutputScanner {
         out
     }
 
-    /// The escape bytes that make a fresh terminal what this one has become, but for what it shows: title, modes, the
-    /// rows that scroll, the cursor's shape, and how the next character is drawn.
+    /// The escape bytes that bring a fresh terminal into this state, except for the content of its
+    /// screen: title, modes, scroll region, cursor shape, and the style of the next character.
     #[must_use]
     pub fn setup(&self) -> Vec<u8> {
         let mut out = Vec::new();
@@ -158,13 +160,14 @@ impl OutputScanner {
         out
     }
 
-    /// Rises whenever [`OutputScanner::setup`] may have changed.
+    /// Increases whenever [`OutputScanner::setup`] may have changed.
     #[must_use]
     pub fn changes(&self) -> u64 {
         self.changes
     }
 
-    /// The synchronized update that has not ended is given up: whoever looks has seen what it drew. Another one may begin.
+    /// Gives up the synchronized update that has not ended, because its partial drawing was already
+    /// shown. Another one may begin.
     pub fn abandon_update(&mut self) {
         self.is_updating = false;
     }
@@ -175,15 +178,17 @@ impl OutputScanner {
         self.is_updating.then_some(self.updates)
     }
 
-    /// The terminal has another size, after all that was read so far.
+    /// The terminal was resized after everything read so far.
     pub fn resized(&mut self) {
         self.terminal_state.resized();
         self.changes += 1;
     }
 
-    /// The escape bytes that put a fresh terminal into the modes the program has switched on so far.
+    /// The escape bytes that put a fresh terminal into the modes that the program has switched on
+    /// so far.
     ///
-    /// Inside a string too long to be held they end by opening such a string, so that its rest is no text.
+    /// Inside a string too long to be buffered, they end by opening such a string, so that the rest
+    /// of it is not taken for text.
     #[must_use]
     pub fn preamble(&self) -> Vec<u8> {
         let mut out = self.modes();
@@ -191,11 +196,11 @@ impl OutputScanner {
         out
     }
 
-    /// What opens a string, inside one that was too long to be held.
+    /// The bytes that open a string, while inside one that was too long to be buffered.
     #[must_use]
     pub fn string_opener(&self) -> &'static [u8] {
         match self.state {
-            // A number that means nothing to anyone, so that the rest is not taken for a command.
+            // An unassigned number, so that the rest is not taken for a command.
             ScannerState::Skip(ScannerStringKind::Osc) => b"\x1b]99999;",
             ScannerState::Skip(ScannerStringKind::Other) => b"\x1bX",
             ScannerState::Ground
@@ -209,10 +214,10 @@ impl OutputScanner {
     fn ground(
         &mut self,
         all: &[u8],
-        worn: &mut PendingSgr,
+        sgr: &mut PendingSgr,
         found: &mut impl FnMut(ScanEvent),
     ) -> usize {
-        let bytes = &all[worn.at..];
+        let bytes = &all[sgr.at..];
         let at = memchr2(ESC, BEL, bytes).unwrap_or(bytes.len());
         if self.terminal_state.has_lines() {
             self.shift(&bytes[..at]);
@@ -225,22 +230,22 @@ impl OutputScanner {
             }
             Some(_) => {}
         }
-        if let Some(dull) = sequence::skippable(&bytes[at + 1..]) {
-            let end = at + 1 + dull;
+        if let Some(length) = sequence::skippable(&bytes[at + 1..]) {
+            let end = at + 1 + length;
             if bytes[end - 1] == b'm' {
-                worn.note_sgr(worn.at + at, &bytes[at + 2..end - 1]);
+                sgr.note_sgr(sgr.at + at, &bytes[at + 2..end - 1]);
             }
             return end;
         }
-        // What is no look may take it for another, or put one back.
-        self.apply_pending_sgr(all, worn, worn.at + at);
+        // Another sequence may save or restore the style, so apply the pending SGR first.
+        self.apply_pending_sgr(all, sgr, sgr.at + at);
         self.begin();
         at + 1
     }
 
-    /// Reads the looks that were put off up to here.
-    fn apply_pending_sgr(&mut self, bytes: &[u8], worn: &mut PendingSgr, end: usize) {
-        let Some(from) = worn.from.take() else { return };
+    /// Applies the deferred SGR sequences up to here.
+    fn apply_pending_sgr(&mut self, bytes: &[u8], sgr: &mut PendingSgr, end: usize) {
+        let Some(from) = sgr.from.take() else { return };
         self.changes += 1;
         let mut rest = &bytes[from..end];
         while let Some(at) = memchr(ESC, rest) {
@@ -277,7 +282,7 @@ impl OutputScanner {
         1
     }
 
-    /// The last byte of a sequence without parameters. Controls do here what they do in text.
+    /// The final byte of a sequence without parameters. Control characters act as they do in text.
     fn single(
         &mut self,
         byte: u8,
@@ -289,7 +294,8 @@ impl OutputScanner {
             (_, ESC) => self.begin(),
             (_, BEL) => found(ScanEvent::Bell),
             (ScannerIntermediate::None, b'c') => {
-                (self.modes, self.terminal_state) = Default::default()
+                self.modes = TrackedModes::default();
+                self.terminal_state = TerminalState::default();
             }
             (ScannerIntermediate::None, b'=') => self.modes.set_keypad(true),
             (ScannerIntermediate::None, b'>') => self.modes.set_keypad(false),
@@ -302,7 +308,7 @@ impl OutputScanner {
         1
     }
 
-    /// Notes which character set the text leaves in use.
+    /// Tracks which character set is active after the text.
     fn shift(&mut self, text: &[u8]) {
         if let Some(at) = memrchr2(SO, SI, text) {
             self.terminal_state.shift(text[at] == SO);
@@ -374,14 +380,14 @@ impl OutputScanner {
         let run = string_run(kind, bytes);
         match bytes.get(run) {
             None => return run,
-            // Whether a `\` or another sequence follows, this one is over.
+            // Whether a `\` or another sequence follows, this string is over.
             Some(&ESC) => self.begin(),
             Some(_) => self.end(),
         }
         run + 1
     }
 
-    /// Does what a whole CSI sequence says.
+    /// Handles a complete CSI sequence.
     fn handle_csi(&mut self, last: u8, found: &mut impl FnMut(ScanEvent)) {
         self.changes += 1;
         if last == b'm' {
@@ -403,14 +409,14 @@ impl OutputScanner {
         }
     }
 
-    /// Says what a whole string says.
+    /// Handles a complete string.
     fn handle_string(&mut self, found: &mut impl FnMut(ScanEvent)) {
-        let Some(signal) = sequence::string(&self.held) else { return };
-        if let ScanEvent::Title(title) = &signal {
+        let Some(event) = sequence::string(&self.held) else { return };
+        if let ScanEvent::Title(title) = &event {
             self.terminal_state.set_title(title);
             self.changes += 1;
         }
-        found(signal);
+        found(event);
     }
 
     fn begin(&mut self) {
@@ -429,7 +435,7 @@ impl OutputScanner {
     }
 }
 
-/// How many bytes still belong to the string: up to ESC, CAN, SUB and, in an OSC, BEL.
+/// How many bytes belong to the string: up to ESC, CAN, SUB and, in an OSC, BEL.
 fn string_run(kind: ScannerStringKind, bytes: &[u8]) -> usize {
     let end = match kind {
         ScannerStringKind::Osc => memchr3(ESC, BEL, CAN, bytes),

@@ -1,8 +1,9 @@
-//! The modes a program has switched, kept so that a terminal that missed the switching can be told.
+//! Tracks the modes that a program has switched, to set them again on a terminal that missed the
+//! output.
 //!
-//! Never a screen: what else a terminal was told is in `setting`, and cells are nowhere here.
+//! Other terminal state is in `terminal_state`; cells are not tracked here.
 
-/// The private modes worth remembering. Synchronized output (2026) is a moment and no mode.
+/// The private modes to track. Synchronized output (2026) is temporary, so it is not among them.
 const KNOWN: [u16; 21] = [
     1, 5, 6, 7, 9, 12, 25, 47, 1000, 1001, 1002, 1003, 1004, 1005, 1006, 1007, 1015, 1016, 1047,
     1049, 2004,
@@ -11,22 +12,22 @@ const KNOWN: [u16; 21] = [
 /// On in a fresh terminal.
 const ON_AT_FIRST: [u16; 3] = [7, 25, 1007];
 
-/// What a soft reset (DECSTR) puts back.
+/// The modes that a soft reset (DECSTR) resets.
 const SOFT_RESET: [u16; 4] = [1, 6, 7, 25];
 
-/// Modes of which the last one set is the only one in force.
+/// Groups of modes in which only the last one set is in force.
 const EXCLUSIVE: [&[u16]; 3] = [&[9, 1000, 1001, 1002, 1003], &[1005, 1006, 1015, 1016], ALTERNATE];
 
 /// The modes that show the alternate screen; resetting any of them leaves it.
 const ALTERNATE: &[u16] = &[47, 1047, 1049];
 
-/// How many pushed keyboard modes are kept per screen; beyond that the oldest are forgotten.
+/// How many pushed keyboard modes are kept per screen; beyond that the oldest are dropped.
 const MAX_PUSHED: usize = 16;
 
-/// Every mode that is not as a fresh terminal has it.
+/// Every mode that differs from a fresh terminal.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct TrackedModes {
-    /// Private modes in the order they were last switched, because the last one wins.
+    /// Private modes in the order in which they were last switched, because the last one wins.
     switched: Vec<u16>,
     insert: bool,
     keypad: bool,
@@ -73,7 +74,7 @@ impl TrackedModes {
         pushed.truncate(pushed.len().saturating_sub(count.into()));
     }
 
-    /// `CSI = flags ; how u`: replace, add or take away.
+    /// `CSI = flags ; how u`: replace, add or remove.
     pub(super) fn set_keyboard(&mut self, flags: u16, how: u16) {
         let old = self.keyboard().pop().unwrap_or(0);
         let new = match how {
@@ -84,14 +85,14 @@ impl TrackedModes {
         self.keyboard().push(new);
     }
 
-    /// `CSI ! p`, which leaves mouse, paste, keyboard and the screen in use alone.
+    /// `CSI ! p`, which does not affect mouse, paste, keyboard and the active screen.
     pub(super) fn reset_softly(&mut self) {
         self.switched.retain(|mode| !SOFT_RESET.contains(mode));
         self.insert = false;
         self.keypad = false;
     }
 
-    /// The escape bytes that bring a fresh terminal here.
+    /// The escape bytes that bring a fresh terminal into these modes.
     pub(super) fn write(&self, out: &mut Vec<u8>) {
         let [primary, alternate] = &self.pushed;
         // The keyboard stack belongs to the screen that is shown when it is pushed to.

@@ -1,34 +1,34 @@
-//! What whole escape sequences mean to [`Signals`](super::Signals). Keeps nothing.
+//! The meaning of complete escape sequences for [`OutputScanner`](super::OutputScanner). Stateless.
 
 use super::modes::TrackedModes;
 use super::terminal_state::TerminalState;
 use super::{ESC, ScanEvent};
 use crate::title;
 
-/// The last bytes of the CSI sequences that matter.
+/// The final bytes of the CSI sequences that matter.
 const TRACKED_FINALS: &[u8] = b"chlnpqrstu";
 
-/// How long the rest of a sequence after its ESC is, if it is all there and cannot matter: nearly always a
-/// colour or a move.
+/// The length of the rest of a sequence after its ESC, if it is complete and its final byte is not
+/// tracked: nearly always a colour or a cursor move.
 pub(super) fn skippable(rest: &[u8]) -> Option<usize> {
     let body = rest.strip_prefix(b"[")?;
     let end = body.iter().position(|byte| !(0x20..0x40).contains(byte))?;
-    let is_dull = matches!(body[end], 0x40..=0x7e) && !TRACKED_FINALS.contains(&body[end]);
-    is_dull.then_some(end + 2)
+    let is_untracked = matches!(body[end], 0x40..=0x7e) && !TRACKED_FINALS.contains(&body[end]);
+    is_untracked.then_some(end + 2)
 }
 
-/// A whole CSI sequence of a kind that matters here.
+/// A complete CSI sequence of a kind that matters here.
 pub(super) struct ScannerCsi<'a> {
-    /// `<`, `=`, `>`, `?` or, where none is written, 0.
+    /// `<`, `=`, `>`, `?`, or 0 if there is none.
     prefix: u8,
     params: &'a [u8],
-    /// The byte between parameters and last byte or, where none is written, 0.
+    /// The byte between parameters and final byte, or 0 if there is none.
     intermediate: u8,
     final_byte: u8,
 }
 
 impl<'a> ScannerCsi<'a> {
-    /// Reads what stands between `CSI` and the last byte; nothing if the sequence cannot matter.
+    /// Parses the bytes between `CSI` and the final byte; `None` if the sequence cannot matter.
     pub(super) fn parse(body: &'a [u8], last: u8) -> Option<Self> {
         if !TRACKED_FINALS.contains(&last) {
             return None;
@@ -37,13 +37,14 @@ impl<'a> ScannerCsi<'a> {
             [prefix @ b'<'..=b'?', rest @ ..] => (*prefix, rest),
             body => (0, body),
         };
-        let (params, middle) = match body {
-            [params @ .., middle @ 0x20..=0x2f] => (params, *middle),
+        let (params, intermediate) = match body {
+            [params @ .., intermediate @ 0x20..=0x2f] => (params, *intermediate),
             params => (params, 0),
         };
-        // A second intermediate byte, or a prefix in the wrong place, makes it a sequence of nobody's.
+        // With a second intermediate byte, or a prefix in the wrong place, the sequence is
+        // unassigned.
         let is_plain = params.iter().all(|byte| matches!(byte, b'0'..=b';'));
-        is_plain.then_some(Self { prefix, params, intermediate: middle, final_byte: last })
+        is_plain.then_some(Self { prefix, params, intermediate, final_byte: last })
     }
 
     /// Whether the program waits for an answer.
@@ -61,7 +62,7 @@ impl<'a> ScannerCsi<'a> {
         }
     }
 
-    /// Notes the modes it switches.
+    /// Applies the modes it switches.
     pub(super) fn switch(&self, modes: &mut TrackedModes) {
         match (self.prefix, self.intermediate, self.final_byte) {
             (b'?', 0, b'h' | b'l') => {
@@ -78,28 +79,28 @@ impl<'a> ScannerCsi<'a> {
         }
     }
 
-    /// Notes what it sets beside modes; the title that there is now, if it brought one back.
-    pub(super) fn set(&self, setting: &mut TerminalState) -> Option<String> {
+    /// Applies what it sets besides modes; returns the new title, if it restored one.
+    pub(super) fn set(&self, state: &mut TerminalState) -> Option<String> {
         match (self.prefix, self.intermediate, self.final_byte) {
-            (0, 0, b'r') => setting.set_region(self.number(0, 0), self.number(1, 0)),
-            (0, b' ', b'q') => setting.set_shape(self.number(0, 0)),
-            (0, 0, b's') => setting.save(),
-            (0, 0, b'u') => setting.restore(),
-            (0, 0, b't') if self.number(0, 0) == 22 => setting.push_title(),
-            (0, 0, b't') if self.number(0, 0) == 23 => return setting.pop_title(),
-            // The older two are none to our screens.
+            (0, 0, b'r') => state.set_region(self.number(0, 0), self.number(1, 0)),
+            (0, b' ', b'q') => state.set_shape(self.number(0, 0)),
+            (0, 0, b's') => state.save(),
+            (0, 0, b'u') => state.restore(),
+            (0, 0, b't') if self.number(0, 0) == 22 => state.push_title(),
+            (0, 0, b't') if self.number(0, 0) == 23 => return state.pop_title(),
+            // Our screens do not implement the older modes 47 and 1047.
             (b'?', 0, b'h' | b'l') if self.numbers().any(|mode| mode == 1049) => {
-                setting.swap(self.final_byte == b'h');
+                state.swap(self.final_byte == b'h');
             }
-            // A switch to another number of columns, which makes all rows scroll again.
-            (b'?', 0, b'h' | b'l') if self.numbers().any(|mode| mode == 3) => setting.resized(),
-            (0, b'!', b'p') => setting.reset_softly(),
+            // DECCOLM changes the number of columns, which resets the scroll region.
+            (b'?', 0, b'h' | b'l') if self.numbers().any(|mode| mode == 3) => state.resized(),
+            (0, b'!', b'p') => state.reset_softly(),
             _ => {}
         }
         None
     }
 
-    /// Whether it begins or ends a synchronized update.
+    /// Whether it begins (`true`) or ends (`false`) a synchronized update.
     pub(super) fn updates(&self) -> Option<bool> {
         let is_it =
             (self.prefix, self.intermediate) == (b'?', 0) && matches!(self.final_byte, b'h' | b'l');
@@ -115,7 +116,7 @@ impl<'a> ScannerCsi<'a> {
     }
 }
 
-/// A decimal number as terminals read it: empty is zero, too large is the largest.
+/// A decimal number as terminals parse it: empty is zero, too large is the largest.
 fn number(digits: &[u8]) -> u16 {
     let whole = digits.split(|&byte| byte == b':').next().unwrap_or_default();
     whole.iter().fold(0, |sum: u16, digit| {
@@ -123,7 +124,7 @@ fn number(digits: &[u8]) -> u16 {
     })
 }
 
-/// What a whole string (`held` from its ESC to before its terminator) says.
+/// The event of a complete string (`held` from its ESC to before its terminator).
 pub(super) fn string(held: &[u8]) -> Option<ScanEvent> {
     match held {
         [ESC, b']', b'0' | b'2', b';', text @ ..] => {

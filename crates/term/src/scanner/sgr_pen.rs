@@ -1,28 +1,28 @@
-//! The look that the next character gets, as SGR has set it. Colours change more often than anything else that is looked
-//! at here, so this is numbers only.
+//! The style of the next character, as SGR has set it. Colours change more often than anything else
+//! that is scanned, so this type holds only numbers.
 
-/// More parameters than this in one sequence are not read.
+/// Further parameters of one sequence are ignored.
 const MAX_PARAMS: usize = 16;
 
-/// What SGR has set and not taken off.
+/// The attributes that SGR has set and not reset.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct SgrPen {
     /// The bit of each of [`STYLES`] that is set.
     styles: u16,
-    /// Which kind of line is below, as `4:kind` numbers them.
+    /// The kind of underline, as in `4:kind`.
     underline: u8,
-    /// Of the text, behind it, and of the line below.
+    /// The colours of foreground, background and underline.
     colours: [SgrColour; 3],
 }
 
-/// The parameters that set a style; blinking fast is blinking.
+/// The parameters that set a style; fast blinking counts as blinking.
 const STYLES: [u8; 7] = [1, 2, 3, 5, 7, 8, 9];
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum SgrColour {
     #[default]
     None,
-    /// One that has a parameter of its own.
+    /// A colour that has a parameter of its own.
     Named(u8),
     Indexed(u8),
     Rgb(u8, u8, u8),
@@ -31,25 +31,28 @@ enum SgrColour {
 /// The parameters of one sequence.
 struct Params {
     numbers: [u16; MAX_PARAMS],
-    /// A bit for each that belongs to the one before it.
+    /// A bit for each parameter that is joined to the one before it by a colon.
     joined: u32,
     count: usize,
 }
 
 impl SgrPen {
-    /// What stands between `CSI` and `m`. Sequences of other meanings, which have other bytes there, are left alone.
+    /// Applies the bytes between `CSI` and `m`. Sequences with prefix or intermediate bytes have
+    /// another meaning and are ignored.
     #[inline]
     pub(super) fn apply(&mut self, params: &[u8]) {
         if let [b'<'..=b'?', ..] | [.., b' '..=b'/'] = params {
             return;
         }
-        let (mut from, mut number) = (0, 0_u8);
+        let mut from = 0;
+        let mut number = 0_u8;
         for (at, &byte) in params.iter().enumerate() {
             match byte {
                 b'0'..=b'9' => number = number.wrapping_mul(10).wrapping_add(byte - b'0'),
                 b';' if !matches!(number, 38 | 48 | 58) => {
                     self.set(number);
-                    (from, number) = (at + 1, 0);
+                    from = at + 1;
+                    number = 0;
                 }
                 _ => return self.apply_all(&params[from..]),
             }
@@ -57,7 +60,7 @@ impl SgrPen {
         self.set(number);
     }
 
-    /// The same for colours that take more than one parameter, and what is joined.
+    /// Applies colours that take more than one parameter, and joined parameters.
     fn apply_all(&mut self, params: &[u8]) {
         if let Some(params) = Params::read(params) {
             self.set_all(&params);
@@ -77,7 +80,7 @@ impl SgrPen {
                     at += used;
                 }
                 slot @ (38 | 48 | 58) => {
-                    // Between the kind and the three parts there may be the name of a colour space.
+                    // A colour space may come between the kind and the three components.
                     let parts = &params.numbers[at + 1..end];
                     let parts = match parts {
                         [2, _, r, g, b, ..] => [2, *r, *g, *b],
@@ -110,7 +113,7 @@ impl SgrPen {
         }
     }
 
-    /// The sequence that gives a fresh terminal the look.
+    /// The sequence that gives a fresh terminal this style.
     pub(super) fn write(&self, out: &mut Vec<u8>) {
         let styles = STYLES.iter().filter(|style| self.styles & 1 << **style != 0);
         let mut params: Vec<String> = styles.map(u8::to_string).collect();
@@ -155,7 +158,7 @@ impl Params {
     }
 }
 
-/// The colour that the numbers after its slot say, and how many they are.
+/// The colour that the numbers after its slot define, and how many numbers it takes.
 fn colour(numbers: &[u16]) -> (SgrColour, usize) {
     match *numbers {
         [5, index, ..] => (SgrColour::Indexed(byte(index)), 2),

@@ -1,37 +1,37 @@
-//! What a terminal has been told that is neither a mode nor a cell: its title, the rows that scroll, the cursor's shape,
-//! and how the next character is drawn. Kept so that a terminal that missed the telling can be told.
+//! Terminal state that is neither a mode nor a cell: title, scroll region, cursor shape, and the
+//! style of the next character. Kept to set it again on a terminal that missed the output.
 
 use std::mem;
 
 use super::sgr_pen::SgrPen;
 
-/// How many titles can be pushed; as many as a screen keeps.
+/// How many titles can be pushed; as many as [`Screen`](crate::Screen) keeps.
 const MAX_PUSHED: usize = 64;
 
-/// Everything of it that is not as a fresh terminal has it.
+/// The state that differs from a fresh terminal.
 #[derive(Clone, Debug, Default)]
 pub(super) struct TerminalState {
     title: String,
     titles: Vec<String>,
-    /// The first and the last row that scroll, as they were given; a size makes all of them scroll again.
+    /// The first and the last row of the scroll region, as given; a resize clears it.
     region: Option<(u16, u16)>,
     shape: u16,
     shown: ScreenPens,
-    /// Those of the screen that is not shown.
+    /// The pens of the screen that is not shown.
     hidden: ScreenPens,
     is_alternate: bool,
-    /// Whether the second character set is used and not the first.
+    /// Whether G1 is active, not G0.
     shifted: bool,
 }
 
-/// How the next character is drawn on one of the screens, and how it was when that was saved.
+/// The current and the saved drawing state of one screen.
 #[derive(Clone, Debug, Default)]
 struct ScreenPens {
     now: PenState,
     saved: PenState,
 }
 
-/// How the next character is drawn.
+/// The style and character sets for the next character.
 #[derive(Clone, Debug, Default)]
 struct PenState {
     pen: SgrPen,
@@ -57,7 +57,7 @@ impl TerminalState {
         self.titles.push(self.title.clone());
     }
 
-    /// `CSI 23 t`; the title that there is then.
+    /// `CSI 23 t`; returns the restored title.
     pub(super) fn pop_title(&mut self) -> Option<String> {
         self.title = self.titles.pop()?;
         Some(self.title.clone())
@@ -72,7 +72,7 @@ impl TerminalState {
         }
     }
 
-    /// The terminal has another size.
+    /// The terminal was resized.
     pub(super) fn resized(&mut self) {
         self.region = None;
     }
@@ -84,7 +84,7 @@ impl TerminalState {
         }
     }
 
-    /// `ESC ( 0` and its kin.
+    /// `ESC ( 0` and similar.
     pub(super) fn designate(&mut self, set: u8, kind: u8) {
         let Some(index) = b"()*+".iter().position(|mark| *mark == set) else { return };
         match kind {
@@ -94,7 +94,7 @@ impl TerminalState {
         }
     }
 
-    /// Whether it matters which character set is used.
+    /// Whether the active character set matters.
     pub(super) fn has_lines(&self) -> bool {
         self.shown.now.lines[..2].contains(&true)
     }
@@ -114,7 +114,8 @@ impl TerminalState {
         self.shown.now = self.shown.saved.clone();
     }
 
-    /// The alternate screen is shown, or no longer. It begins as the primary one is, which saves that.
+    /// Shows or leaves the alternate screen. It inherits the state of the primary one, which is
+    /// saved.
     pub(super) fn swap(&mut self, to_alternate: bool) {
         if self.is_alternate == to_alternate {
             return;
@@ -127,13 +128,13 @@ impl TerminalState {
         mem::swap(&mut self.shown, &mut self.hidden);
     }
 
-    /// `CSI ! p`, which leaves the title and the screen in use alone.
+    /// `CSI ! p`, which does not affect the title and the active screen.
     pub(super) fn reset_softly(&mut self) {
         self.region = None;
         self.shown = ScreenPens::default();
     }
 
-    /// The titles: before all else, as no mode matters for them.
+    /// Writes the titles. They come first, as they do not depend on modes.
     pub(super) fn write_titles(&self, out: &mut Vec<u8>) {
         for title in &self.titles {
             out.extend(format!("\x1b]2;{title}\x1b\\\x1b[22t").bytes());
@@ -143,7 +144,8 @@ impl TerminalState {
         }
     }
 
-    /// Everything else: after the modes, as it belongs to the screen that they show.
+    /// Writes everything else. It comes after the modes, as it belongs to the screen that they
+    /// show.
     pub(super) fn write(&self, out: &mut Vec<u8>) {
         match self.region {
             Some((first, 0)) => out.extend(format!("\x1b[{first}r").bytes()),

@@ -1,28 +1,29 @@
-//! Output in, signals out, however the bytes are cut.
+//! Output in, events out, however the bytes are cut.
 
 use proptest::prelude::*;
 
 use super::*;
 
-fn read(signals: &mut OutputScanner, bytes: &[u8]) -> Vec<ScanEvent> {
+fn read(scanner: &mut OutputScanner, bytes: &[u8]) -> Vec<ScanEvent> {
     let mut found = Vec::new();
-    signals.feed(bytes, |signal| found.push(signal));
+    scanner.feed(bytes, |event| found.push(event));
     found
 }
 
-/// Reads the output whole and byte by byte; signals are written `b` (bell), `q` (query) and `<title>`.
+/// Scans the output whole and byte by byte; events are written `b` (bell), `q` (query) and
+/// `<title>`.
 #[track_caller]
 fn check(output: &str, expect: &str) {
     let whole = read(&mut OutputScanner::new(), output.as_bytes());
-    let mut signals = OutputScanner::new();
-    let cut: Vec<_> = output.bytes().flat_map(|byte| read(&mut signals, &[byte])).collect();
+    let mut scanner = OutputScanner::new();
+    let cut: Vec<_> = output.bytes().flat_map(|byte| read(&mut scanner, &[byte])).collect();
     assert_eq!(whole, cut);
     let words: String = whole.into_iter().map(word).collect();
     assert_eq!(words, expect, "{output:?}");
 }
 
-fn word(signal: ScanEvent) -> String {
-    match signal {
+fn word(event: ScanEvent) -> String {
+    match event {
         ScanEvent::Title(title) => format!("<{title}>"),
         ScanEvent::Bell => "b".into(),
         ScanEvent::Query => "q".into(),
@@ -32,9 +33,9 @@ fn word(signal: ScanEvent) -> String {
 /// The preamble after this output, with `^` for ESC.
 #[track_caller]
 fn check_modes(output: &str, expect: &str) {
-    let mut signals = OutputScanner::new();
-    signals.feed(output.as_bytes(), |_| ());
-    let preamble = String::from_utf8(signals.preamble()).unwrap();
+    let mut scanner = OutputScanner::new();
+    scanner.feed(output.as_bytes(), |_| ());
+    let preamble = String::from_utf8(scanner.preamble()).unwrap();
     assert_eq!(preamble.replace('\x1b', "^"), expect, "{output:?}");
 }
 
@@ -108,16 +109,16 @@ fn the_preamble_tells_what_is_switched() {
     check_modes("\x1b[?7l\x1b[?7h\x1b=\x1b>\x1b[4h\x1b[4l", "");
 }
 
-/// What a fresh terminal is to be told after this output, with `^` for ESC.
+/// The setup for a fresh terminal after this output, with `^` for ESC.
 #[track_caller]
 fn check_setup(output: &str, expect: &str) {
-    let mut signals = OutputScanner::new();
-    signals.feed(output.as_bytes(), |_| ());
-    let setup = String::from_utf8(signals.setup()).unwrap();
+    let mut scanner = OutputScanner::new();
+    scanner.feed(output.as_bytes(), |_| ());
+    let setup = String::from_utf8(scanner.setup()).unwrap();
     assert_eq!(setup.replace('\x1b', "^"), expect, "{output:?}");
     let mut again = OutputScanner::new();
     again.feed(setup.as_bytes(), |_| ());
-    assert_eq!(again.setup(), signals.setup(), "{output:?}");
+    assert_eq!(again.setup(), scanner.setup(), "{output:?}");
 }
 
 #[test]
@@ -157,18 +158,18 @@ fn each_screen_has_a_look_of_its_own() {
 
 #[test]
 fn a_size_makes_all_rows_scroll() {
-    let mut signals = OutputScanner::new();
-    signals.feed(b"\x1b[5;10r\x1b[31m", |_| ());
-    signals.resized();
-    assert_eq!(signals.setup(), b"\x1b[31m");
+    let mut scanner = OutputScanner::new();
+    scanner.feed(b"\x1b[5;10r\x1b[31m", |_| ());
+    scanner.resized();
+    assert_eq!(scanner.setup(), b"\x1b[31m");
 }
 
 #[test]
 fn updates_are_counted_while_they_last() {
-    let mut signals = OutputScanner::new();
+    let mut scanner = OutputScanner::new();
     let mut after = |output: &str| {
-        signals.feed(output.as_bytes(), |_| ());
-        signals.open_update()
+        scanner.feed(output.as_bytes(), |_| ());
+        scanner.open_update()
     };
     assert_eq!(after("text"), None);
     assert_eq!(after("\x1b[?2026h"), Some(1));
@@ -176,10 +177,10 @@ fn updates_are_counted_while_they_last() {
     assert_eq!(after("\x1b[?2026l\x1b[?25;2026h"), Some(2));
     assert_eq!(after("\x1b[?2026l"), None);
     assert_eq!(after("\x1b[?2026h"), Some(3));
-    signals.abandon_update();
-    assert_eq!(signals.open_update(), None);
-    signals.feed(b"\x1b[?2026h", |_| ());
-    assert_eq!(signals.open_update(), Some(4), "the one before was given up");
+    scanner.abandon_update();
+    assert_eq!(scanner.open_update(), None);
+    scanner.feed(b"\x1b[?2026h", |_| ());
+    assert_eq!(scanner.open_update(), Some(4), "the one before was given up");
 }
 
 #[test]
@@ -253,32 +254,32 @@ proptest! {
     ) {
         let mut whole = OutputScanner::new();
         let expect = read(&mut whole, &output);
-        let (mut signals, mut found, mut rest) = (OutputScanner::new(), Vec::new(), &output[..]);
+        let (mut scanner, mut found, mut rest) = (OutputScanner::new(), Vec::new(), &output[..]);
         for cut in cuts.iter().cycle() {
             let (head, tail) = rest.split_at(rest.len().min(*cut));
-            found.extend(read(&mut signals, head));
+            found.extend(read(&mut scanner, head));
             rest = tail;
             if rest.is_empty() {
                 break;
             }
         }
         prop_assert_eq!(found, expect);
-        prop_assert_eq!(signals.preamble(), whole.preamble());
-        prop_assert_eq!(signals.setup(), whole.setup());
-        prop_assert_eq!(signals.pending(), whole.pending());
+        prop_assert_eq!(scanner.preamble(), whole.preamble());
+        prop_assert_eq!(scanner.setup(), whole.setup());
+        prop_assert_eq!(scanner.pending(), whole.pending());
     }
 
     #[test]
     fn a_fresh_reader_goes_on_from_the_pending_bytes(before in output(), after in output()) {
-        let mut signals = OutputScanner::new();
-        signals.feed(&before, |_| ());
-        prop_assert!(signals.pending() <= MAX_SEQUENCE);
+        let mut scanner = OutputScanner::new();
+        scanner.feed(&before, |_| ());
+        prop_assert!(scanner.pending() <= MAX_SEQUENCE);
         let mut fresh = OutputScanner::new();
-        prop_assert_eq!(read(&mut fresh, &signals.preamble()), []);
+        prop_assert_eq!(read(&mut fresh, &scanner.preamble()), []);
         let mut set_up = OutputScanner::new();
-        set_up.feed(&signals.setup(), |_| ());
-        prop_assert_eq!(set_up.setup(), signals.setup());
-        prop_assert_eq!(read(&mut fresh, &before[before.len() - signals.pending()..]), []);
-        prop_assert_eq!(read(&mut fresh, &after), read(&mut signals, &after));
+        set_up.feed(&scanner.setup(), |_| ());
+        prop_assert_eq!(set_up.setup(), scanner.setup());
+        prop_assert_eq!(read(&mut fresh, &before[before.len() - scanner.pending()..]), []);
+        prop_assert_eq!(read(&mut fresh, &after), read(&mut scanner, &after));
     }
 }

@@ -1,4 +1,5 @@
-//! Cuts a row into the pieces that can be printed at once, and tells the odd ones. Writes nothing.
+//! Splits a row into groups of cells that can be printed at once, and classifies those that need
+//! more. Writes nothing.
 
 use alacritty_terminal::term::cell::{Cell, Flags};
 
@@ -20,7 +21,7 @@ pub(super) enum CellGroupKind {
     LoneWide,
     /// A spacer whose wide character is gone.
     LoneSpacer,
-    /// The last cell of a row into which a wide character did not fit.
+    /// The last cell of a row, left free because a wide character did not fit.
     Leading,
 }
 
@@ -43,14 +44,14 @@ impl CellGroup {
         Self { kind, col, width }
     }
 
-    /// The parts of a row, without the blanks at its end.
+    /// The groups of a row, without trailing blanks.
     pub(super) fn all(cells: &[Cell]) -> Vec<Self> {
         let used = cells.iter().rposition(|cell| !is_blank(cell)).map_or(0, |last| last + 1);
-        let mut parts: Vec<Self> = Vec::new();
-        while let Some(col) = Some(parts.last().map_or(0, Self::end)).filter(|&col| col < used) {
-            parts.push(Self::at(cells, col));
+        let mut groups: Vec<Self> = Vec::new();
+        while let Some(col) = Some(groups.last().map_or(0, Self::end)).filter(|&col| col < used) {
+            groups.push(Self::at(cells, col));
         }
-        parts
+        groups
     }
 
     pub(super) fn end(&self) -> usize {
@@ -65,7 +66,7 @@ impl CellGroup {
         cells[self.end() - 1].flags.contains(Flags::WRAPLINE)
     }
 
-    /// Whether printing its characters where the cursor stands is all there is to it.
+    /// Whether printing its characters at the cursor is enough.
     pub(super) fn is_simple(&self, cells: &[Cell]) -> bool {
         let is_text = cells[self.col..self.end()].iter().all(|cell| cell.c != '\t');
         let at_end = self.end() == cells.len();
@@ -73,7 +74,8 @@ impl CellGroup {
     }
 }
 
-/// Whether a cell is as on a fresh screen. One that lost its marks may keep the room for them, and is no less blank.
+/// Whether a cell is as on a fresh screen. A cell that lost its marks may keep the allocation for
+/// them, and is blank too.
 fn is_blank(cell: &Cell) -> bool {
     let blank = Cell::default();
     let is_unmarked = |cell: &Cell| cell.zerowidth().is_none_or(<[char]>::is_empty);
@@ -89,28 +91,30 @@ fn is_pair(cells: &[Cell], col: usize) -> bool {
     })
 }
 
-/// Whether no bytes make this row: it has half a character at both ends, half a character that says in the
-/// middle that the row wraps, or it is the last one and left a cell free for a wide character (in a row of two
-/// columns, or beside parts that take more than printing).
+/// Whether no output can produce this row: it has half a character at both ends, half a character
+/// in the middle with the wrap flag, or it is the last one and left a cell free for a wide
+/// character (in a row of two columns, or beside groups that need more than printing).
 pub(super) fn is_unreachable(cells: &[Cell], is_last: bool) -> bool {
-    let parts = CellGroup::all(cells);
-    let has_leading = parts.iter().any(|part| part.kind == CellGroupKind::Leading);
-    let is_odd = |part: &CellGroup| part.kind != CellGroupKind::Leading && !part.is_simple(cells);
+    let groups = CellGroup::all(cells);
+    let has_leading = groups.iter().any(|group| group.kind == CellGroupKind::Leading);
+    let is_odd =
+        |group: &CellGroup| group.kind != CellGroupKind::Leading && !group.is_simple(cells);
     let is_torn =
-        |part: &CellGroup| part.is_lone() && part.wraps(cells) && part.end() < cells.len();
-    (is_shifted(&parts, cells.len()) && parts[0].is_lone())
-        || parts.iter().any(is_torn)
-        || (is_last && has_leading && (cells.len() == 2 || parts.iter().any(is_odd)))
+        |group: &CellGroup| group.is_lone() && group.wraps(cells) && group.end() < cells.len();
+    (is_shifted(&groups, cells.len()) && groups[0].is_lone())
+        || groups.iter().any(is_torn)
+        || (is_last && has_leading && (cells.len() == 2 || groups.iter().any(is_odd)))
 }
 
-/// Whether a row can be written by going on where the row above ended.
+/// Whether a row can be written by printing on from the end of the row above.
 pub(super) fn starts_simply(cells: &[Cell]) -> bool {
-    let parts = CellGroup::all(cells);
-    let is_shifted = is_shifted(&parts, cells.len());
-    parts.first().is_some_and(|first| !is_shifted && first.is_simple(cells))
+    let groups = CellGroup::all(cells);
+    let is_shifted = is_shifted(&groups, cells.len());
+    groups.first().is_some_and(|first| !is_shifted && first.is_simple(cells))
 }
 
-/// Whether the last column holds half a character, which can only be pushed there from the left.
-pub(super) fn is_shifted(parts: &[CellGroup], cols: usize) -> bool {
-    parts.last().is_some_and(|last| last.is_lone() && last.end() == cols)
+/// Whether the last column holds half a character, which can only get there by shifting from the
+/// left.
+pub(super) fn is_shifted(groups: &[CellGroup], cols: usize) -> bool {
+    groups.last().is_some_and(|last| last.is_lone() && last.end() == cols)
 }

@@ -1,4 +1,4 @@
-//! Writes escape bytes, and remembers what the terminal that reads them looks like so far.
+//! Writes escape bytes, and tracks the state of the terminal that reads them.
 
 use alacritty_terminal::grid::Charsets;
 use alacritty_terminal::term::cell::{Cell, Flags};
@@ -51,7 +51,7 @@ impl DumpWriter {
         self.push(&format!("\x1b[{};{}H", row + 1, col + 1));
     }
 
-    /// Takes on the look of this cell for what is printed next.
+    /// Sets the style of this cell for what is printed next.
     pub(super) fn set_style(&mut self, cell: &Cell) {
         if same_style(cell, &self.style) {
             return;
@@ -63,7 +63,7 @@ impl DumpWriter {
         self.style = cell.clone();
     }
 
-    /// Takes on no look. Everything that erases leaves the background of the look behind.
+    /// Resets the style. Erasing would fill with the background of the current style.
     pub(super) fn reset_style(&mut self) {
         self.set_style(&Cell::default());
     }
@@ -83,7 +83,7 @@ impl DumpWriter {
     }
 }
 
-/// Whether two cells are drawn in the same manner, whatever they hold.
+/// Whether two cells have the same style, whatever they hold.
 pub(super) fn same_style(a: &Cell, b: &Cell) -> bool {
     let styles = |cell: &Cell| STYLES.map(|(flag, _)| cell.flags.contains(flag));
     (a.fg, a.bg, a.underline_color()) == (b.fg, b.bg, b.underline_color())

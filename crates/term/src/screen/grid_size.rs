@@ -1,9 +1,9 @@
-//! A size as the emulator wants it.
+//! A size in the form that the emulator needs.
 
 use alacritty_terminal::grid::Dimensions;
 use paned_model::Size;
 
-/// A size as the emulator wants it: without rows above the screen.
+/// A size in the form that the emulator needs: without scrollback rows.
 pub(super) struct GridSize(pub(super) Size);
 
 impl Dimensions for GridSize {

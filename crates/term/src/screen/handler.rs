@@ -1,7 +1,8 @@
-//! Stands between parser and emulator: notes what the emulator keeps to itself, and keeps from it what
-//! could hurt.
+//! A handler between parser and emulator: tracks state that the emulator does not expose, and works
+//! around its faults.
 //!
-//! Everything that is drawn passes through unchanged. Titles are ours alone, and the clipboard is nobody's.
+//! Drawing passes through unchanged. Titles are kept only here, and clipboard sequences are
+//! dropped.
 
 use std::ops::Range;
 
@@ -22,31 +23,32 @@ use super::replies::{self, ReplyBuffer};
 use super::wide_chars;
 use crate::title;
 
-/// How many titles and keyboard modes can be pushed; beyond that the oldest are forgotten.
+/// How many titles and keyboard modes can be pushed; beyond that the oldest are dropped.
 const MAX_PUSHED: usize = 64;
 
 /// The mode that swaps the colours of the whole screen (DECSCNM).
 const REVERSE: PrivateMode = PrivateMode::Unknown(5);
 
-/// The size of a cell in pixels, as far as programs are told.
+/// The size of a cell in pixels, as reported to programs.
 const CELL: (usize, usize) = (8, 16);
 
-/// The emulator, and beside it the part of its state that it does not show.
+/// The emulator, and the part of its state that it does not expose.
 pub(super) struct TermHandler {
     pub(super) term: Term<ReplyBuffer>,
     pub(super) title: String,
     pub(super) titles: Vec<String>,
-    /// The rows that scroll.
+    /// The scroll region.
     pub(super) region: Range<usize>,
     pub(super) charset: CharsetIndex,
     pub(super) tabs: Vec<bool>,
-    /// Pushed keyboard modes of the screen that is shown and of the one that is not.
+    /// Pushed keyboard modes of the shown and of the hidden screen.
     pub(super) pushed: [Vec<KeyboardModes>; 2],
     /// The primary screen, while the alternate one is shown.
     pub(super) primary: Option<Grid<Cell>>,
-    /// Whether something that is to be seen may have changed; whoever asks sets it back.
+    /// Whether something visible may have changed; the reader resets it.
     pub(super) changed: bool,
-    /// Whether the whole screen is shown with its colours swapped (DECSCNM), which the emulator does not know.
+    /// Whether the whole screen is shown with its colours swapped (DECSCNM), which the emulator
+    /// does not support.
     pub(super) reversed: bool,
     /// The rows that scrolled off the primary screen.
     pub(super) history: ScreenHistory,
@@ -56,7 +58,8 @@ pub(super) struct TermHandler {
 
 impl TermHandler {
     pub(super) fn new(size: Size, history: usize) -> Self {
-        let (replies, history) = (ReplyBuffer::default(), ScreenHistory::new(history));
+        let replies = ReplyBuffer::default();
+        let history = ScreenHistory::new(history);
         let config = Config {
             scrolling_history: history.capacity(),
             kitty_keyboard: true,
@@ -88,14 +91,15 @@ impl TermHandler {
         self.replies.take()
     }
 
-    /// Tells the program something, after what it was told before.
+    /// Queues a reply to the program, after the earlier ones.
     pub(super) fn reply(&self, text: &str) {
         self.replies.put(text);
     }
 
-    /// Whether it had another size.
+    /// Resizes the screen; returns whether the size changed.
     pub(super) fn resize(&mut self, size: Size) -> bool {
-        let (rows, cols) = (usize::from(size.rows), usize::from(size.cols));
+        let rows = usize::from(size.rows);
+        let cols = usize::from(size.cols);
         if (rows, cols) == (self.term.screen_lines(), self.term.columns()) {
             return false;
         }
@@ -117,7 +121,8 @@ impl TermHandler {
         true
     }
 
-    /// Without this, a cursor that waited to wrap would still do so when its column is no longer the last.
+    /// Without this, a cursor with a pending wrap would still wrap when its column is no longer the
+    /// last.
     fn clear_stale_wrap(&mut self) {
         let cols = self.term.columns();
         let grid = self.term.grid_mut();
@@ -126,7 +131,7 @@ impl TermHandler {
         }
     }
 
-    /// Notes the rows that scroll, by the emulator's own rule.
+    /// Tracks the scroll region, by the emulator's own rule.
     fn track_region(&mut self, top: usize, bottom: Option<usize>) {
         let rows = self.term.screen_lines();
         let end = bottom.unwrap_or(rows);
@@ -135,7 +140,7 @@ impl TermHandler {
         }
     }
 
-    /// Notes what a private mode changes beside its flag.
+    /// Tracks what a private mode changes besides its flag.
     fn track_private_mode(&mut self, mode: PrivateMode, on: bool) {
         match mode {
             PrivateMode::Named(NamedPrivateMode::ColumnMode) => {
@@ -178,7 +183,7 @@ fn default_tab_stops(cols: usize) -> Vec<bool> {
     (0..cols).map(|col| col % 8 == 0).collect()
 }
 
-/// What a step of the emulator can change of what is to be seen.
+/// The visible state that a call of the emulator can change.
 #[derive(PartialEq, Eq)]
 struct VisibleState {
     cursor: Point,
@@ -186,7 +191,7 @@ struct VisibleState {
     shape: CursorShape,
 }
 
-/// Hands these to the emulator as they come. Nothing that they do is to be seen.
+/// Delegates to the emulator. None of these has a visible effect.
 macro_rules! delegate {
     ($($name:ident($($arg:ident: $type:ty),*);)*) => {
         $(
@@ -198,7 +203,7 @@ macro_rules! delegate {
     };
 }
 
-/// The same for those that draw.
+/// Delegates calls that draw.
 macro_rules! delegate_drawing {
     ($($name:ident($($arg:ident: $type:ty),*);)*) => {
         $(
@@ -211,7 +216,7 @@ macro_rules! delegate_drawing {
     };
 }
 
-/// The same for those that move the cursor, unless it stands there already.
+/// Delegates calls that move the cursor; it may be there already.
 macro_rules! delegate_cursor {
     ($($name:ident($($arg:ident: $type:ty),*);)*) => {
         $(
@@ -225,7 +230,7 @@ macro_rules! delegate_cursor {
     };
 }
 
-/// The same for those that switch something, unless it is so already.
+/// Delegates calls that switch something; it may be so already.
 macro_rules! delegate_switch {
     ($($name:ident($($arg:ident: $type:ty),*);)*) => {
         $(
@@ -238,7 +243,8 @@ macro_rules! delegate_switch {
     };
 }
 
-/// What is not named here (clipboard, pointer shape, other keyboards) the emulator does not need to see.
+/// The emulator does not need to see the methods that are not listed here (clipboard, pointer
+/// shape, other keyboard protocols).
 impl Handler for TermHandler {
     delegate! {
         identify_terminal(intermediate: Option<char>);
@@ -303,7 +309,8 @@ impl Handler for TermHandler {
     }
 
     fn insert_blank(&mut self, count: usize) {
-        let (col, cols) = (self.column(), self.term.columns());
+        let col = self.column();
+        let cols = self.term.columns();
         self.cut(col);
         self.cut(cols - count.min(cols - col));
         self.term.insert_blank(count);
@@ -316,7 +323,8 @@ impl Handler for TermHandler {
         self.term.erase_chars(count);
     }
 
-    /// The emulator would take cells left of the cursor, too, when there are fewer than so many right of it.
+    /// The emulator would also delete cells left of the cursor if there are fewer than `count`
+    /// right of it.
     fn delete_chars(&mut self, count: usize) {
         let col = self.column();
         let count = count.min(self.term.columns() - col);
@@ -327,7 +335,7 @@ impl Handler for TermHandler {
 
     fn clear_line(&mut self, mode: LineClearMode) {
         match mode {
-            // The emulator leaves the row alone then.
+            // The emulator does not change the row in this case.
             LineClearMode::Right if self.term.grid().cursor.input_needs_wrap => return,
             LineClearMode::Right => self.cut(self.column()),
             LineClearMode::Left => self.cut(self.column() + 1),
@@ -348,7 +356,7 @@ impl Handler for TermHandler {
         if matches!(mode, ClearMode::Saved) && !self.has(TermMode::ALT_SCREEN) {
             self.clear_history();
         }
-        // The emulator forgets the first row when the cursor is in the second.
+        // The emulator does not clear the first row when the cursor is in the second.
         if matches!(mode, ClearMode::Above) && line == 1 {
             self.term.grid_mut().reset_region(..line);
         }
@@ -362,7 +370,7 @@ impl Handler for TermHandler {
         self.clear_stale_wrap();
     }
 
-    /// Links without a name are numbered by screen; the emulator numbers them across all there are.
+    /// Links without an id are numbered per screen; the emulator numbers them across all screens.
     fn set_hyperlink(&mut self, link: Option<Hyperlink>) {
         let named = link.map(|Hyperlink { id, uri }| {
             self.links += u64::from(id.is_none());
@@ -441,7 +449,8 @@ impl Handler for TermHandler {
         self.track_private_mode(mode, false);
         let before = self.visible_state();
         self.term.unset_private_mode(mode);
-        // Either way the cursor goes home; the emulator has it so only when rows are counted from the region.
+        // The cursor goes home when the mode is set or reset; the emulator does so only when it is
+        // set.
         if mode == PrivateMode::Named(NamedPrivateMode::Origin) {
             self.term.goto(0, 0);
         }
@@ -458,7 +467,7 @@ impl Handler for TermHandler {
     fn push_keyboard_mode(&mut self, mode: KeyboardModes) {
         let before = *self.term.mode();
         let [shown, _] = &mut self.pushed;
-        // The emulator panics on the 4097th; it is given the newest ones again instead.
+        // The emulator panics on the 4097th push, so it is reset to the newest ones.
         if drop_oldest(shown) {
             self.term.pop_keyboard_modes(u16::MAX);
             shown.iter().for_each(|&mode| self.term.push_keyboard_mode(mode));
@@ -483,13 +492,14 @@ impl Handler for TermHandler {
     }
 
     fn text_area_size_pixels(&mut self) {
-        let (rows, cols) = (self.term.screen_lines(), self.term.columns());
+        let rows = self.term.screen_lines();
+        let cols = self.term.columns();
         let (wide, high) = CELL;
         self.replies.put(&format!("\x1b[4;{};{}t", rows * high, cols * wide));
     }
 }
 
-/// Forgets the oldest where there is no room for one more; whether it did.
+/// Drops the oldest entry if there is no space for one more; returns whether it did.
 fn drop_oldest<T>(pushed: &mut Vec<T>) -> bool {
     let is_full = pushed.len() == MAX_PUSHED;
     if is_full {

@@ -1,7 +1,8 @@
-//! A live terminal: the grid that a pane's output draws, on `alacritty_terminal`.
+//! A terminal emulator: the grid that a pane's output draws, on `alacritty_terminal`.
 //!
-//! It keeps no scrollback unless one is asked for (history is bytes, elsewhere), never touches a clipboard and never answers with
-//! anything the program wrote itself, such as a title.
+//! It keeps no scrollback unless asked for (the history of a pane is stored elsewhere, as bytes),
+//! never touches a clipboard, and never replies with anything that the program wrote itself, such
+//! as a title.
 
 mod cell_groups;
 mod csi;
@@ -39,28 +40,28 @@ pub use styled_screen::StyledScreen;
 use view::ScreenModes;
 pub use view::ScreenView;
 
-/// How long a synchronized update may take; terminals give up then and show what there is.
+/// How long a synchronized update may take; then terminals give up and show what there is.
 pub const UPDATE_TIMEOUT: Duration = Duration::from_millis(150);
 
-/// The longest string sequence; the parser would keep an endless one whole.
+/// The longest string sequence; the parser would buffer an endless one completely.
 const MAX_STRING: usize = 1 << 20;
 
-/// Cancels the sequence it stands in, and does nothing in text.
+/// Cancels the current sequence, and does nothing in text.
 const CAN: u8 = 0x18;
 
 /// The emulator. Feed it every byte in order; how the bytes are cut does not matter.
 pub struct Screen {
     handler: TermHandler,
     parser: ScreenParser,
-    /// The beginning of a character whose rest has not come.
+    /// The first bytes of a character that is not complete yet.
     partial_char: Vec<u8>,
     /// Whether the last byte began an escape sequence.
     escaped: bool,
-    /// Bytes since the last one that ends every string.
+    /// The number of bytes since the last one that ends every string.
     string_bytes: usize,
-    /// How many bytes it was fed and sizes it was given.
+    /// How many bytes and resizes it was given.
     position: u64,
-    /// The position after what changed it last.
+    /// The position after the last visible change.
     revision: u64,
 }
 
@@ -71,8 +72,8 @@ impl Screen {
         Self::with_history(size, 0)
     }
 
-    /// An empty screen that keeps so many rows which scroll off its top. It is for one look, and has no
-    /// [`Screen::dump`] of them.
+    /// An empty screen that keeps this many rows of scrollback. Use it for a single view:
+    /// [`Screen::dump`] does not include the scrollback.
     #[must_use]
     pub fn with_history(size: Size, rows: usize) -> Self {
         Self {
@@ -99,7 +100,7 @@ impl Screen {
         let from = self.position - self.partial_char.len() as u64;
         self.position += bytes.len() as u64;
         let bytes = screen_titles::hide_titles(self.join(bytes), &mut self.escaped);
-        // The parser loses characters when one before them is cut, so it never sees a cut one.
+        // The parser loses characters when one before them is cut, so it never gets a partial one.
         let (whole, partial) = bytes.split_at(bytes.len() - incomplete_suffix(&bytes));
         self.partial_char.extend_from_slice(partial);
         if let Some(read) = self.parser.read(&mut self.handler, whole) {
@@ -108,13 +109,13 @@ impl Screen {
         self.cancel_long_string(whole);
     }
 
-    /// What the terminal has to say to the program's questions since the last call.
+    /// The terminal's replies to the program's queries since the last call.
     pub fn take_replies(&mut self) -> Vec<u8> {
         self.handler.take_replies()
     }
 
-    /// Gives the screen another size; wrapped lines of the primary screen flow anew. A synchronized update ends: what
-    /// it has drawn was for the size before.
+    /// Resizes the screen; wrapped lines of the primary screen reflow. Ends a synchronized update,
+    /// because it was drawn for the old size.
     pub fn resize(&mut self, size: Size) {
         self.flush_update();
         self.position += 1;
@@ -123,19 +124,21 @@ impl Screen {
         }
     }
 
-    /// Says where in a pane's life the screen stands: at how many bytes and sizes. The screen as it is now has this
-    /// revision.
+    /// Sets the position of the screen in a pane's output, in bytes and resizes. The current
+    /// content gets this revision.
     pub fn set_position(&mut self, position: u64) {
-        (self.position, self.revision) = (position, position);
+        self.position = position;
+        self.revision = position;
     }
 
-    /// Whether a synchronized update is held back. One that lasts is stale: call [`Screen::flush_update`].
+    /// Whether a synchronized update is buffered. If it lasts too long, call
+    /// [`Screen::flush_update`].
     #[must_use]
     pub fn is_update_held(&self) -> bool {
         self.parser.is_update_held()
     }
 
-    /// Shows what a synchronized update has drawn so far, and ends it.
+    /// Draws what a synchronized update has buffered so far, and ends it.
     pub fn flush_update(&mut self) {
         if self.is_update_held() {
             self.parser.flush_update(&mut self.handler);
@@ -146,7 +149,7 @@ impl Screen {
         }
     }
 
-    /// What a person would see.
+    /// What a user would see.
     #[must_use]
     pub fn view(&self) -> ScreenView {
         view::view(&self.handler, self.revision)
@@ -158,8 +161,8 @@ impl Screen {
         view::history(&self.handler)
     }
 
-    /// How many rows scrolled off the top before those of [`Screen::history`], if that can be told: not once lines that
-    /// were gone would have flown anew, nor where far too many scrolled off at once.
+    /// How many rows scrolled off before those of [`Screen::history`], if known: not after a reflow
+    /// of lines that were dropped, nor if far too many rows scrolled off at once.
     #[must_use]
     pub fn history_dropped(&self) -> Option<u64> {
         view::history_dropped(&self.handler)
@@ -171,15 +174,15 @@ impl Screen {
         view::modes(&self.handler)
     }
 
-    /// How many of the last bytes are not drawn yet: a synchronized update holds them back, or they begin a
-    /// character whose rest has not come.
+    /// How many of the last bytes are not drawn yet: a synchronized update buffers them, or they
+    /// are the start of an incomplete character.
     #[must_use]
     pub fn pending_bytes(&self) -> usize {
         self.parser.held() + self.partial_char.len()
     }
 
-    /// The position (bytes and sizes) after what changed last of what is to be seen. As a position names one screen and
-    /// no other, another screen has another revision, also if it was drawn anew.
+    /// The position (bytes and resizes) after the last visible change. A position identifies one
+    /// screen content, so different content has a different revision, even after it was drawn anew.
     #[must_use]
     pub fn revision(&self) -> u64 {
         self.revision
@@ -187,21 +190,22 @@ impl Screen {
 
     /// The escape bytes that make a fresh screen of the same size show the same.
     ///
-    /// What is held by a synchronized update or is part of an unfinished sequence has not been drawn and is
-    /// not in it: [`Screen::flush_update`] first, and go on from
-    /// [`Signals::pending`](crate::Signals::pending) bytes back.
+    /// A buffered synchronized update and an unfinished sequence have not been drawn and are not
+    /// included: call [`Screen::flush_update`] first, and continue from
+    /// [`OutputScanner::pending`](crate::OutputScanner::pending) bytes back.
     #[must_use]
     pub fn dump(&self) -> Vec<u8> {
         dump::dump(&self.handler)
     }
 
-    /// What such bytes do not bring back of this screen, for whoever holds them to their word. Nearly always nothing.
+    /// What [`Screen::dump`] does not restore of this screen, for tests of that promise. Nearly
+    /// always nothing.
     #[must_use]
     pub fn loss(&self) -> Option<DumpLoss> {
         dump::loss(&self.handler)
     }
 
-    /// The bytes after those that still wait for them.
+    /// The bytes, with the incomplete character before them.
     fn join<'a>(&mut self, bytes: &'a [u8]) -> Cow<'a, [u8]> {
         if self.partial_char.is_empty() {
             return bytes.into();
@@ -223,12 +227,12 @@ impl Screen {
     }
 }
 
-/// The emulator never ends a resize to one column.
+/// The emulator loops forever when resized to one column.
 fn clamp_size(size: Size) -> Size {
     Size { cols: size.cols.max(2), rows: size.rows.max(1) }
 }
 
-/// How many bytes at the end begin a character without ending it.
+/// How many bytes at the end are the start of an incomplete character.
 fn incomplete_suffix(bytes: &[u8]) -> usize {
     let tail = &bytes[bytes.len().saturating_sub(3)..];
     let Some(lead) = tail.iter().rposition(|&byte| 0xc0 <= byte) else {

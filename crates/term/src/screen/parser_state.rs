@@ -1,4 +1,4 @@
-//! Where in the grammar of escape sequences the parser stands, as far as it can be told from outside.
+//! The parser's position in the grammar of escape sequences, as far as it is known from outside.
 
 use super::CAN;
 
@@ -6,31 +6,32 @@ pub(super) const ESC: u8 = 0x1b;
 const BEL: u8 = 0x07;
 const SUB: u8 = 0x1a;
 
-/// Where the next byte stands.
+/// The state before the next byte.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum ParserState {
-    /// In text, surely: no sequence has begun that has not ended.
+    /// In text, surely: no sequence is unfinished.
     #[default]
     Text,
     /// After ESC.
     Escape,
-    /// After ESC and bytes that only an ending can follow.
+    /// After ESC and intermediate bytes.
     Intermediate,
-    /// In a control sequence, which a letter ends.
+    /// In a control sequence.
     Csi,
-    /// In a string that BEL ends, too.
+    /// In a string that BEL can end.
     Osc,
     /// In another string.
     String,
-    /// After what ends some of those and not others: to give text to the parser is slower, and never wrong.
+    /// After a byte that ends some strings and not others: giving text to the parser is slower, and
+    /// never wrong.
     Unsure,
 }
 
-/// Ends some strings, and is a part of a character in others.
+/// Ends some strings, and is part of a character in others.
 const ST: u8 = 0x9c;
 
 impl ParserState {
-    /// Where the byte after this one stands.
+    /// The state after this byte.
     pub(super) fn after(self, byte: u8) -> Self {
         match (self, byte) {
             (_, ESC) => Self::Escape,
@@ -43,18 +44,18 @@ impl ParserState {
                 Self::Text
             }
             (Self::String, ST) => Self::Unsure,
-            (place, _) => place,
+            (state, _) => state,
         }
     }
 
-    /// How many bytes it takes to be in text, or to do something on the way there, or all of them; and where the byte
-    /// after them stands. At least one is taken.
+    /// How many bytes to take until text begins, or until a byte with an effect, or all of them;
+    /// and the state after them. At least one is taken.
     pub(super) fn skip(mut self, bytes: &[u8]) -> (usize, Self) {
         for (at, &byte) in bytes.iter().enumerate() {
             self = self.after(byte);
-            // The parser never sees a character that is cut.
+            // The parser never gets a partial character.
             let is_cut = || bytes.get(at + 1).is_some_and(|next| (0x80..0xc0).contains(next));
-            // Controls do within a sequence what they do in text.
+            // Control characters act within a sequence as they do in text.
             if self == Self::Text || byte < 0x20 || self == Self::Unsure && !is_cut() {
                 return (at + 1, self);
             }

@@ -1,4 +1,5 @@
-//! What programs are told when they ask: the emulator's answers, and the colours that pictures show.
+//! Replies to programs' queries: the emulator's own, and the colours, which match rendered
+//! pictures.
 
 use std::mem;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -8,10 +9,10 @@ use alacritty_terminal::vte::ansi::{NamedColor, Rgb};
 
 use crate::colours::{BACKGROUND, FOREGROUND, indexed};
 
-/// How many bytes of replies wait for a program that is not read.
+/// How many bytes of replies are kept until they are taken; more are dropped.
 const MAX_REPLIES: usize = 64 << 10;
 
-/// Where the emulator puts what it wants to say to the program.
+/// The emulator's replies to the program.
 #[derive(Clone, Default)]
 pub(super) struct ReplyBuffer(Arc<Mutex<Vec<u8>>>);
 
@@ -36,7 +37,7 @@ impl EventListener for ReplyBuffer {
     }
 }
 
-/// The colour at an index of the emulator's palette, where the program has not set it.
+/// The default colour at an index of the emulator's palette.
 pub(super) fn colour(index: usize) -> Rgb {
     let ours = match index {
         0..256 => indexed(index),

@@ -1,4 +1,4 @@
-//! Sequences that other terminals have and the emulator does not.
+//! Hides title sequences that screen and tmux support and the emulator does not.
 
 use std::borrow::Cow;
 
@@ -6,10 +6,11 @@ use memchr::memmem;
 
 const ESC: u8 = 0x1b;
 
-/// Makes titles as programs in screen and tmux write them (`ESC k`) strings that mean nothing (`ESC X`): the emulator
-/// would draw them. `escaped` is whether the byte before was an ESC.
+/// Rewrites titles in the form of screen and tmux (`ESC k`) to ignored strings (`ESC X`): the
+/// emulator would draw them. `escaped` is whether the byte before was an ESC.
 ///
-/// A character that was cut and is joined again begins with no ESC, so what it says of the byte before still holds.
+/// A joined partial character does not begin with ESC, so `escaped` still holds for the byte before
+/// it.
 pub(super) fn hide_titles<'a>(bytes: Cow<'a, [u8]>, escaped: &mut bool) -> Cow<'a, [u8]> {
     let begins = *escaped && bytes.first() == Some(&b'k');
     if let Some(last) = bytes.last() {

@@ -1,4 +1,4 @@
-//! Reads what `CSI m` says of the look of what is printed next, as far as it is common.
+//! The fast path for `CSI m`: applies the common parameters to the style of what is printed next.
 
 use alacritty_terminal::term::cell::{Cell, Flags};
 use alacritty_terminal::vte::ansi::{Color, NamedColor, Rgb};
@@ -6,7 +6,7 @@ use alacritty_terminal::vte::ansi::{Color, NamedColor, Rgb};
 const FOREGROUND: Color = Color::Named(NamedColor::Foreground);
 const BACKGROUND: Color = Color::Named(NamedColor::Background);
 
-/// The colours that have a number of their own.
+/// The colours that have a parameter of their own.
 const NAMED: [NamedColor; 16] = [
     NamedColor::Black,
     NamedColor::Red,
@@ -26,14 +26,17 @@ const NAMED: [NamedColor; 16] = [
     NamedColor::BrightWhite,
 ];
 
-/// Gives the cell the look that the parameters say; whether all of them were common. If not, it is as it was.
+/// Applies the parameters to the cell's style; returns whether all of them were common. If not, the
+/// cell is unchanged.
 pub(super) fn apply_sgr(cell: &mut Cell, params: &[u16]) -> bool {
-    let mut look = SgrStyle { fg: cell.fg, bg: cell.bg, flags: cell.flags, resets: false };
-    if look.read(params).is_none() {
+    let mut style = SgrStyle { fg: cell.fg, bg: cell.bg, flags: cell.flags, resets: false };
+    if style.read(params).is_none() {
         return false;
     }
-    let SgrStyle { fg, bg, flags, resets } = look;
-    (cell.fg, cell.bg, cell.flags) = (fg, bg, flags);
+    let SgrStyle { fg, bg, flags, resets } = style;
+    cell.fg = fg;
+    cell.bg = bg;
+    cell.flags = flags;
     if resets && cell.extra.is_some() {
         cell.set_underline_color(None);
     }
@@ -44,12 +47,12 @@ struct SgrStyle {
     fg: Color,
     bg: Color,
     flags: Flags,
-    /// Whether everything was taken off, and with it what is kept apart from the look.
+    /// Whether everything was reset, including what the cell stores apart from its style.
     resets: bool,
 }
 
 impl SgrStyle {
-    /// Reads all parameters, if each of them is common.
+    /// Applies all parameters, if each of them is common.
     fn read(&mut self, mut params: &[u16]) -> Option<()> {
         while let [first, rest @ ..] = params {
             params = rest;
@@ -88,7 +91,7 @@ impl SgrStyle {
     }
 }
 
-/// A colour of 256 or of all there are, and the parameters after it.
+/// An indexed or RGB colour, and the parameters after it.
 fn colour(params: &[u16]) -> Option<(Color, &[u16])> {
     let part = |value: u16| u8::try_from(value).ok();
     match *params {

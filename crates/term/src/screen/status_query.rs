@@ -1,23 +1,25 @@
-//! The query for the program status protocol (`OSC 7501 ; ?`), which the emulator does not know. A terminal that
-//! knows the protocol answers with the same bytes; programs then report what they do.
+//! The query for the program status protocol (`OSC 7501 ; ?`), which the emulator does not know. A
+//! terminal that supports the protocol answers with the same bytes; programs then report their
+//! status.
 
 use super::parser_state::{ESC, ParserState};
 
 const QUERY: &[u8] = b"7501;?";
 const BEL: u8 = 0x07;
 
-/// Finds the query. How the bytes are cut does not matter.
+/// Detects the query. How the bytes are cut does not matter.
 #[derive(Debug, Default)]
 pub(super) struct StatusQuery {
-    /// The beginning of the string that is being read; one byte more than the query tells it from a longer one.
+    /// The start of the string that is being read; one byte more than the query, to tell it from a
+    /// longer string.
     held: Vec<u8>,
 }
 
 impl StatusQuery {
-    /// Reads bytes that the parser is about to read at this place, up to the first control; answers what the program is to be
-    /// told, if they end a query.
-    pub(super) fn read(&mut self, place: ParserState, bytes: &[u8]) -> Option<&'static str> {
-        let text = match (place, bytes) {
+    /// Reads bytes that the parser is about to read in this state, up to the first control
+    /// character. Returns the reply to the program, if they end a query.
+    pub(super) fn read(&mut self, state: ParserState, bytes: &[u8]) -> Option<&'static str> {
+        let text = match (state, bytes) {
             (ParserState::Escape, [b']', text @ ..]) => {
                 self.held.clear();
                 text

@@ -1,4 +1,5 @@
-//! What a person would see, with colours: a screen as cells. The plain words are in [`ScreenView`](super::View).
+//! What a user would see, with colours: a screen as cells. The plain text is in
+//! [`ScreenView`](super::ScreenView).
 
 use std::ops::Range;
 
@@ -11,33 +12,34 @@ use super::handler::TermHandler;
 use super::view::Cursor;
 use super::{Screen, rows, view};
 
-/// A screen at one moment, cell by cell.
+/// A snapshot of a screen, cell by cell.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StyledScreen {
-    /// How large it is.
+    /// Its size.
     pub size: Size,
-    /// Each row from left to right; the columns of its cells add up to those of the screen.
+    /// Each row from left to right; the columns of its cells add up to the columns of the screen.
     pub rows: Vec<Vec<StyledCell>>,
-    /// Where the next character goes, and how that is shown.
+    /// The cursor.
     pub cursor: Cursor,
-    /// What the program calls its window; empty when it has not said.
+    /// The window title that the program has set; empty if none.
     pub title: String,
     /// The colours that the program has changed.
     pub palette_changes: Vec<(PaletteSlot, Rgb)>,
-    /// Whether text and background have changed places on the whole screen. The looks of the cells say so already.
+    /// Whether foreground and background are swapped on the whole screen. The styles of the cells
+    /// already include it.
     pub reversed: bool,
 }
 
-/// A character, its marks and its look.
+/// A character, its combining marks and its style.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StyledCell {
-    /// The first column it stands in.
+    /// Its first column.
     pub col: u16,
     /// How many columns it takes: one or two.
     pub cols: u16,
-    /// The character; a space where there is none, and for half of a wide one.
+    /// The character; a space for a blank cell and for half of a wide one.
     pub c: char,
-    /// The characters without a width that follow it.
+    /// The zero-width characters that follow it.
     pub marks: Vec<char>,
     /// How it is drawn.
     pub look: CellStyle,
@@ -52,15 +54,15 @@ pub struct CellStyle {
     pub bg: Colour,
     /// The line under it.
     pub underline: Underline,
-    /// The colour of that line, where it is not the character's.
+    /// The colour of that line, if it is not the character's.
     pub underline_colour: Option<Colour>,
-    /// Whether it is thick.
+    /// Whether it is bold.
     pub bold: bool,
     /// Whether it is faint.
     pub dim: bool,
-    /// Whether it is slanted.
+    /// Whether it is italic.
     pub italic: bool,
-    /// Whether the two colours change places.
+    /// Whether the two colours are swapped.
     pub inverse: bool,
     /// Whether only its background is shown.
     pub hidden: bool,
@@ -68,15 +70,15 @@ pub struct CellStyle {
     pub strike: bool,
 }
 
-/// A colour as programs name it.
+/// A colour as programs set it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Colour {
-    /// The one there is when none is named.
+    /// The default colour.
     #[default]
     Default,
-    /// A place in the palette.
+    /// An index into the palette.
     Indexed(u8),
-    /// Itself.
+    /// An RGB colour.
     Rgb(Rgb),
 }
 
@@ -87,13 +89,13 @@ pub struct Rgb(pub u8, pub u8, pub u8);
 /// A colour that a program can change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PaletteSlot {
-    /// A place in the palette.
+    /// An index into the palette.
     Indexed(u8),
-    /// That of text without a colour.
+    /// The default text colour.
     Foreground,
-    /// That behind everything.
+    /// The default background.
     Background,
-    /// That of the cursor.
+    /// The cursor's colour.
     Cursor,
 }
 
@@ -116,7 +118,7 @@ pub enum Underline {
 }
 
 impl Screen {
-    /// What a person would see, with colours.
+    /// What a user would see, with colours.
     #[must_use]
     pub fn styled(&self) -> StyledScreen {
         let view::ScreenView { size, cursor, title, .. } = self.view();
@@ -138,42 +140,43 @@ impl Screen {
 }
 
 impl Screen {
-    /// The column of each character of each row, and what `tell` says of how it is drawn. The characters are those of the
-    /// rows in [`ScreenView`](super::View). Cheaper than a [`StyledScreen`]: neighbours that are drawn alike are asked about once.
-    pub fn char_styles<T: Copy>(&self, tell: impl Fn(&CellStyle) -> T) -> Vec<Vec<(u16, T)>> {
+    /// The column of each character of each row, and what `describe` returns for its style. The
+    /// characters are those of the rows in [`ScreenView`](super::ScreenView). Cheaper than a
+    /// [`StyledScreen`]: `describe` is called once for neighbours with the same colours and flags.
+    pub fn char_styles<T: Copy>(&self, describe: impl Fn(&CellStyle) -> T) -> Vec<Vec<(u16, T)>> {
         let rows = self.handler.term.grid().screen_lines();
-        (0..rows).map(|row| drawn(rows::cells(self.handler.term.grid(), row), &tell)).collect()
+        (0..rows).map(|row| drawn(rows::cells(self.handler.term.grid(), row), &describe)).collect()
     }
 }
 
-fn drawn<T: Copy>(cells: &[cell::Cell], tell: impl Fn(&CellStyle) -> T) -> Vec<(u16, T)> {
+fn drawn<T: Copy>(cells: &[cell::Cell], describe: impl Fn(&CellStyle) -> T) -> Vec<(u16, T)> {
     let mut row = Vec::new();
     let mut last: Option<(&cell::Cell, T)> = None;
     for (col, cell) in view::text_cells(cells) {
         let is_alike =
             |old: &cell::Cell| old.fg == cell.fg && old.bg == cell.bg && old.flags == cell.flags;
-        let told = match last.filter(|(old, _)| is_alike(old)) {
-            Some((_, told)) => told,
-            None => tell(&style_of(cell)),
+        let value = match last.filter(|(old, _)| is_alike(old)) {
+            Some((_, value)) => value,
+            None => describe(&style_of(cell)),
         };
-        last = Some((cell, told));
+        last = Some((cell, value));
         let col = u16::try_from(col).unwrap_or(u16::MAX);
         let marks = cell.zerowidth().map_or(0, <[char]>::len);
-        row.extend(std::iter::repeat_n((col, told), 1 + marks));
+        row.extend(std::iter::repeat_n((col, value), 1 + marks));
     }
     row
 }
 
 impl StyledCell {
-    /// The columns it stands in.
+    /// The columns that it covers.
     #[must_use]
     pub fn span(&self) -> Range<u16> {
         self.col..self.col + self.cols
     }
 }
 
-fn row_at(tap: &TermHandler, row: usize) -> Vec<StyledCell> {
-    let cells = rows::cells(tap.term.grid(), row);
+fn row_at(handler: &TermHandler, row: usize) -> Vec<StyledCell> {
+    let cells = rows::cells(handler.term.grid(), row);
     let mut row: Vec<StyledCell> = Vec::with_capacity(cells.len());
     let mut col = 0;
     while let Some(cell) = cells.get(col) {
@@ -226,7 +229,7 @@ fn underline(flags: Flags) -> Underline {
     kinds.into_iter().find(|(flag, _)| flags.contains(*flag)).map_or(Underline::None, |it| it.1)
 }
 
-/// Only the sixteen names are ever in a cell beside the defaults.
+/// Besides the defaults, cells contain only the sixteen named colours.
 fn colour(colour: ansi::Color) -> Colour {
     match colour {
         ansi::Color::Named(name) => {
@@ -237,8 +240,8 @@ fn colour(colour: ansi::Color) -> Colour {
     }
 }
 
-fn palette_changes(tap: &TermHandler) -> Vec<(PaletteSlot, Rgb)> {
-    let colours = tap.term.colors();
+fn palette_changes(handler: &TermHandler) -> Vec<(PaletteSlot, Rgb)> {
+    let colours = handler.term.colors();
     let named = [
         (PaletteSlot::Foreground, NamedColor::Foreground),
         (PaletteSlot::Background, NamedColor::Background),

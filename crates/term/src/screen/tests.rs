@@ -1,4 +1,4 @@
-//! Output in, views and dumps out; and the laws that hold for every output.
+//! Output in, views and dumps out; and the properties that hold for every output.
 
 use alacritty_terminal::grid::Dimensions;
 use alacritty_terminal::term::TermMode;
@@ -25,7 +25,7 @@ fn check(output: &str, expect: &str) {
     assert_eq!(rows.trim_end_matches('|'), expect, "{output:?}");
 }
 
-/// What the screen answers, with `^` for ESC.
+/// The screen's replies, with `^` for ESC.
 #[track_caller]
 fn check_replies(output: &str, expect: &str) {
     let mut screen = screen(output);
@@ -89,7 +89,7 @@ fn half_a_wide_character_is_a_blank_and_no_column_is_lost() {
     check("日本1234日\r\x1b[4hz", "z日本1234");
     check("日本wx\x1b[1;2H\x1b[J", "");
     check("日本wx\r\n\x1b[1;3H\x1b[1J", "    wx");
-    // A cell that was left free for one that did not fit is a column like others.
+    // A cell that was left free for a wide character is a column like others.
     check("123456789日\x1b[1;1H\x1b[2P", "3456789|日");
     check("123456789日\x1b[1;1H\x1b[2P\x1b[1;9Hx", "3456789 x|日");
 }
@@ -204,7 +204,7 @@ fn an_endless_update_is_drawn_before_it_ends() {
     assert_eq!(screen.view().rows[3], "xxxxxxxxxx");
 }
 
-/// What is seen of a screen, with the colours that its revision is for, too.
+/// The visible state of a screen, with the colours that its revision covers, too.
 fn shown(screen: &Screen) -> (ScreenView, StyledScreen) {
     (ScreenView { revision: 0, ..screen.view() }, screen.styled())
 }
@@ -304,7 +304,7 @@ fn a_title_pushed_before_comes_back_after_a_dump() {
     assert_eq!(again.view().title, "a");
 }
 
-/// One thing that happens to a screen.
+/// One operation on a screen.
 #[derive(Clone, Debug)]
 enum ScreenInput {
     Print(String),
@@ -398,7 +398,7 @@ fn run(screen: &mut Screen, steps: &[ScreenInput]) {
     }
 }
 
-/// Everything of a cell that can be seen, or matters later.
+/// Everything of a cell that is visible or matters later.
 #[derive(Debug, PartialEq)]
 struct VisibleCell {
     c: char,
@@ -408,8 +408,8 @@ struct VisibleCell {
     marks: Vec<char>,
 }
 
-/// What the law holds for. Marks on spacers and a leading spacer that lost its wrap flag in a resize are left
-/// out, because no bytes bring a screen there.
+/// The cells that the property covers. Marks on spacers and a leading spacer that lost its wrap
+/// flag in a resize are left out, because no output can produce them.
 fn visible_cell(cell: &Cell) -> VisibleCell {
     let spacers = Flags::WIDE_CHAR_SPACER | Flags::LEADING_WIDE_CHAR_SPACER;
     let is_spacer = cell.flags.intersects(spacers);
@@ -439,7 +439,7 @@ fn text_of(dump: &[u8]) -> String {
     String::from_utf8(dump.to_vec()).unwrap()
 }
 
-/// The saved cursor of the screen that is not shown is not in a dump, so nothing goes there.
+/// A dump does not contain the saved cursor of the hidden screen, so the operations do not use it.
 fn goes_to_the_other_screen(step: &ScreenInput) -> bool {
     matches!(step, ScreenInput::Print(text) if text.contains("1049"))
 }
@@ -454,7 +454,8 @@ fn assert_same(a: &Screen, b: &Screen) {
     assert_eq!((&a.handler.region, &a.handler.tabs), (&b.handler.region, &b.handler.tabs));
 }
 
-/// A wide character that does not fit leaves the last cell free; the cursor may come back and wait there.
+/// A wide character that does not fit leaves the last cell free; the cursor may return and wait
+/// there.
 #[test]
 fn a_mark_on_a_cell_that_was_left_free_is_in_a_dump() {
     let mut screen = Screen::new(Size { cols: 4, rows: 1 });
@@ -467,7 +468,7 @@ fn a_mark_on_a_cell_that_was_left_free_is_in_a_dump() {
     assert_same(&screen, &again);
 }
 
-/// A wide character that lost its other half is a blank, and keeps the room for the marks it had.
+/// A wide character that lost its other half is a blank, and keeps the allocation for its marks.
 #[test]
 fn a_blank_that_had_marks_is_a_blank_in_a_dump() {
     let mut screen = Screen::new(SMALL);
@@ -496,7 +497,8 @@ proptest! {
         assert_same(&screen, &again);
     }
 
-    /// Without resizes: a row remembers how far it was used, and the emulator forgets it when the row grows.
+    /// Without resizes: a row records how far it was used, and the emulator loses that when the row
+    /// grows.
     #[test]
     fn what_comes_after_a_dump_is_the_same_too(
         size in size(),
@@ -542,14 +544,14 @@ proptest! {
         size in size().prop_filter("all rows are a region", |size| 1 < size.rows),
         pieces in proptest::collection::vec(prop_oneof![text(), sequence(), setting()], 0..30),
     ) {
-        let (mut screen, mut signals) = (Screen::new(size), crate::OutputScanner::new());
-        // Whether a region that ends with the screen is one depends on the screen.
+        let (mut screen, mut scanner) = (Screen::new(size), crate::OutputScanner::new());
+        // Whether a region that ends at the last row is a region depends on the screen's size.
         for piece in pieces.iter().filter(|piece| !piece.ends_with(";0r")) {
             screen.feed(piece.as_bytes());
-            signals.feed(piece.as_bytes(), |_| {});
+            scanner.feed(piece.as_bytes(), |_| {});
         }
         let mut fresh = Screen::new(size);
-        fresh.feed(&signals.setup());
+        fresh.feed(&scanner.setup());
         let (a, b) = (&screen.handler, &fresh.handler);
         prop_assert_eq!((&a.title, &a.titles), (&b.title, &b.titles));
         prop_assert_eq!((&a.region, kept(a)), (&b.region, kept(b)));
@@ -597,7 +599,8 @@ proptest! {
     ) {
         let (mut screen, mut bare) = (Screen::new(size), TermHandler::new(size, 0));
         let mut parser = Processor::<StdSyncHandler>::new();
-        // The tap mends tabs back, unnamed links, and what terminals have otherwise; and wide characters that are cut.
+        // The handler changes backward tabs, links without ids, some deviations of the emulator,
+        // and wide characters that are cut.
         let mended = ["Z", "P", "1J", "?6l", "8;;", "日", "本", "🦀"];
         for piece in pieces.iter().filter(|piece| !mended.iter().any(|it| piece.contains(it))) {
             screen.feed(piece.as_bytes());
@@ -611,7 +614,7 @@ proptest! {
     }
 }
 
-/// What a screen is told beside what it shows.
+/// Sequences that set the state of a screen besides its content.
 fn setting() -> impl Strategy<Value = String> {
     select(vec![
         "\x1b)0",
@@ -636,10 +639,10 @@ fn setting() -> impl Strategy<Value = String> {
     .prop_map(str::to_owned)
 }
 
-/// The modes that decide what is drawn where.
-fn kept(tap: &TermHandler) -> TermMode {
+/// The modes that decide where and how something is drawn.
+fn kept(handler: &TermHandler) -> TermMode {
     let shown = TermMode::ALT_SCREEN | TermMode::SHOW_CURSOR | TermMode::LINE_WRAP;
-    *tap.term.mode() & (shown | TermMode::ORIGIN | TermMode::INSERT)
+    *handler.term.mode() & (shown | TermMode::ORIGIN | TermMode::INSERT)
 }
 
 fn without_link(cell: &Cell) -> Cell {
@@ -674,7 +677,7 @@ fn rows_that_scroll_off_are_kept_where_that_is_asked_for() {
     assert_eq!(screen.history(), Vec::<String>::new(), "the other screen has none");
 }
 
-/// A screen of 3 rows that keeps 4 above them says how many there were before those.
+/// A screen of 3 rows that keeps 4 rows of scrollback reports how many were before those.
 #[track_caller]
 fn check_gone(steps: &[(&str, usize)], resize: Option<Size>, expect: Option<u64>) {
     let mut screen = Screen::with_history(Size { cols: 20, rows: 3 }, 4);

@@ -1,4 +1,5 @@
-//! Prints a run of characters that take one column each into a row at once. The emulator takes them one by one.
+//! Prints a run of single-column characters into a row at once. The emulator prints them one by
+//! one.
 
 use std::sync::Arc;
 
@@ -12,17 +13,17 @@ use super::handler::TermHandler;
 
 const WIDE: Flags = Flags::WIDE_CHAR.union(Flags::WIDE_CHAR_SPACER);
 
-/// How many of the bytes are characters of one byte and one column.
+/// How many leading bytes are characters of one byte and one column.
 pub(super) fn plain_prefix(bytes: &[u8]) -> usize {
     bytes.iter().position(|byte| !(0x20..0x7f).contains(byte)).unwrap_or(bytes.len())
 }
 
-/// Prints characters of one column as the emulator would.
-pub(super) fn print<T: Copy + Into<char>>(tap: &mut TermHandler, mut text: &[T]) {
+/// Prints single-column characters as the emulator would.
+pub(super) fn print<T: Copy + Into<char>>(handler: &mut TermHandler, mut text: &[T]) {
     while let Some((&first, rest)) = text.split_first() {
-        let printed = if is_simple(tap) { fill(tap, text) } else { 0 };
+        let printed = if is_simple(handler) { fill(handler, text) } else { 0 };
         if printed == 0 {
-            tap.input(first.into());
+            handler.input(first.into());
             text = rest;
         } else {
             text = &text[printed..];
@@ -30,20 +31,22 @@ pub(super) fn print<T: Copy + Into<char>>(tap: &mut TermHandler, mut text: &[T])
     }
 }
 
-/// Whether a character goes where the cursor stands, as it is, and moves nothing.
-fn is_simple(tap: &TermHandler) -> bool {
-    let cursor = &tap.term.grid().cursor;
+/// Whether a character is written at the cursor as it is, without moving others.
+fn is_simple(handler: &TermHandler) -> bool {
+    let cursor = &handler.term.grid().cursor;
     !cursor.input_needs_wrap
-        && !tap.has(TermMode::INSERT)
-        && cursor.charsets[tap.charset] == StandardCharset::Ascii
+        && !handler.has(TermMode::INSERT)
+        && cursor.charsets[handler.charset] == StandardCharset::Ascii
 }
 
-/// Prints into the cells from the cursor on, up to the end of the row or to half a wide character, whose other
-/// half is the emulator's. Answers how many.
-fn fill<T: Copy + Into<char>>(tap: &mut TermHandler, text: &[T]) -> usize {
-    tap.changed = true;
-    let grid = tap.term.grid_mut();
-    let (line, start, cols) = (grid.cursor.point.line, grid.cursor.point.column.0, grid.columns());
+/// Prints into the cells from the cursor on, up to the end of the row or to half a wide character,
+/// which the emulator must handle. Returns how many were printed.
+fn fill<T: Copy + Into<char>>(handler: &mut TermHandler, text: &[T]) -> usize {
+    handler.changed = true;
+    let grid = handler.term.grid_mut();
+    let line = grid.cursor.point.line;
+    let start = grid.cursor.point.column.0;
+    let cols = grid.columns();
     let end = cols.min(start + text.len());
     let template = grid.cursor.template.clone();
     let cells = &mut grid[line][Column(start)..Column(end)];
@@ -56,7 +59,7 @@ fn fill<T: Copy + Into<char>>(tap: &mut TermHandler, text: &[T]) -> usize {
     printed
 }
 
-/// Writes up to half a wide character; how many were written.
+/// Writes up to half a wide character; returns how many were written.
 fn write<T: Copy + Into<char>>(
     cells: &mut [Cell],
     text: &[T],

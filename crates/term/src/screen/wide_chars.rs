@@ -1,5 +1,5 @@
-//! Wide characters stand in two cells. What cuts between the two leaves blanks on both sides: half a character is none,
-//! and no column is lost with it.
+//! Wide characters occupy two cells. An edit that cuts between the two leaves blanks on both sides:
+//! half a character is not shown, and no column is lost.
 
 use alacritty_terminal::grid::{Dimensions, Grid};
 use alacritty_terminal::index::{Column, Line};
@@ -15,7 +15,7 @@ impl TermHandler {
         self.term.grid().cursor.point.column.0
     }
 
-    /// What is done next to the cursor's row divides it here.
+    /// Prepares an edit that divides the cursor's row at this column.
     #[inline]
     pub(super) fn cut(&mut self, col: usize) {
         self.changed = true;
@@ -23,14 +23,16 @@ impl TermHandler {
         cut(self.term.grid_mut(), line, col);
     }
 
-    /// Prints a character that pushes others to the right.
+    /// Prints a character in insert mode.
     pub(super) fn insert(&mut self, c: char) {
-        let (col, cols) = (self.column(), self.term.columns());
+        let col = self.column();
+        let cols = self.term.columns();
         let pushed = c.width().unwrap_or(0);
         if !self.term.grid().cursor.input_needs_wrap && col + pushed < cols {
             self.cut(col);
             self.cut(cols - pushed);
-            // The emulator would take what is pushed out for what the character is printed on.
+            // Otherwise the emulator would handle the cells pushed out as if the character
+            // overwrote them.
             let line = self.term.grid().cursor.point.line;
             self.term.grid_mut()[line][Column(cols - pushed)..].fill(Cell::default());
         }
@@ -40,7 +42,7 @@ impl TermHandler {
     }
 }
 
-/// Blanks the wide character that stands on both sides of a column's left edge, if one does.
+/// Blanks the wide character that crosses a column's left edge, if there is one.
 #[inline]
 fn cut(grid: &mut Grid<Cell>, line: Line, col: usize) {
     let is_half =
@@ -52,14 +54,14 @@ fn cut(grid: &mut Grid<Cell>, line: Line, col: usize) {
     }
 }
 
-/// Blanks what has lost its other half, in all rows.
+/// Blanks halves of wide characters, in all rows.
 pub(super) fn blank_lone_halves(grid: &mut Grid<Cell>) {
     for line in (0..grid.screen_lines()).filter_map(|line| i32::try_from(line).ok()) {
         blank_lone_halves_in_row(grid, Line(line));
     }
 }
 
-/// The same in one row.
+/// Blanks halves of wide characters, in one row.
 fn blank_lone_halves_in_row(grid: &mut Grid<Cell>, line: Line) {
     for col in 0..grid.columns() {
         if is_lone_half(&grid[line][..], col) {
@@ -71,7 +73,8 @@ fn blank_lone_halves_in_row(grid: &mut Grid<Cell>, line: Line) {
 /// Whether a cell is one half of a wide character without the other.
 pub(super) fn is_lone_half(cells: &[Cell], col: usize) -> bool {
     let has = |col: usize, flag| cells.get(col).is_some_and(|cell| cell.flags.contains(flag));
-    let (wide, spacer) = (Flags::WIDE_CHAR, Flags::WIDE_CHAR_SPACER);
+    let wide = Flags::WIDE_CHAR;
+    let spacer = Flags::WIDE_CHAR_SPACER;
     let follows = 0 < col && has(col - 1, wide);
     has(col, wide) && !has(col + 1, spacer) || has(col, spacer) && !follows
 }

@@ -1,4 +1,4 @@
-//! `paned agent explain`: says why an agent is thought to do what it does.
+//! `paned agent explain`: prints why an agent's state was judged as it was.
 
 use std::process::ExitCode;
 

@@ -1,4 +1,4 @@
-//! `paned agent hook`: passes on what an agent's own hook says.
+//! `paned agent hook`: forwards the report of an agent's own hook to the server.
 
 use std::io::Read;
 use std::process::ExitCode;
@@ -41,13 +41,13 @@ pub(super) fn run(context: &CliContext, args: &Args) -> Result<ExitCode> {
 
 fn forward(context: &CliContext, args: &Args) -> Result<()> {
     let mut report = report(args)?;
-    let mut say = |key: &str, value: &Option<String>| {
+    let mut set = |key: &str, value: &Option<String>| {
         if let Some(value) = value {
             report.insert(key.to_owned(), Value::String(value.clone()));
         }
     };
-    say("event", &args.event);
-    say("paneId", &args.pane);
+    set("event", &args.event);
+    set("paneId", &args.pane);
     context.action("agent:set-state", &Value::Object(report))?;
     Ok(())
 }
@@ -61,7 +61,7 @@ fn report(args: &Args) -> Result<Map<String, Value>> {
         return Ok(Map::new());
     }
     match serde_json::from_str(&text) {
-        Ok(Value::Object(said)) => Ok(said),
+        Ok(Value::Object(report)) => Ok(report),
         Ok(_) => Err(Refusal::invalid("what a hook says must be a JSON object").into()),
         Err(error) => {
             Err(Refusal::invalid(format!("what the hook says is no JSON: {error}")).into())

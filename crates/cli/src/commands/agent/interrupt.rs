@@ -41,15 +41,15 @@ struct AgentInterruptReply {
 pub(super) fn run(context: &CliContext, args: &Args) -> Result<ExitCode> {
     let request = params([("paneId", json!(args.pane)), ("timeoutMs", json!(args.timeout))]);
     let answer = context.action("agent:interrupt", &request)?;
-    let told: AgentInterruptReply = read(answer.clone())?;
+    let reply: AgentInterruptReply = read(answer.clone())?;
     if context.out.is_json() {
         context.out.json(&answer)?;
     } else {
-        context.out.line(state_text(&told.agent))?;
+        context.out.line(state_text(&reply.agent))?;
     }
-    if told.interrupted {
+    if reply.interrupted {
         return Ok(ExitCode::SUCCESS);
     }
-    told.evidence.iter().try_for_each(|line| context.out.note(format!("paned: {line}")))?;
+    reply.evidence.iter().try_for_each(|line| context.out.note(format!("paned: {line}")))?;
     Ok(ExitCode::from(Code::Timeout.exit()))
 }

@@ -24,13 +24,13 @@ Examples:
   paned agent ls --watch                  a live table; ctrl+c leaves it
   paned agent ls --state blocked --json   those that need you, for a program";
 
-/// What is news to the table.
+/// Events after which the table is redrawn.
 const TABLE_EVENTS: &str =
     "agent:*,pane:created,pane:exited,pane:killed,pane:lost,pane:title,pane:removed";
-/// The live table is drawn at most so often, and at least every second, as ages pass.
+/// The live table is redrawn at most this often, and at least every second, because ages change.
 const MIN_REDRAW_INTERVAL: Duration = Duration::from_millis(100);
 const MAX_REDRAW_INTERVAL: Duration = Duration::from_secs(1);
-/// How long to wait before knocking again at a server that is away.
+/// How long to wait before connecting again to a server that is down.
 const RETRY_INTERVAL: Duration = Duration::from_millis(200);
 
 /// Show the agents, and what each is doing
@@ -73,21 +73,22 @@ fn table(panes: &[PaneInfo], now: Time) -> TextTable {
     for pane in panes {
         let Some(agent) = &pane.agent else { continue };
         let context = agent.context_percent.map_or_else(|| "-".into(), |used| format!("{used}%"));
-        let waits = if agent.queued == 0 { "-".into() } else { agent.queued.to_string() };
+        let queued = if agent.queued == 0 { "-".into() } else { agent.queued.to_string() };
         table.row(vec![
             StyledLine::new(TextStyle::Strong, pane.id.as_str()),
             agent.profile.as_str().into(),
             state_text(agent),
             units::age(now.since(agent.since)).into(),
             context.into(),
-            waits.into(),
+            queued.into(),
             pane.title.as_str().into(),
         ]);
     }
     table
 }
 
-/// Shows them again whenever something is new: a table in its place on a terminal, a line of JSON for programs.
+/// Shows the agents again whenever something changes: redraws a table on a terminal, prints a line
+/// of JSON for programs.
 async fn watch(out: Out, client: &ApiClient, request: &Value) -> Result<()> {
     let mut screen = LiveTable { out, shown: None, height: 0 };
     loop {
@@ -100,9 +101,9 @@ async fn watch(out: Out, client: &ApiClient, request: &Value) -> Result<()> {
     }
 }
 
-/// Follows one connection to its end.
+/// Follows the events of one connection to its end.
 async fn follow(client: &ApiClient, request: &Value, screen: &mut LiveTable) -> Result<()> {
-    // Before the first look, so that nothing between look and news is missed.
+    // Subscribe before the first list, so that no change in between is missed.
     let path = format!("/events?include={}", escape(TABLE_EVENTS));
     let response = client.send(Request::get(path).body(Full::<Bytes>::default())?).await?;
     let mut body = response.into_body();
@@ -115,21 +116,21 @@ async fn follow(client: &ApiClient, request: &Value, screen: &mut LiveTable) -> 
     }
 }
 
-/// Waits until it is time to look again; whether the stream goes on.
+/// Waits until the list is to be fetched again; returns whether the stream is still open.
 async fn wait_for_change(body: &mut Incoming, drawn: Instant) -> bool {
     if let Ok(frame) = timeout(MAX_REDRAW_INTERVAL, body.frame()).await {
-        let goes_on = matches!(frame, Some(Ok(_)));
+        let is_open = matches!(frame, Some(Ok(_)));
         sleep_until(drawn + MIN_REDRAW_INTERVAL).await;
-        return goes_on;
+        return is_open;
     }
     true
 }
 
-/// What is shown now.
+/// The table as it is on the terminal.
 struct LiveTable {
     out: Out,
     shown: Option<Value>,
-    /// How many lines of the terminal are ours.
+    /// How many lines of the terminal it takes.
     height: usize,
 }
 
@@ -149,8 +150,8 @@ impl LiveTable {
         self.draw(&lines)
     }
 
-    /// Draws over what was drawn before. A line that is too long is cut by the terminal; what does not fit below
-    /// each other is left out, since nobody could draw over it.
+    /// Draws over the last frame. The terminal cuts lines that are too long; lines below the last
+    /// row are left out, because the cursor could not move back over lines that have scrolled away.
     fn draw(&mut self, lines: &[String]) -> Result<()> {
         let rows = tty::size().map_or(usize::MAX, |size| usize::from(size.rows));
         let lines = &lines[..lines.len().min(rows.saturating_sub(1).max(1))];
@@ -179,12 +180,12 @@ impl LiveTable {
     }
 }
 
-/// Who needs somebody, in a line.
+/// One line with the agents that wait for the user.
 fn attention_line(panes: &[PaneInfo]) -> String {
-    let waits = |pane: &&PaneInfo| {
+    let is_blocked = |pane: &&PaneInfo| {
         pane.agent.as_ref().is_some_and(|agent| agent.state == AgentState::Blocked)
     };
-    let blocked: Vec<&str> = panes.iter().filter(waits).map(|pane| pane.id.as_str()).collect();
+    let blocked: Vec<&str> = panes.iter().filter(is_blocked).map(|pane| pane.id.as_str()).collect();
     match blocked.as_slice() {
         [] => "nobody needs you".to_owned(),
         blocked => format!("needs you: {}", blocked.join(", ")),

@@ -66,7 +66,7 @@ pub(crate) fn run(context: &CliContext, command: AgentSubcommand) -> Result<Exit
     }
 }
 
-/// What an agent does, in a word or two: `blocked (permission)`.
+/// An agent's state in a word or two: `blocked (permission)`.
 fn state_text(agent: &AgentInfo) -> StyledLine {
     let style = match agent.state {
         AgentState::Ready => TextStyle::Good,
@@ -79,7 +79,7 @@ fn state_text(agent: &AgentInfo) -> StyledLine {
     StyledLine::new(style, &format!("{}{kind}", agent.state))
 }
 
-/// The question that an agent asks and what can be answered, as lines.
+/// The question that an agent asks and its options, as lines.
 fn question(agent: &AgentInfo) -> Vec<String> {
     let Some(dialog) = &agent.dialog else { return Vec::new() };
     let options = dialog.options.iter().enumerate().map(|(index, option)| {

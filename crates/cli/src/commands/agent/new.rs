@@ -82,8 +82,8 @@ pub(crate) struct Args {
     /// Have automatic clean-up leave it alone
     #[arg(long)]
     persist: bool,
-    /// What the token of its program may do besides reading and typing: spawn, approve, or none [default: as its profile
-    /// says, mostly spawn]
+    /// What the token of its program may do besides reading and typing: spawn, approve, or none
+    /// [default: as its profile says, mostly spawn]
     #[arg(long, value_name = "POWER", value_delimiter = ',', value_parser = ["spawn", "approve", "none"])]
     can: Option<Vec<String>>,
     /// Show it in tmux, in this session, which is started if there is none
@@ -106,8 +106,8 @@ pub(super) fn run(context: &CliContext, args: Args) -> Result<ExitCode> {
     let pane: PaneInfo = read(answer)?;
     context.out.line(pane.id.as_str())?;
     if let Some(agent) = pane.agent.filter(|agent| !agent.state.takes_prompts()) {
-        let told = state_text(&agent);
-        context.out.note(StyledLine::new(TextStyle::Plain, "paned: it is ").with(told))?;
+        let state = state_text(&agent);
+        context.out.note(StyledLine::new(TextStyle::Plain, "paned: it is ").with(state))?;
         question(&agent).iter().try_for_each(|line| context.out.note(line.as_str()))?;
     }
     Ok(ExitCode::SUCCESS)

@@ -1,4 +1,4 @@
-//! `paned agent replay`: what the engine says over a recording. No server is asked.
+//! `paned agent replay`: judges an agent's states in a recording. It needs no server.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -57,20 +57,22 @@ fn text(path: &Path) -> Result<String, Refusal> {
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// Our profiles with the user's over them, which lie beside the configuration.
+/// The built-in profiles, overlaid with the user's from the folder `profiles` beside `config.toml`.
 fn library(context: &CliContext) -> Result<ProfileLibrary> {
     let (config, _) = config_path(context.global.config.as_deref(), &process_env)?;
     let folder = config.with_file_name("profiles");
     let mut files = Vec::new();
     for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
         let path = entry.path();
-        if path.extension().is_some_and(|ending| ending == "toml") {
+        if path.extension().is_some_and(|extension| extension == "toml") {
             files.push((path.display().to_string(), text(&path)?));
         }
     }
     let (library, mistakes) = ProfileLibrary::with(&files);
     for mistake in mistakes {
-        let (file, line, sentence) = (mistake.file, mistake.line, mistake.sentence);
+        let file = mistake.file;
+        let line = mistake.line;
+        let sentence = mistake.sentence;
         context.out.note(format!("paned: {file}:{line}: {sentence}"))?;
     }
     Ok(library)

@@ -1,4 +1,4 @@
-//! `paned agent restart`: starts an agent anew, and ends the old one once the new one is there.
+//! `paned agent restart`: starts a new agent, and ends the old one once the new one is ready.
 
 use std::process::ExitCode;
 

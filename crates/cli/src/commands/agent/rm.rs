@@ -1,4 +1,4 @@
-//! `paned agent rm`: ends agents and forgets their panes.
+//! `paned agent rm`: ends agents and removes their panes.
 
 use std::process::ExitCode;
 
@@ -46,7 +46,7 @@ pub(super) fn run(context: &CliContext, args: &Args) -> Result<ExitCode> {
         return clean_up(context);
     }
     for_each(context, &args.pane, |pane| {
-        // Asked first: a pane that is no agent's is not closed by a verb for agents.
+        // Checked first: a command for agents must not close a pane without an agent.
         context.action("agent:state", &json!({ "paneId": pane }))?;
         let answer =
             context.action("pane:close", &json!({ "paneId": pane, "self": args.itself }))?;

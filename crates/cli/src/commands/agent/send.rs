@@ -1,4 +1,4 @@
-//! `paned agent send`: hands an agent a prompt, and says what became of it.
+//! `paned agent send`: sends an agent a prompt, and reports the outcome.
 
 use std::process::ExitCode;
 
@@ -74,7 +74,7 @@ struct AgentSendReply {
 }
 
 impl AgentSendReply {
-    /// Whether the turn waits for somebody to answer a question.
+    /// Whether the turn waits for the user to answer a question.
     fn is_blocked(&self) -> bool {
         let is_over = self.answer.is_some() || self.timed_out;
         self.outcome == Delivery::Submitted && !is_over && self.agent.state == AgentState::Blocked
@@ -117,14 +117,14 @@ pub(super) fn run(context: &CliContext, args: Args) -> Result<ExitCode> {
 }
 
 fn show(out: Out, sent: &AgentSendReply) -> Result<()> {
-    let place = sent.position.map_or_else(String::new, |place| format!(" at place {place}"));
+    let position = sent.position.map_or_else(String::new, |number| format!(" at place {number}"));
     let style = match sent.outcome {
         Delivery::Submitted => TextStyle::Good,
         Delivery::Queued | Delivery::Held => TextStyle::Plain,
         Delivery::Drafted | Delivery::Unknown => TextStyle::Warn,
         Delivery::Refused => TextStyle::Bad,
     };
-    out.note(StyledLine::new(style, sent.outcome.as_str()).then(TextStyle::Plain, &place))?;
+    out.note(StyledLine::new(style, sent.outcome.as_str()).then(TextStyle::Plain, &position))?;
     if sent.outcome != Delivery::Submitted {
         sent.evidence.iter().try_for_each(|line| out.note(format!("  {line}")))?;
         question(&sent.agent).iter().try_for_each(|line| out.note(line.as_str()))?;
@@ -132,7 +132,7 @@ fn show(out: Out, sent: &AgentSendReply) -> Result<()> {
     Ok(())
 }
 
-/// Prints the answer, or says that there is none: the answer before it is never shown in its place.
+/// Prints the answer, or that there is none: an earlier answer is never shown instead.
 fn show_answer(out: Out, pane: &str, sent: &AgentSendReply) -> Result<()> {
     if sent.is_blocked() {
         out.note("it asks, and nobody answers:")?;

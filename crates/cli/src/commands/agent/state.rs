@@ -1,4 +1,4 @@
-//! `paned agent state`: says what an agent is doing.
+//! `paned agent state`: prints what an agent is doing.
 
 use std::process::ExitCode;
 

@@ -1,4 +1,5 @@
-//! `paned agent wait`: waits until an agent has done its turn, asks something, or is in a state.
+//! `paned agent wait`: waits until an agent has finished its turn, asks something, or is in a given
+//! state.
 
 use std::process::ExitCode;
 

@@ -1,4 +1,5 @@
-//! A pane's grid on a terminal of another size: drawn anew when it changes, cut where it does not fit. Pure.
+//! A pane's grid on a terminal of another size: redrawn when it changes, cropped where it does not
+//! fit. Pure.
 
 use std::io;
 
@@ -10,7 +11,8 @@ use paned_term::screen::styled_screen::StyledCell;
 use paned_term::screen::view::ScreenModes;
 use tokio::time::Instant;
 
-/// Nothing is seen half drawn, and a row that is too long does not become two.
+/// A synchronized update, so that no half-drawn frame is shown; without wrapping, so that a long
+/// row does not become two.
 const BEGIN: &str = "\x1b[?2026h\x1b[?25l\x1b[?7l\x1b[0m";
 const END: &str = "\x1b[?2026l";
 
@@ -20,7 +22,7 @@ pub(super) struct CroppedView {
     terminal: Size,
     /// What was drawn last.
     drawn: Option<u64>,
-    /// Since when an update of the pane's is held back.
+    /// Since when a synchronized update of the pane is held back.
     held_since: Option<Instant>,
 }
 
@@ -30,12 +32,12 @@ impl CroppedView {
         Self { pane, terminal, drawn: None, held_since: None }
     }
 
-    /// Everything before this was read.
+    /// The tape was read up to this offset.
     pub(super) fn at(&self) -> u64 {
         self.pane.at()
     }
 
-    /// The pane may have printed more, and may have another size: it is followed up to this offset.
+    /// Replays new output and new sizes from the tape, up to this offset.
     ///
     /// # Errors
     /// When the tape cannot be read.
@@ -51,25 +53,27 @@ impl CroppedView {
         Ok(followed)
     }
 
-    /// When an update that the pane does not end is to be drawn.
+    /// When an update that the pane has not ended must be drawn.
     pub(super) fn deadline(&self) -> Option<Instant> {
         self.held_since.map(|since| since + UPDATE_TIMEOUT)
     }
 
-    /// Ends an update of the pane's.
+    /// Ends an update that the pane has not ended.
     pub(super) fn end_update(&mut self) {
         self.held_since = None;
         self.pane.screen_mut().flush_update();
     }
 
-    /// The terminal may have another size.
+    /// Sets the terminal's size.
     pub(super) fn fit(&mut self, terminal: Size) {
         if self.terminal != terminal {
-            (self.terminal, self.drawn) = (terminal, None);
+            self.terminal = terminal;
+            self.drawn = None;
         }
     }
 
-    /// What draws the grid, if it is not drawn yet: the rows around the cursor, the columns from the left.
+    /// The bytes that draw the grid, if it is not drawn yet: the rows around the cursor, the
+    /// columns from the left.
     pub(super) fn draw(&mut self) -> Option<Vec<u8>> {
         let revision = Some(self.pane.screen().revision());
         if std::mem::replace(&mut self.drawn, revision) == revision {
@@ -80,8 +84,8 @@ impl CroppedView {
         let mut out = BEGIN.to_owned();
         self.rows(&mut out, top);
         keys(&mut out, &view.modes);
-        let (row, col) =
-            (view.cursor.row - top + 1, view.cursor.col.min(self.terminal.cols - 1) + 1);
+        let row = view.cursor.row - top + 1;
+        let col = view.cursor.col.min(self.terminal.cols - 1) + 1;
         out += &format!("\x1b[{row};{col}H");
         if view.cursor.visible {
             out += "\x1b[?25h";
@@ -90,19 +94,21 @@ impl CroppedView {
     }
 
     fn rows(&self, out: &mut String, top: u16) {
-        let (picture, text) = (self.pane.screen().styled(), render::ansi(self.pane.screen()));
-        let rows = picture.rows.iter().zip(text.split('\n')).skip(top.into());
+        let styled = self.pane.screen().styled();
+        let text = render::ansi(self.pane.screen());
+        let rows = styled.rows.iter().zip(text.split('\n')).skip(top.into());
         for ((cells, line), row) in rows.zip(1..=self.terminal.rows) {
             *out += &format!("\x1b[{row};1H\x1b[2K{}\x1b[0m", cut(cells, line, self.terminal.cols));
         }
-        let below = picture.size.rows - top + 1;
+        let below = styled.size.rows - top + 1;
         if below <= self.terminal.rows {
             *out += &format!("\x1b[{below};1H\x1b[J");
         }
     }
 }
 
-/// The beginning of a row that fits into so many columns. A row is its cells, with looks between them.
+/// The longest prefix of a row that fits into `cols` columns. A row is its cells, with style
+/// sequences between them.
 fn cut<'a>(cells: &[StyledCell], line: &'a str, cols: u16) -> &'a str {
     let mut rest = line;
     for cell in cells.iter().take_while(|cell| cell.col + cell.cols <= cols) {
@@ -116,7 +122,8 @@ fn cut<'a>(cells: &[StyledCell], line: &'a str, cols: u16) -> &'a str {
     &line[..line.len() - rest.len()]
 }
 
-/// Whoever types needs keys and pastes to be what the program asked for.
+/// Sets the modes of keys and pastes that the program asked for, so that it gets them as it
+/// expects.
 fn keys(out: &mut String, modes: &ScreenModes) {
     let switch = |is_on: bool| if is_on { 'h' } else { 'l' };
     *out += &format!("\x1b[?1{}", switch(modes.application_cursor));

@@ -1,4 +1,4 @@
-//! The key that leaves a pane, found among what is typed. Pure.
+//! Finds the detach key in the user's input. Pure.
 
 use std::str::FromStr;
 
@@ -9,41 +9,41 @@ use paned_term::screen::view::ScreenModes;
 
 const PASTE: &[u8] = b"\x1b[200~";
 const PASTED: &[u8] = b"\x1b[201~";
-/// The longest sequence that is waited for.
+/// The longest incomplete sequence that is held back.
 const LONGEST: usize = 64;
-/// Caps lock and num lock, as terminals number what is held.
+/// Caps lock and num lock, among the bits of the modifiers.
 const LOCKS: u32 = 64 | 128;
-/// The number of a key that is let go, among what may happen to one.
+/// The event type of a key's release, in kitty's keyboard protocol.
 const RELEASE: &str = "3";
-/// The number that xterm's modifyOtherKeys gives to every key: which one it is comes last.
+/// The number that xterm's modifyOtherKeys gives to every key; the character comes last.
 const OTHER: &str = "27";
-/// Shift, as terminals number what is held.
+/// Shift, among the bits of the modifiers.
 const SHIFT: u32 = 1;
 
-/// A key, in every form in which a terminal may send it. With no form it is never pressed.
+/// A key, in every encoding in which a terminal may send it. Without any it never matches.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct DetachKey {
     forms: Vec<Vec<u8>>,
 }
 
-/// Looks for the key in what is typed, however that is cut; not in what is pasted.
+/// Finds the key in the input, however reads split it; not inside a paste.
 #[derive(Debug)]
 pub(super) struct DetachKeyScanner {
     key: DetachKey,
     is_pasting: bool,
-    /// The beginning of a sequence whose rest has not come.
+    /// The start of a sequence whose rest has not arrived.
     incomplete: Vec<u8>,
-    /// How much of that was passed on already: whoever pressed Esc is not kept waiting.
+    /// How much of that was passed on already: Esc must not be delayed.
     passed: usize,
 }
 
-/// What a stretch of typing begins with.
+/// What the input starts with.
 enum DetachScanStep {
     /// The key.
     Detach,
-    /// So many bytes of anything else.
+    /// This many bytes of anything else.
     Other(usize),
-    /// A sequence whose rest has not come.
+    /// A sequence whose rest has not arrived.
     Incomplete,
 }
 
@@ -52,15 +52,16 @@ impl DetachKeyScanner {
         Self { key, is_pasting: false, incomplete: Vec::new(), passed: 0 }
     }
 
-    /// What of this is for the program, and whether the key was pressed after that.
+    /// The bytes for the program, and whether the key was pressed after them.
     pub(super) fn scan(&mut self, typed: &[u8]) -> (Vec<u8>, bool) {
-        let (bytes, passed) =
-            ([&self.incomplete, typed].concat(), std::mem::take(&mut self.passed));
+        let bytes = [&self.incomplete, typed].concat();
+        let passed = std::mem::take(&mut self.passed);
         self.incomplete.clear();
-        let (mut at, mut leaves) = (0, false);
-        while at < bytes.len() && !leaves {
+        let mut at = 0;
+        let mut is_pressed = false;
+        while at < bytes.len() && !is_pressed {
             match self.next(&bytes[at..]) {
-                DetachScanStep::Detach => leaves = true,
+                DetachScanStep::Detach => is_pressed = true,
                 DetachScanStep::Other(length) => at += length,
                 DetachScanStep::Incomplete => {
                     self.incomplete = bytes[at..].to_vec();
@@ -68,11 +69,12 @@ impl DetachKeyScanner {
                 }
             }
         }
-        // What a terminal sends in one go is a key; what begins like one and stops was typed by a person.
+        // A terminal sends a key in one write, so a longer start is held back for its rest. One or
+        // two bytes (Esc, alt+[) and what is typed after them are passed on at once.
         let is_held = 2 < self.incomplete.len() && (passed == 0 || 0 < at);
-        let end = if is_held || leaves { at } else { bytes.len() };
+        let end = if is_held || is_pressed { at } else { bytes.len() };
         self.passed = if is_held { 0 } else { self.incomplete.len() };
-        (bytes[passed.min(end)..end].to_vec(), leaves)
+        (bytes[passed.min(end)..end].to_vec(), is_pressed)
     }
 
     fn next(&mut self, bytes: &[u8]) -> DetachScanStep {
@@ -97,7 +99,7 @@ impl DetachKeyScanner {
     }
 }
 
-/// How long the key is that these bytes begin with; nothing while its end has not come.
+/// The length of the key that these bytes start with; `None` while its end has not arrived.
 fn sequence(bytes: &[u8]) -> Option<usize> {
     match bytes {
         [0x1b] => None,
@@ -119,22 +121,26 @@ impl DetachKey {
     }
 }
 
-/// A key in the form of modifyOtherKeys, `CSI 27 ; held ; character ~`, as kitty's keyboard writes the same.
+/// Converts a key of modifyOtherKeys, `CSI 27 ; modifiers ; character ~`, to the encoding of
+/// kitty's keyboard protocol.
 fn other_key(typed: &[u8]) -> Option<Vec<u8>> {
     let numbers = std::str::from_utf8(typed).ok()?.strip_prefix("\x1b[")?.strip_suffix('~')?;
     let [OTHER, held, character] = numbers.split(';').collect::<Vec<_>>()[..] else { return None };
     let held = held.parse::<u32>().ok()?.checked_sub(1)?;
     let character = char::from_u32(character.parse().ok()?)?;
-    // It is the character that shift has made already. One with caps lock is a capital although shift is not held.
+    // The character already includes shift. With caps lock it is a capital although shift is not
+    // held.
     let held = if character.is_ascii_punctuation() { held & !SHIFT } else { held };
     let number = u32::from(character.to_ascii_lowercase());
     Some(format!("\x1b[{number};{}u", held + 1).into_bytes())
 }
 
-/// A key that is pressed, as it would be without caps lock, num lock and whatever else a terminal tells of it.
+/// The encoding of a key press without caps lock, num lock and optional fields; `None` for a
+/// release.
 fn without_locks(typed: &[u8]) -> Option<Vec<u8>> {
     let text = std::str::from_utf8(typed).ok()?.strip_prefix("\x1b[")?;
-    let (last, numbers) = (text.chars().last()?, &text[..text.len().checked_sub(1)?]);
+    let last = text.chars().last()?;
+    let numbers = &text[..text.len().checked_sub(1)?];
     let mut fields = numbers.split(';').map(|field| field.split(':'));
     let number = fields.next()?.next()?;
     let mut held = fields.next()?;
@@ -159,7 +165,7 @@ impl FromStr for DetachKey {
         }
         let key = name.parse::<Key>().map_err(|error| error.to_string())?;
         let modes = Screen::new(Size::default()).view().modes;
-        let encode = |modes: ScreenModes| key.encode(&modes).map_err(|refused| refused.to_string());
+        let encode = |modes: ScreenModes| key.encode(&modes).map_err(|error| error.to_string());
         let plain = encode(modes)?;
         if !is_usable(&plain) {
             let name = name.escape_debug();
@@ -172,7 +178,8 @@ impl FromStr for DetachKey {
     }
 }
 
-/// Whether a key is not among those that every program needs, and begins none that is.
+/// Whether a key may be the detach key: it is none that every program needs, and not the start of
+/// one.
 fn is_usable(form: &[u8]) -> bool {
     match form {
         [b'\r' | b'\n' | b'\t' | 0x08 | 0x1b] => false,
@@ -186,7 +193,8 @@ fn is_usable(form: &[u8]) -> bool {
 mod tests {
     use super::*;
 
-    /// What the program gets of what is typed, read in these pieces, and whether one leaves after that.
+    /// What the program gets of what is typed, read in these pieces, and whether one leaves after
+    /// that.
     #[track_caller]
     fn check(key: &str, typed: &[&str], passed: &str, leaves: bool) {
         let mut lookout = DetachKeyScanner::new(key.parse().unwrap());

@@ -1,45 +1,45 @@
-//! One visit to a pane: bytes from the tape to the terminal, keys from the terminal to the keeper.
+//! One attach session: bytes from the tape to the terminal, keys from the terminal to the keeper.
 
 use std::io;
 
 use anyhow::Result;
-use paned_keeper::suspend;
+use paned_backend::native::KeeperConn;
+use paned_keeper::process::suspend;
 use paned_model::Size;
 use paned_model::frame::{
     FromKeeper, KeeperResponse, RefusalReason, RequestId, Resize, SizeHolder, ToKeeper,
 };
+use paned_term::queries::QueryResponder;
+use tokio::time::Instant;
 
 use super::super::exit_status::ProgramExit;
 use super::super::tty::{CaughtSignal, EndSignal, SignalListener};
 use super::detach::DetachKeyScanner;
 use super::terminal::UserTerminal;
 use super::terminal_output::TerminalOutput;
-use paned_backend::native::KeeperConn;
-use paned_term::queries::QueryResponder;
-use tokio::time::Instant;
 
-/// How much is typed in one go.
+/// How much input is read at once.
 const INPUT_CHUNK: usize = 64 << 10;
 
-/// What a visitor wants.
+/// The options of a session.
 pub(super) struct AttachOptions {
-    /// Whether what is typed goes to the program.
+    /// Whether input goes to the program.
     pub(super) types: bool,
     /// Whether the pane takes the terminal's size.
     pub(super) resizes: bool,
-    /// Whether it does even if somebody else holds its size when the visit begins.
+    /// Whether it does even if another client holds its size when the session starts.
     pub(super) takes_size: bool,
     pub(super) detach: DetachKeyScanner,
 }
 
-/// How a visit ended.
+/// How a session ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum AttachOutcome {
     /// By the detach key.
     Detached,
     /// With the program.
     Ended(ProgramExit),
-    /// With the keeper, which did not say how the program ended.
+    /// With the keeper, which did not record how the program ended.
     Lost,
     /// By a signal, or because the terminal is gone.
     Signalled(EndSignal),
@@ -50,20 +50,20 @@ pub(super) struct AttachSession {
     output: TerminalOutput,
     terminal: UserTerminal,
     options: AttachOptions,
-    /// Whether the keeper waits to hear how far we are.
+    /// Whether the keeper waits for an acknowledgement.
     is_ack_wanted: bool,
-    /// Whether the keeper has gone.
+    /// Whether the keeper has closed the connection.
     is_keeper_gone: bool,
     requests: RequestId,
-    /// The size that we gave the pane last.
+    /// The size that we requested last.
     sent_size: Option<Size>,
     /// The request for it, while it is not answered.
     resizing: Option<RequestId>,
-    /// Whether somebody else holds the size.
+    /// Whether another client holds the size.
     is_size_held: bool,
     /// Whether we do.
     holds_size: bool,
-    /// Whether a server is there, which answers what the program asks.
+    /// Whether a server is connected, which answers the program's queries.
     is_served: bool,
 }
 
@@ -82,26 +82,23 @@ impl AttachSession {
         terminal: UserTerminal,
         options: AttachOptions,
     ) -> Self {
-        let (is_ack_wanted, is_keeper_gone, requests) = (true, false, 0);
-        let (sent_size, resizing, is_size_held) = (None, None, false);
-        let (holds_size, is_served) = (false, true);
         Self {
             wire,
             output,
             terminal,
             options,
-            is_ack_wanted,
-            is_keeper_gone,
-            requests,
-            sent_size,
-            resizing,
-            is_size_held,
-            holds_size,
-            is_served,
+            is_ack_wanted: true,
+            is_keeper_gone: false,
+            requests: 0,
+            sent_size: None,
+            resizing: None,
+            is_size_held: false,
+            holds_size: false,
+            is_served: true,
         }
     }
 
-    /// Visits until somebody leaves.
+    /// Runs until the user detaches, the program or the keeper ends, or a signal arrives.
     ///
     /// # Errors
     /// When the tape cannot be read.
@@ -123,11 +120,14 @@ impl AttachSession {
             let is_shown = self.output.pending().is_empty();
             let event = tokio::select! {
                 read = self.terminal.read(&mut typed) => AttachEvent::Typed(read),
-                // An arm, not a step: a terminal that takes nothing must not keep us from leaving.
+                // An arm, not a step: a terminal that does not read must not keep us from
+                // detaching.
                 wrote = self.terminal.write(self.output.pending()), if !is_shown => {
                     AttachEvent::Written(wrote)
                 }
-                said = self.wire.recv(), if !self.is_keeper_gone => AttachEvent::KeeperMessage(said),
+                message = self.wire.recv(), if !self.is_keeper_gone => {
+                    AttachEvent::KeeperMessage(message)
+                }
                 caught = signals.next() => AttachEvent::Signal(caught),
                 () = sleep_until(self.output.deadline()) => AttachEvent::Deadline,
             };
@@ -137,7 +137,7 @@ impl AttachSession {
                 AttachEvent::Typed(Ok(0) | Err(_)) | AttachEvent::Written(Err(_)) => {
                     Some(AttachOutcome::Signalled(EndSignal::HangUp))
                 }
-                AttachEvent::KeeperMessage(said) => self.handle_keeper_message(said),
+                AttachEvent::KeeperMessage(message) => self.handle_keeper_message(message),
                 AttachEvent::Signal(caught) => self.handle_signal(caught)?,
                 AttachEvent::Deadline => {
                     self.output.end_update();
@@ -150,14 +150,14 @@ impl AttachSession {
         }
     }
 
-    /// Gives the pane our size, and shows what it shows.
+    /// Requests our size for the pane, and draws its screen.
     async fn enter(&mut self) -> Result<()> {
         self.resize(self.options.takes_size);
-        if let Some(asked) = self.resizing {
-            let is_it =
-                |said: &FromKeeper| matches!(said, FromKeeper::Response(it) if it.id == asked);
-            // A keeper that goes away is noticed in a moment.
-            if let Ok(FromKeeper::Response(done)) = self.wire.recv_until(is_it).await {
+        if let Some(request) = self.resizing {
+            let is_response =
+                |it: &FromKeeper| matches!(it, FromKeeper::Response(done) if done.id == request);
+            // A keeper that has gone is noticed by the event loop.
+            if let Ok(FromKeeper::Response(done)) = self.wire.recv_until(is_response).await {
                 self.resized(&done);
             }
             self.resizing = None;
@@ -165,14 +165,15 @@ impl AttachSession {
         Ok(self.output.begin(&self.terminal)?)
     }
 
-    /// Puts the next bytes on the way when the last ones were shown; answers how the visit ends when none
-    /// are left.
+    /// Queues the next bytes once the last ones were written; returns the outcome when none are
+    /// left and the program or the keeper has ended.
     fn catch_up(&mut self) -> Result<Option<AttachOutcome>> {
         if !self.output.pending().is_empty() {
             return Ok(None);
         }
-        // Before the last look at the bytes, which are all there once the ending is.
-        let (ended, is_alone) = (self.output.ended(), self.is_keeper_gone);
+        // Before the last read: all bytes are on the tape once the exit is.
+        let ended = self.output.ended();
+        let is_keeper_gone = self.is_keeper_gone;
         if self.is_settled() {
             self.output.fit(&self.terminal)?;
         }
@@ -189,7 +190,7 @@ impl AttachSession {
         if std::mem::take(&mut self.is_ack_wanted) {
             self.wire.queue(&ToKeeper::Ack(self.output.at()));
         }
-        Ok(ended.map(AttachOutcome::Ended).or(is_alone.then_some(AttachOutcome::Lost)))
+        Ok(ended.map(AttachOutcome::Ended).or(is_keeper_gone.then_some(AttachOutcome::Lost)))
     }
 
     fn written(&mut self, count: usize) -> Option<AttachOutcome> {
@@ -198,23 +199,23 @@ impl AttachSession {
         None
     }
 
-    fn handle_keeper_message(&mut self, said: io::Result<FromKeeper>) -> Option<AttachOutcome> {
-        match said {
+    fn handle_keeper_message(&mut self, message: io::Result<FromKeeper>) -> Option<AttachOutcome> {
+        match message {
             Ok(FromKeeper::TapeEnd(_) | FromKeeper::Resized(_)) => self.is_ack_wanted = true,
             Ok(FromKeeper::SizeHolder(held)) => self.handle_size_holder(&held),
             Ok(FromKeeper::Response(done)) => {
                 self.resized(&done);
-                // The program does not read, and as much is typed ahead as there is room for.
+                // The program does not read, and its input buffer is full.
                 if done.refused == Some(RefusalReason::Full) {
                     self.output.bell();
                 }
             }
-            // The tape says the same.
+            // The tape has the same.
             Ok(FromKeeper::Exited(_) | FromKeeper::Welcome(_) | FromKeeper::SpawnFailed(_)) => {}
-            // That is for servers.
+            // These are for servers.
             Ok(FromKeeper::Typed(_) | FromKeeper::KeysPressed(_)) => {}
             Ok(FromKeeper::ServerPresent(served)) => self.is_served = served,
-            // It is gone: with its work done, or killed. The tape knows which.
+            // The keeper has exited, or was killed. The tape shows which.
             Err(_) => self.is_keeper_gone = true,
         }
         None
@@ -222,7 +223,7 @@ impl AttachSession {
 
     fn handle_signal(&mut self, caught: CaughtSignal) -> Result<Option<AttachOutcome>> {
         match caught {
-            CaughtSignal::End(asked) => return Ok(Some(AttachOutcome::Signalled(asked))),
+            CaughtSignal::End(signal) => return Ok(Some(AttachOutcome::Signalled(signal))),
             CaughtSignal::Resized => self.resize(false),
             CaughtSignal::Stopped => self.suspend()?,
             CaughtSignal::Resumed => {
@@ -233,7 +234,7 @@ impl AttachSession {
         Ok(None)
     }
 
-    /// Stops, and goes on when somebody has us: meanwhile the terminal is the shell's.
+    /// Stops this process until it is continued; meanwhile the shell has the terminal.
     fn suspend(&mut self) -> Result<()> {
         self.terminal.release();
         suspend::suspend_self()?;
@@ -241,7 +242,8 @@ impl AttachSession {
         Ok(self.output.begin(&self.terminal)?)
     }
 
-    /// Takes the terminal again, which may have another size by now: nobody is told of that while stopped.
+    /// Takes the terminal again. Its size may have changed: a stopped process gets no notice of
+    /// that.
     fn retake(&mut self) -> Result<()> {
         self.terminal.retake()?;
         if self.sent_size != self.terminal.size() {
@@ -250,25 +252,26 @@ impl AttachSession {
         Ok(())
     }
 
-    /// Passes on what was typed, up to the detach key.
+    /// Sends input to the program, up to the detach key.
     async fn forward_input(&mut self, typed: &[u8]) -> Option<AttachOutcome> {
-        let (typed, leaves) = self.options.detach.scan(typed);
+        let (typed, is_detached) = self.options.detach.scan(typed);
         if self.options.types && !typed.is_empty() {
             let request = self.request();
             self.wire.queue(&ToKeeper::Input(request, typed));
         }
-        if !leaves {
+        if !is_detached {
             return None;
         }
         let _ = self.wire.flush().await;
         Some(AttachOutcome::Detached)
     }
 
-    /// Asks for the terminal's size.
+    /// Requests the terminal's size for the pane.
     fn resize(&mut self, force: bool) {
         let Some(size) = self.terminal.size().filter(|_| self.options.resizes) else { return };
         let id = self.request();
-        (self.sent_size, self.resizing) = (Some(size), Some(id));
+        self.sent_size = Some(size);
+        self.resizing = Some(id);
         self.wire.queue(&ToKeeper::Resize(Resize { id, size, holder: Some(name()), force }));
     }
 
@@ -280,25 +283,28 @@ impl AttachSession {
         }
     }
 
-    /// The size may be ours now, or no longer.
+    /// The size has another holder, or none.
     fn handle_size_holder(&mut self, held: &SizeHolder) {
         self.is_ack_wanted = true;
         self.holds_size = held.holder.as_deref() == Some(&name());
         match held.holder {
             Some(_) => self.is_size_held = !self.holds_size,
-            // Whoever set it by force wants it so. It is ours again when our window changes, or we come back.
+            // A client has forced the size. We request ours again when our window changes, or we
+            // are continued.
             None if held.forced => self.is_size_held = true,
-            // We let it go, or never asked; of all who wait the first to ask gets it.
+            // The holder has released it; of all waiting clients the first to ask gets it.
             None if self.is_size_held => self.resize(false),
+            // We have released it, or never asked.
             None => {}
         }
     }
 
-    /// Whether the sizes of pane and terminal are what they will be: the pane's follows in a moment.
+    /// Whether the sizes of pane and terminal are final: no resize is pending, or about to be
+    /// requested.
     fn is_settled(&self) -> bool {
-        let follows =
+        let will_resize =
             self.options.resizes && !self.is_size_held && self.sent_size != self.terminal.size();
-        self.resizing.is_none() && !follows
+        self.resizing.is_none() && !will_resize
     }
 
     fn request(&mut self) -> RequestId {
@@ -314,7 +320,7 @@ async fn sleep_until(deadline: Option<Instant>) {
     }
 }
 
-/// What others are told of us.
+/// Our name, as other clients see it.
 fn name() -> String {
     format!("attach (process {})", std::process::id())
 }

@@ -1,4 +1,4 @@
-//! What a pane shows now, drawn from its tape for somebody who joins late.
+//! A snapshot of a pane's screen, replayed from its tape for a client that attaches late.
 
 use std::io;
 
@@ -6,70 +6,75 @@ use paned_backend::ReplayedScreen;
 use paned_keeper::tape::{OutputGap, TapeReader};
 use paned_term::OutputScanner;
 
-/// How much is read in one go.
+/// How much is read at once.
 const CHUNK: u64 = 64 << 10;
-/// How far back to begin when everything kept was too much: the program prints faster than we read.
+/// How far back to start, all of the tape first. Less is tried when the program prints faster than
+/// we read.
 const REPLAY_LENGTHS: [u64; 4] = [u64::MAX, 1 << 20, 256 << 10, 32 << 10];
 
 /// A pane's screen, and how far the tape was read for it.
 pub(super) struct TapeSnapshot {
     pub(super) screen: ReplayedScreen,
-    /// The last of the bytes read that are not drawn, because their rest has not come.
+    /// How many of the last bytes read are not drawn, because they belong to an incomplete
+    /// sequence.
     undrawn: u64,
 }
 
 impl TapeSnapshot {
-    /// Draws what the tape shows.
+    /// Replays the tape.
     ///
     /// # Errors
-    /// When the disk refuses.
+    /// When the tape cannot be read.
     pub(super) fn of(tape: &TapeReader) -> io::Result<Self> {
         for back in REPLAY_LENGTHS {
             let from = tape.end().saturating_sub(back).max(tape.first());
-            if let Ok(picture) = draw(tape, from)? {
-                return Ok(picture);
+            if let Ok(snapshot) = draw(tape, from)? {
+                return Ok(snapshot);
             }
         }
         Ok(Self { screen: ReplayedScreen::new(tape, tape.end(), b""), undrawn: 0 })
     }
 
-    /// What makes a fresh terminal of the pane's size show the same.
+    /// The bytes that make a fresh terminal of the pane's size show the same.
     pub(super) fn bytes(&self) -> Vec<u8> {
         self.screen.screen().dump()
     }
 
-    /// The offset from which such a terminal goes on: what is not drawn yet is told again.
+    /// The offset from which such a terminal continues: bytes that are not drawn yet are sent
+    /// again.
     pub(super) fn next(&self) -> u64 {
         self.screen.at().saturating_sub(self.undrawn)
     }
 }
 
-/// Draws the tape from an offset on; the ring may be faster.
+/// Replays the tape from an offset; the ring buffer may overwrite it meanwhile.
 fn draw(tape: &TapeReader, from: u64) -> io::Result<Result<TapeSnapshot, OutputGap>> {
-    let (mut drawn, end) = (ReplayedScreen::new(tape, from, b""), tape.end());
-    if let Err(gap) = drawn.catch_up(tape, end)? {
+    let mut screen = ReplayedScreen::new(tape, from, b"");
+    let end = tape.end();
+    if let Err(gap) = screen.catch_up(tape, end)? {
         return Ok(Err(gap));
     }
-    drawn.screen_mut().flush_update();
-    let undrawn = drawn.screen().pending_bytes().max(pending(tape, from, end)?) as u64;
-    Ok(Ok(TapeSnapshot { screen: drawn, undrawn }))
+    screen.screen_mut().flush_update();
+    let undrawn = screen.screen().pending_bytes().max(pending(tape, from, end)?) as u64;
+    Ok(Ok(TapeSnapshot { screen, undrawn }))
 }
 
-/// How many bytes before an offset belong to a sequence that is not whole.
+/// How many bytes before `end` belong to an incomplete sequence.
 fn pending(tape: &TapeReader, from: u64, end: u64) -> io::Result<usize> {
-    let (mut signals, mut at) = (OutputScanner::new(), from);
+    let mut scanner = OutputScanner::new();
+    let mut at = from;
     let mut buffer = vec![0; usize::try_from(end.saturating_sub(from).min(CHUNK)).unwrap_or(0)];
     while at < end {
         let wanted = usize::try_from((end - at).min(CHUNK)).unwrap_or(0);
         match tape.read(at, &mut buffer[..wanted])? {
             Ok(0) | Err(_) => break,
             Ok(read) => {
-                signals.feed(&buffer[..read], |_| {});
+                scanner.feed(&buffer[..read], |_| {});
                 at += read as u64;
             }
         }
     }
-    Ok(signals.pending())
+    Ok(scanner.pending())
 }
 
 #[cfg(test)]
@@ -80,7 +85,8 @@ mod tests {
 
     use super::*;
 
-    /// Whoever joins late and hears the rest sees what somebody sees who was there all the time.
+    /// A client that attaches late and reads the rest sees the same as one that was attached all
+    /// the time.
     #[track_caller]
     fn check(before: &[u8], after: &[u8]) {
         let folder = tempfile::tempdir().unwrap();

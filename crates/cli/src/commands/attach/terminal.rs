@@ -1,6 +1,6 @@
-//! The user's own terminal: every key as it is pressed, every byte as it is, and put back afterwards.
+//! The user's own terminal, in raw mode, and restored afterwards.
 //!
-//! It is opened anew, because not waiting is a property that would be shared with the shell that started us.
+//! It is opened again, because `O_NONBLOCK` would be shared with the shell that started us.
 
 use std::ffi::OsStr;
 use std::fs::{File, OpenOptions};
@@ -12,61 +12,61 @@ use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
 use anyhow::{Context as _, Result};
-use paned_keeper::tty_guard::TtyGuard;
+use paned_keeper::input::tty_guard::TtyGuard;
 use paned_model::Size;
+use paned_term::reset::TerminalReset;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::OFlags;
 use rustix::termios::{OptionalActions, Termios, tcgetattr, tcsetattr, ttyname};
 use tokio::net::unix::pipe::{Receiver, Sender};
 
 use super::super::tty;
-use paned_term::reset::TerminalReset;
 
-/// The last row, below all that was drawn; rows are counted from the top again.
+/// Resets origin mode, and moves the cursor to a new row below everything that was drawn.
 const CURSOR_BELOW: &[u8] = b"\x1b[?6l\x1b[999;1H\r\n";
-/// How long a terminal that takes nothing is waited for when it is put back.
+/// How long to wait for a terminal that does not read, while it is restored.
 const RESTORE_TIMEOUT: Timespec = Timespec { tv_sec: 1, tv_nsec: 0 };
 
-/// How the terminal was before us, while it is ours.
+/// The terminal's attributes from before raw mode, while we use it.
 static SAVED_TERMIOS: Mutex<Option<Termios>> = Mutex::new(None);
 
-/// The user's terminal. Dropping it puts it back.
+/// The user's terminal. Dropping it restores it.
 pub(super) struct UserTerminal {
     file: File,
     keys: Receiver,
     display: Sender,
-    afterwards: TerminalReset,
-    /// Puts it back should we not come to it; let go last of all.
+    reset: TerminalReset,
+    /// Restores it if we die first; dropped last.
     guard: Option<TtyGuard>,
 }
 
 impl UserTerminal {
-    /// Takes the terminal that we stand in, and that is guarded already.
+    /// Takes the terminal behind standard input, which `guard` protects already.
     ///
     /// # Errors
-    /// When there is none, or it refuses.
+    /// When there is none, or its attributes cannot be set.
     pub(super) fn open(guard: Option<TtyGuard>) -> Result<Self> {
         let file = reopen().context("cannot open the terminal")?;
-        // A terminal is no pipe, but is waited for as one.
+        // A terminal is not a pipe, but is polled like one.
         let keys = Receiver::from_file_unchecked(file.try_clone()?)?;
         let display = Sender::from_file_unchecked(file.try_clone()?)?;
-        let mut terminal =
-            Self { file, keys, display, afterwards: TerminalReset::default(), guard };
+        let mut terminal = Self { file, keys, display, reset: TerminalReset::default(), guard };
         terminal.tell_guard(&[]);
         take().context("cannot use the terminal")?;
         Ok(terminal)
     }
 
-    /// These bytes are about to be shown: the guard is told before, or there were a moment when it does not know.
+    /// Tells the guard how to undo these bytes. Call it before they are written, so that the guard
+    /// is never behind.
     pub(super) fn tell_guard(&mut self, bytes: &[u8]) {
         if let Some(guard) = &mut self.guard {
-            let mut afterwards = self.afterwards.clone();
-            afterwards.observe(bytes);
-            guard.set_undo([&afterwards.bytes(), CURSOR_BELOW].concat());
+            let mut reset = self.reset.clone();
+            reset.observe(bytes);
+            guard.set_undo([&reset.bytes(), CURSOR_BELOW].concat());
         }
     }
 
-    /// What is typed. May be dropped and called again: nothing is lost.
+    /// Reads input. Cancel-safe: nothing is lost.
     ///
     /// # Errors
     /// When the terminal is gone.
@@ -80,7 +80,7 @@ impl UserTerminal {
         }
     }
 
-    /// Shows the beginning of some bytes; answers how many. May be dropped and called again.
+    /// Writes some of these bytes, from the start; returns how many. Cancel-safe.
     ///
     /// # Errors
     /// When the terminal is gone.
@@ -94,49 +94,49 @@ impl UserTerminal {
         }
     }
 
-    /// Puts it back for a while.
+    /// Restores it for a while.
     pub(super) fn release(&mut self) {
         self.put_back();
-        // That is undone, and must not be once more.
-        self.afterwards = TerminalReset::default();
+        // The modes are reset, and must not be reset again.
+        self.reset = TerminalReset::default();
         self.tell_guard(&[]);
         let before = SAVED_TERMIOS.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(before) = &*before {
-            // Where it is gone, that is noticed soon.
+            // If the terminal is gone, the next read or write fails.
             let _ = tcsetattr(io::stdin(), OptionalActions::Now, before);
         }
     }
 
-    /// Takes it again after we were stopped: the shell has put it back meanwhile.
+    /// Takes it again after we were stopped: the shell has changed its attributes meanwhile.
     ///
     /// # Errors
-    /// When it refuses.
+    /// When its attributes cannot be set.
     pub(super) fn retake(&self) -> io::Result<()> {
         make_raw().map(drop)
     }
 
-    /// These bytes were shown.
+    /// Records the modes that these written bytes have changed.
     pub(super) fn track_modes(&mut self, bytes: &[u8]) {
-        self.afterwards.observe(bytes);
+        self.reset.observe(bytes);
     }
 
-    /// What makes it as fresh as a new one.
+    /// The bytes that reset it to the state of a new terminal.
     pub(super) fn reset_sequence(&self) -> Vec<u8> {
-        self.afterwards.bytes()
+        self.reset.bytes()
     }
 
-    /// How large it is, where it knows.
+    /// Its size, if it reports one.
     pub(super) fn size(&self) -> Option<Size> {
         tty::size_of(&self.file)
     }
 
-    /// Shows what makes it as it was.
+    /// Writes the bytes that restore it.
     fn put_back(&self) {
-        self.show_last(&self.afterwards.bytes());
+        self.show_last(&self.reset.bytes());
         self.show_last(CURSOR_BELOW);
     }
 
-    /// Shows bytes without a runtime; gives up on a terminal that takes nothing.
+    /// Writes bytes without a runtime; gives up on a terminal that does not read.
     fn show_last(&self, mut bytes: &[u8]) {
         let mut file = &self.file;
         while !bytes.is_empty() {
@@ -157,30 +157,30 @@ impl Drop for UserTerminal {
     }
 }
 
-/// The terminal behind standard input, with waiting switched off for us alone.
+/// Opens the terminal behind standard input again, non-blocking for us alone.
 fn reopen() -> io::Result<File> {
     let mut open = OpenOptions::new();
     open.read(true).write(true).custom_flags((OFlags::NONBLOCK | OFlags::NOCTTY).bits() as i32);
     let named = ttyname(io::stdin(), Vec::new()).ok();
     let named =
         named.and_then(|name| open.open(Path::new(OsStr::from_bytes(name.as_bytes()))).ok());
-    // Inside a container the name may be one of the world outside.
+    // Inside a container the name may be one of the host.
     named.map_or_else(|| open.open("/dev/tty"), Ok)
 }
 
-/// Makes the terminal ours, and sees to it that even a panic puts it back.
+/// Switches the terminal to raw mode, and installs a panic hook that restores it.
 fn take() -> io::Result<()> {
     let before = make_raw()?;
     *SAVED_TERMIOS.lock().unwrap_or_else(PoisonError::into_inner) = Some(before);
-    let usual = panic::take_hook();
+    let previous = panic::take_hook();
     panic::set_hook(Box::new(move |info| {
         restore_termios();
-        usual(info);
+        previous(info);
     }));
     Ok(())
 }
 
-/// Switches line editing, echo and signals off; answers how it was before.
+/// Switches line editing, echo and signals off; returns the attributes from before.
 fn make_raw() -> io::Result<Termios> {
     let before = tcgetattr(io::stdin())?;
     let mut raw = before.clone();
@@ -189,11 +189,11 @@ fn make_raw() -> io::Result<Termios> {
     Ok(before)
 }
 
-/// Puts the terminal back, once.
+/// Restores the terminal's attributes, once.
 fn restore_termios() {
     let before = SAVED_TERMIOS.lock().unwrap_or_else(PoisonError::into_inner).take();
     if let Some(before) = before {
-        // Where it is gone there is nothing to put back.
+        // If it is gone, there is nothing to restore.
         let _ = tcsetattr(io::stdin(), OptionalActions::Now, &before);
     }
 }

@@ -1,4 +1,4 @@
-//! What is on the way from a pane's tape to the user's terminal.
+//! The output queue from a pane's tape to the user's terminal.
 
 use std::io;
 
@@ -12,23 +12,23 @@ use super::tape_snapshot::TapeSnapshot;
 use super::terminal::UserTerminal;
 use paned_term::queries::{QueryFilter, QueryResponder};
 
-/// How much is shown before anything else is looked at.
+/// How much is queued before other events are handled.
 const CHUNK: usize = 64 << 10;
 const CLEAR: &[u8] = b"\x1b[H\x1b[2J";
 const BELL: u8 = 0x07;
 
-/// What is on the way, and how far the tape was read.
+/// The queued output, and the cursor in the tape.
 pub(super) struct TerminalOutput {
     tape: TapeReader,
     /// The offset of the next byte.
     at: u64,
-    /// What the terminal has not taken yet.
+    /// Bytes that the terminal has not taken yet.
     pending: Vec<u8>,
-    /// Whether that is news.
+    /// Whether `take_new` has not returned them yet.
     is_new: bool,
-    /// Takes out what is not to be answered by the terminal.
-    questions: QueryFilter,
-    /// The grid, where the terminal has another size than the pane.
+    /// Removes queries that the terminal must not answer.
+    queries: QueryFilter,
+    /// The grid, when the terminal has another size than the pane.
     cropped: Option<CroppedView>,
 }
 
@@ -39,7 +39,7 @@ impl TerminalOutput {
             tape,
             pending: Vec::new(),
             is_new: false,
-            questions: QueryFilter::default(),
+            queries: QueryFilter::default(),
             cropped: None,
         }
     }
@@ -49,32 +49,33 @@ impl TerminalOutput {
         self.tape.ending().map(ProgramExit::from)
     }
 
-    /// Everything before this is shown or on the way.
+    /// Everything before this offset is written or queued.
     pub(super) fn at(&self) -> u64 {
         self.at
     }
 
-    /// What the terminal is to take next.
+    /// The bytes to write next.
     pub(super) fn pending(&self) -> &[u8] {
         &self.pending
     }
 
-    /// The same, the first time it is asked for.
+    /// The same, but only once for each batch.
     pub(super) fn take_new(&mut self) -> Option<&[u8]> {
         std::mem::take(&mut self.is_new).then_some(&self.pending[..])
     }
 
-    /// The terminal took so much of it.
+    /// Removes this many bytes, which were written.
     pub(super) fn written(&mut self, count: usize) {
         self.pending.drain(..count);
     }
 
-    /// Says that something did not work.
+    /// Rings the bell, because something failed.
     pub(super) fn bell(&mut self) {
         self.pending.push(BELL);
     }
 
-    /// Shows the screen for the first time. What was on the terminal scrolls away unharmed.
+    /// Draws the screen for the first time. What was on the terminal scrolls up, and is not
+    /// overwritten.
     ///
     /// # Errors
     /// When the tape cannot be read.
@@ -84,7 +85,7 @@ impl TerminalOutput {
         self.draw(terminal)
     }
 
-    /// Shows the screen instead of what is on the way.
+    /// Draws the screen in place of the queued bytes.
     ///
     /// # Errors
     /// When the tape cannot be read.
@@ -93,42 +94,43 @@ impl TerminalOutput {
         self.draw(terminal)
     }
 
-    /// Shows the screen as it is now, and goes on from there.
+    /// Draws the screen as it is now, and continues from there.
     ///
     /// # Errors
     /// When the tape cannot be read.
     pub(super) fn draw(&mut self, terminal: &UserTerminal) -> io::Result<()> {
-        (self.is_new, self.questions) = (true, QueryFilter::default());
+        self.is_new = true;
+        self.queries = QueryFilter::default();
         self.pending.extend(terminal.reset_sequence());
         self.pending.extend(CLEAR);
-        let picture = TapeSnapshot::of(&self.tape)?;
+        let snapshot = TapeSnapshot::of(&self.tape)?;
         if let Some(size) = self.other_size(terminal) {
-            self.at = picture.screen.at();
-            self.cropped = Some(CroppedView::new(picture.screen, size));
+            self.at = snapshot.screen.at();
+            self.cropped = Some(CroppedView::new(snapshot.screen, size));
         } else {
-            self.at = picture.next();
+            self.at = snapshot.next();
             self.cropped = None;
-            let drawn = self.questions.filter(&picture.bytes(), QueryResponder::Elsewhere);
+            let drawn = self.queries.filter(&snapshot.bytes(), QueryResponder::Elsewhere);
             self.pending.extend(drawn);
         }
         Ok(())
     }
 
-    /// Another look at the sizes: bytes are for a terminal of the pane's size only.
+    /// Compares the sizes again: raw bytes are for a terminal of the pane's size only.
     ///
     /// # Errors
     /// When the tape cannot be read.
     pub(super) fn fit(&mut self, terminal: &UserTerminal) -> io::Result<()> {
         match (self.other_size(terminal), &mut self.cropped) {
-            (Some(size), Some(mirror)) => mirror.fit(size),
+            (Some(size), Some(cropped)) => cropped.fit(size),
             (None, None) => {}
             (Some(_), None) | (None, Some(_)) => self.draw(terminal)?,
         }
         Ok(())
     }
 
-    /// Puts the next bytes on the way, with questions only if the terminal is to answer them. When nothing is on the way
-    /// afterwards, everything was shown.
+    /// Queues the next bytes, with queries only if the terminal is to answer them. If nothing is
+    /// queued afterwards, everything was written.
     ///
     /// # Errors
     /// When the tape cannot be read.
@@ -140,20 +142,21 @@ impl TerminalOutput {
         self.is_new = true;
         let read = match &mut self.cropped {
             None => self.copy(answers)?,
-            Some(mirror) => {
-                let (read, drawn) = follow_cropped(mirror, &self.tape)?;
-                (self.at, self.pending) = (mirror.at(), drawn);
+            Some(cropped) => {
+                let (read, drawn) = follow_cropped(cropped, &self.tape)?;
+                self.at = cropped.at();
+                self.pending = drawn;
                 read
             }
         };
         match read {
             Ok(()) => Ok(()),
-            // The ring was faster than the terminal: what is there now is shown instead.
+            // The ring buffer was faster than the terminal: draw the current screen instead.
             Err(_) => self.draw(terminal),
         }
     }
 
-    /// Puts the bytes themselves on the way.
+    /// Queues the raw bytes.
     fn copy(&mut self, answers: QueryResponder) -> io::Result<Result<(), OutputGap>> {
         loop {
             let mut piece = vec![0; CHUNK];
@@ -163,49 +166,52 @@ impl TerminalOutput {
             }
             self.at += piece.len() as u64;
             let is_all = piece.is_empty();
-            self.pending = self.questions.filter(&piece, answers);
-            // Of a question nothing is left, and more may follow.
+            self.pending = self.queries.filter(&piece, answers);
+            // The filter may have removed everything, and more may follow.
             if is_all || !self.pending.is_empty() {
                 return Ok(Ok(()));
             }
         }
     }
 
-    /// When an update that the pane does not end is to be shown: see [`TerminalOutput::end_update`].
+    /// When an update that the pane has not ended must be shown: see
+    /// [`TerminalOutput::end_update`].
     pub(super) fn deadline(&self) -> Option<Instant> {
         self.cropped.as_ref().and_then(CroppedView::deadline)
     }
 
-    /// Shows an update whose time is over.
+    /// Shows an update that has timed out.
     pub(super) fn end_update(&mut self) {
-        if let Some(mirror) = &mut self.cropped {
-            mirror.end_update();
-            self.pending.extend(mirror.draw().unwrap_or_default());
+        if let Some(cropped) = &mut self.cropped {
+            cropped.end_update();
+            self.pending.extend(cropped.draw().unwrap_or_default());
         }
     }
 
-    /// The terminal's size where it is not the pane's.
+    /// The terminal's size, if it is not the pane's.
     fn other_size(&self, terminal: &UserTerminal) -> Option<Size> {
         terminal.size().filter(|size| *size != self.tape.size())
     }
 }
 
-/// Follows the tape until something is to be drawn, or nothing is left; and what is to be drawn.
+/// Follows the tape until there is something to draw, or nothing left to read; returns the bytes
+/// that draw it.
 fn follow_cropped(
-    mirror: &mut CroppedView,
+    cropped: &mut CroppedView,
     tape: &TapeReader,
 ) -> io::Result<(Result<(), OutputGap>, Vec<u8>)> {
-    let (end, ended) = (tape.end(), tape.ending());
+    let end = tape.end();
+    let exit = tape.ending();
     loop {
-        let to = end.min(mirror.at() + CHUNK as u64);
-        if let Err(gap) = mirror.follow(tape, to, Instant::now())? {
+        let to = end.min(cropped.at() + CHUNK as u64);
+        if let Err(gap) = cropped.follow(tape, to, Instant::now())? {
             return Ok((Err(gap), Vec::new()));
         }
-        if to == end && ended.is_some() {
-            // Nobody ends its last update any more.
-            mirror.end_update();
+        if to == end && exit.is_some() {
+            // The program has exited, and cannot end its last update.
+            cropped.end_update();
         }
-        match mirror.draw() {
+        match cropped.draw() {
             Some(drawn) => return Ok((Ok(()), drawn)),
             None if to == end => return Ok((Ok(()), Vec::new())),
             None => {}

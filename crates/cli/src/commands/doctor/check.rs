@@ -1,8 +1,8 @@
-//! One thing that was looked at.
+//! The result of one check.
 
 use serde::Serialize;
 
-/// One thing that was looked at, and what to do about it.
+/// The result of one check, and what to do about it.
 #[derive(Debug, PartialEq, Eq, Serialize)]
 pub(super) struct Check {
     pub(super) name: &'static str,
@@ -13,12 +13,12 @@ pub(super) struct Check {
 }
 
 impl Check {
-    /// It is as it should be.
+    /// A check that passed.
     pub(super) fn good(name: &'static str, detail: impl Into<String>) -> Self {
         Self { name, ok: true, detail: detail.into(), hint: None }
     }
 
-    /// It is not, and this is what to do.
+    /// A check that failed, with what to do about it.
     pub(super) fn bad(
         name: &'static str,
         detail: impl Into<String>,

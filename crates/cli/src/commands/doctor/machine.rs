@@ -7,14 +7,15 @@ use crate::context::CliContext;
 use crate::machine::headroom::{self, Headroom};
 use crate::out::units;
 
-/// A pane needs one pty, two processes and a few files; these leave room for a hundred.
+/// A pane needs one pty, two processes and a few files; these are enough for a hundred.
 const PTYS: u64 = 100;
 const PROCESSES: u64 = 1000;
 const FILES: u64 = 4096;
 const DISK: u64 = 1 << 30;
 
 pub(super) fn checks(context: &CliContext) -> Result<Vec<Check>> {
-    let folder = context.state()?;
+    let state = context.state()?;
+    let (current, maximum) = headroom::files();
     Ok(vec![
         of_machine("ptys", headroom::ptys(), PTYS, "raise it with `sysctl kernel.pty.max=4096`"),
         of_machine(
@@ -23,12 +24,12 @@ pub(super) fn checks(context: &CliContext) -> Result<Vec<Check>> {
             PROCESSES,
             "raise it with `sysctl kernel.pid_max=4194304`",
         ),
-        files(headroom::files()),
-        disk(headroom::disk(folder.folder())),
+        files(current, maximum),
+        disk(headroom::disk(state.folder())),
     ])
 }
 
-/// What cannot be looked at is not held against anybody, and said.
+/// A limit that this system does not report counts as passed.
 fn unknown(name: &'static str) -> Check {
     Check::good(name, "not known on this system")
 }
@@ -39,12 +40,12 @@ fn of_machine(name: &'static str, found: Option<Headroom>, needed: u64, hint: &s
     if found.left() < needed { Check::bad(name, detail, hint) } else { Check::good(name, detail) }
 }
 
-fn files((current, maximum): (Option<u64>, Option<u64>)) -> Check {
-    let word =
+fn files(current: Option<u64>, maximum: Option<u64>) -> Check {
+    let text =
         |limit: Option<u64>| limit.map_or_else(|| "no limit".to_owned(), |limit| limit.to_string());
-    let detail = format!("{} open at once, up to {} when asked", word(current), word(maximum));
+    let detail = format!("{} open at once, up to {} when asked", text(current), text(maximum));
     match maximum {
-        Some(most) if most < FILES => Check::bad(
+        Some(limit) if limit < FILES => Check::bad(
             "open files",
             detail,
             format!("raise the hard limit (`ulimit -Hn`) to {FILES} or more"),
@@ -76,7 +77,7 @@ mod tests {
         assert!(check(10).ok);
         assert_eq!(check(4000), Check::bad("ptys", "4000 of 4096 in use", "hint"));
         assert!(of_machine("ptys", None, PTYS, "hint").ok);
-        assert!(!files((Some(256), Some(1024))).ok);
-        assert!(files((Some(1024), None)).ok);
+        assert!(!files(Some(256), Some(1024)).ok);
+        assert!(files(Some(1024), None).ok);
     }
 }

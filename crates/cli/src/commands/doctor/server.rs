@@ -19,7 +19,7 @@ use crate::out::units;
 use crate::settings::SettingFlags;
 use crate::state_folder::{self, StateFolder};
 
-/// How long a server may take to say how it is.
+/// How long a server may take to report its status.
 const STATUS_TIMEOUT: Duration = Duration::from_secs(3);
 
 pub(super) fn checks(context: &CliContext) -> Result<Vec<Check>> {
@@ -46,7 +46,7 @@ fn ask_with(context: &CliContext, action: &str, params: &Value) -> Result<Value>
     client::block_on(async { timeout(STATUS_TIMEOUT, client.action(action, params)).await? })?
 }
 
-/// Whether the agents that run are judged by profiles that fit them.
+/// Whether running agents are judged by profiles that fit them.
 fn agents(context: &CliContext, listed: &Value) -> Check {
     let listed: Vec<&Value> = listed.as_array().into_iter().flatten().collect();
     let panes = listed.iter().filter_map(|agent| agent.get("id")?.as_str());
@@ -64,7 +64,7 @@ fn agents(context: &CliContext, listed: &Value) -> Check {
     Check::bad("agents", warned.join("; "), hint)
 }
 
-/// The files that panes' output is kept in.
+/// The tapes, which hold the output of panes.
 fn tapes(listed: &Value) -> Check {
     let panes = listed.as_array().into_iter().flatten();
     let damaged = panes.filter_map(|pane| {
@@ -126,14 +126,14 @@ fn server(status: &Result<Value>) -> Vec<Check> {
     vec![Check::good("server", format!("answers, pid {pid}")), same]
 }
 
-/// The port that the server has, or would have.
+/// The port that the server listens on, or would listen on.
 fn port(context: &CliContext, state: &StateFolder, is_running: bool) -> Result<Check> {
-    let served = state.server_info().filter(|_| is_running);
+    let info = state.server_info().filter(|_| is_running);
     let wanted = context.settings(SettingFlags::new())?.port;
     let of_url = |url: &str| url.rsplit(':').next()?.parse().ok();
-    let port = served.as_ref().and_then(|served| of_url(&served.url)).unwrap_or(wanted);
-    Ok(match (port::owner(port), served) {
-        (Some(holder), Some(served)) if holder.pid == served.pid => {
+    let port = info.as_ref().and_then(|info| of_url(&info.url)).unwrap_or(wanted);
+    Ok(match (port::owner(port), info) {
+        (Some(holder), Some(info)) if holder.pid == info.pid => {
             Check::good("port", format!("{port} is the server's"))
         }
         (Some(holder), _) => {
@@ -189,12 +189,12 @@ fn keepers(state: &StateFolder, is_running: bool) -> Check {
 }
 
 /// How many sockets of `/proc/net/unix` listen at such a path.
-fn listening(sockets: &str, counts: impl Fn(&Path) -> bool) -> usize {
+fn listening(sockets: &str, is_wanted: impl Fn(&Path) -> bool) -> usize {
     const ACCEPTS: &str = "00010000";
     let is_one = |line: &&str| {
         let mut fields = line.split_whitespace();
         let accepts = fields.nth(3) == Some(ACCEPTS);
-        accepts && fields.nth(3).is_some_and(|path| counts(Path::new(path)))
+        accepts && fields.nth(3).is_some_and(|path| is_wanted(Path::new(path)))
     };
     sockets.lines().filter(is_one).count()
 }

@@ -1,7 +1,7 @@
-//! A pane followed at its keeper: every byte of it, because the program waits for us rather than that one is lost.
+//! Follows a pane at its keeper, without losing a byte: by backpressure the program waits for us.
 //!
-//! The bytes come from the tape, so it works while no server runs. The keeper is told how far we are; until then it
-//! overwrites nothing. It also ends the program should we go without a word.
+//! The bytes come from the tape, so it works while no server runs. The keeper overwrites nothing
+//! that we have not acknowledged. If we own the program, the keeper ends it when we disconnect.
 
 use std::io;
 
@@ -14,23 +14,23 @@ use crate::context::CliContext;
 
 /// How much is read at once.
 const PIECE: usize = 256 << 10;
-/// How long a program may take to end before it is made to, where no server decides that.
+/// How long a program may take to end before it is killed, when no server decides that.
 const GRACE_MS: u64 = 3000;
 
-/// What comes next of a pane.
+/// The next output of a pane.
 #[derive(Debug)]
 pub(super) enum KeeperOutput {
     Printed(Vec<u8>),
-    /// So many bytes in between are gone.
+    /// This many bytes in between are lost.
     Missed(u64),
     Ended(ExitRecord),
-    /// The keeper is gone, and nobody knows how the program ended.
+    /// The keeper is gone, and how the program ended is unknown.
     Lost,
 }
 
 /// A pane that we follow.
 pub(super) struct KeeperFollower {
-    /// Nothing once the keeper has gone.
+    /// `None` once the keeper has gone.
     wire: Option<KeeperConn>,
     tape: TapeReader,
     /// The offset of the next byte.
@@ -39,31 +39,31 @@ pub(super) struct KeeperFollower {
 }
 
 impl KeeperFollower {
-    /// Follows a pane from its beginning, if its keeper is within reach.
+    /// Follows a pane from its start, if its keeper is on this machine.
     pub(super) async fn connect(context: &CliContext, pane: &PaneInfo, owns: bool) -> Option<Self> {
         if context.client().ok()?.is_remote() {
             return None;
         }
         let state = context.state().ok()?;
         let tape = TapeReader::open(&state.pane(&pane.id).join("tape")).ok()?;
-        // A pane of the same name in another folder is another.
+        // A pane of the same name in another state folder is another pane.
         if tape.pid() != pane.pid {
             return None;
         }
         let wire = KeeperConn::connect_viewer(&state.keeper_socket(&pane.id)).await.ok();
-        let mut direct = Self { wire, tape, at: 0, requests: 0 };
-        direct.send(&ToKeeper::Follow(Follow { from: 0, owns })).await;
-        // One that has gone already has left all that there is on the tape.
-        (direct.wire.is_some() || direct.tape.ending().is_some()).then_some(direct)
+        let mut follower = Self { wire, tape, at: 0, requests: 0 };
+        follower.send(&ToKeeper::Follow(Follow { from: 0, owns })).await;
+        // A keeper that has exited already has left all output on the tape.
+        (follower.wire.is_some() || follower.tape.ending().is_some()).then_some(follower)
     }
 
-    /// What comes next; waits for it. May be dropped and called again: nothing is lost.
+    /// Waits for the next output. Cancel-safe: nothing is lost.
     ///
     /// # Errors
     /// When the tape cannot be read.
     pub(super) async fn next(&mut self) -> io::Result<KeeperOutput> {
         loop {
-            // Before the last look at the bytes, which are all there once the ending is.
+            // Before the last read: all bytes are on the tape once the exit is.
             let ending = self.tape.ending();
             if let Some(piece) = self.printed()? {
                 return Ok(piece);
@@ -75,9 +75,10 @@ impl KeeperFollower {
                 return Ok(KeeperOutput::Lost);
             };
             match wire.recv().await {
-                // Told again only once we have said how far we are.
+                // The keeper notifies us again only after an acknowledgement.
                 Ok(_) => self.acknowledge().await,
-                // It has gone: one more look at the tape says whether it had said all.
+                // The keeper has gone: one more look at the tape shows whether the exit is
+                // recorded.
                 Err(_) => self.wire = None,
             }
         }
@@ -100,17 +101,18 @@ impl KeeperFollower {
         })
     }
 
-    /// Everything that [`KeeperFollower::next`] has given was taken care of.
+    /// Acknowledges everything that [`KeeperFollower::next`] has returned.
     pub(super) async fn acknowledge(&mut self) {
         self.send(&ToKeeper::Ack(self.at)).await;
     }
 
-    /// We are still there, and so many bytes behind what [`KeeperFollower::next`] has given.
+    /// Tells the keeper that we are alive, and this many bytes behind what [`KeeperFollower::next`]
+    /// has returned.
     pub(super) async fn heartbeat(&mut self, behind: usize) {
         self.send(&ToKeeper::Ack(self.at.saturating_sub(behind as u64))).await;
     }
 
-    /// Passes a signal on to the program.
+    /// Sends a signal to the program.
     pub(super) async fn signal(&mut self, signal: u8) {
         let id = self.request();
         self.send(&ToKeeper::Signal(SignalRequest { id, signal })).await;
@@ -125,7 +127,7 @@ impl KeeperFollower {
     async fn send(&mut self, message: &ToKeeper) {
         if let Some(wire) = &mut self.wire {
             wire.queue(message);
-            // One that has gone is noticed when it is heard.
+            // A keeper that has gone is noticed by `next`.
             let _ = wire.flush().await;
         }
     }

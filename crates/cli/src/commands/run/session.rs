@@ -1,10 +1,12 @@
-//! The course of one run: what the program prints is shown, signals are passed on, until it has ended.
+//! One run: shows the program's output and forwards signals, until the program has ended.
 
 use std::time::Duration;
 
 use anyhow::{Context as _, Result};
-use paned_keeper::tty_guard::TtyGuard;
+use paned_keeper::input::tty_guard::TtyGuard;
 use paned_model::{PaneInfo, Time};
+use paned_term::queries::{QueryFilter, QueryResponder};
+use paned_term::reset::TerminalReset;
 use serde_json::{Value, json};
 use tokio::task::JoinSet;
 use tokio::time::{Instant, MissedTickBehavior, interval, sleep_until, timeout};
@@ -17,23 +19,21 @@ use super::keeper_follower::{self, KeeperFollower};
 use super::writer::{WriterJob, WriterThread};
 use crate::client::ApiClient;
 use crate::out::is_closed;
-use paned_term::queries::{QueryFilter, QueryResponder};
-use paned_term::reset::TerminalReset;
 
-/// How often the keeper hears that we are still there while whoever reads our output is slow.
+/// How often the keeper gets a heartbeat while the reader of our output is slow.
 const HEARTBEAT_INTERVAL: Duration = Duration::from_secs(1);
-/// How long a program may take to end by itself once nobody reads what it prints.
+/// How long a program may take to end by itself once our output is closed.
 const CLOSED_OUTPUT_GRACE: Duration = Duration::from_millis(500);
-/// How long a program may take to end after it was hung up.
+/// How long a program may take to end after SIGHUP.
 const HANGUP_GRACE: Duration = Duration::from_secs(2);
-/// How long after somebody wanted us to end we go, whatever is left to be printed.
+/// How long after a signal to end we exit, whatever is left to print.
 const LEAVE_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Where the output comes from.
 pub(super) enum RunSource<'a> {
-    /// From the keeper and its tape, whole.
+    /// From the keeper and its tape, complete.
     Keeper(KeeperFollower),
-    /// From a server elsewhere, which keeps what fits.
+    /// From a server, mostly a remote one: output may be overwritten before we read it.
     Server(OutputFollower<'a>),
 }
 
@@ -42,23 +42,23 @@ pub(super) enum RunSource<'a> {
 pub(super) enum RunOutcome {
     /// With its program.
     Ended(Finish),
-    /// Nobody took our output, or the program did not end, when we were asked to.
+    /// A signal asked us to end, and the program did not end, or its output was not read, in time.
     Signalled(EndSignal),
-    /// Whoever read our output has gone, and the program goes on.
+    /// The reader of our output has closed it, and the program goes on.
     OutputClosed,
 }
 
 /// How the program ended.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Finish {
-    /// Nothing where nobody knows.
+    /// `None` when it is unknown.
     pub(super) ended: Option<ProgramExit>,
     pub(super) at: Option<Time>,
     /// How many bytes of its output were lost.
     pub(super) missed: u64,
 }
 
-/// A program that runs.
+/// A running program.
 pub(super) struct RunSession<'a> {
     pub(super) client: ApiClient,
     pub(super) pane: String,
@@ -66,24 +66,24 @@ pub(super) struct RunSession<'a> {
     pub(super) writer: WriterThread,
     /// Whether a terminal shows the program's bytes.
     pub(super) shows_bytes: bool,
-    /// Takes out what is not to be answered by that terminal, unless all is to be shown.
+    /// Removes queries that this terminal must not answer, unless every byte is to be shown.
     pub(super) questions: Option<QueryFilter>,
-    /// Whether its terminal is as large as ours.
+    /// Whether its terminal follows the size of ours.
     pub(super) follows_size: bool,
     pub(super) state: RunState,
-    /// Puts our terminal back should we die.
+    /// Restores our terminal if we die.
     pub(super) guard: Option<TtyGuard>,
 }
 
-/// How far it has come.
+/// The progress of a run.
 #[derive(Default)]
 pub(super) struct RunState {
-    afterwards: TerminalReset,
+    reset: TerminalReset,
     missed: u64,
     finish: Option<Finish>,
-    /// Who wanted us to end, and when we go at the latest.
+    /// The signal that asked us to end, and when we exit at the latest.
     leaving: Option<(EndSignal, Instant)>,
-    /// When a program that was hung up is ended.
+    /// When a program that got SIGHUP is killed.
     kill_at: Option<Instant>,
 }
 
@@ -91,7 +91,7 @@ enum RunEvent {
     Piece(RunOutput),
     Printed(Result<()>),
     Signal(CaughtSignal),
-    /// What a signal asked for was done, or refused.
+    /// The server's reply to a request that a signal caused.
     Done(RunRequest, Result<Value>),
     Heartbeat,
     KillNow,
@@ -104,7 +104,7 @@ enum RunOutput {
     Ended { ended: Option<ProgramExit>, at: Option<Time> },
 }
 
-/// What the server is asked for.
+/// A request to the server.
 #[derive(Clone, Copy)]
 enum RunRequest {
     Kill,
@@ -117,11 +117,11 @@ impl RunSession<'_> {
     /// Runs to the end.
     ///
     /// # Errors
-    /// When our output cannot be printed, or nothing can be known of the program any more.
+    /// When our output cannot be printed, or the program's output can no longer be read.
     pub(super) async fn run(mut self, signals: &mut SignalListener) -> Result<RunOutcome> {
         let outcome = self.event_loop(signals).await;
         if self.state.finish.is_none() && self.writer.busy().is_none() {
-            // We leave before the program, which has not put our terminal back.
+            // We exit before the program, which has not restored our terminal.
             self.writer.print(WriterJob::Finish(self.reset_sequence()));
             let _ = timeout(CLOSED_OUTPUT_GRACE, self.writer.printed()).await;
         }
@@ -129,23 +129,24 @@ impl RunSession<'_> {
     }
 
     async fn event_loop(&mut self, signals: &mut SignalListener) -> Result<RunOutcome> {
-        let mut asking = PendingRunRequests::new();
+        let mut requests = PendingRunRequests::new();
         let mut beat = interval(HEARTBEAT_INTERVAL);
         beat.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
             let is_free = self.writer.busy().is_none();
-            let (kill_at, leaving) = (self.state.kill_at, self.state.leaving);
+            let kill_at = self.state.kill_at;
+            let leaving = self.state.leaving;
             let event = tokio::select! {
                 piece = self.source.next(), if is_free => RunEvent::Piece(piece?),
                 printed = self.writer.printed(), if !is_free => RunEvent::Printed(printed),
                 caught = signals.next() => RunEvent::Signal(caught),
-                Some(done) = asking.join_next() => {
-                    let (wish, done) = done.context("a signal was lost")?;
-                    RunEvent::Done(wish, done)
+                Some(reply) = requests.join_next() => {
+                    let (request, reply) = reply.context("a signal was lost")?;
+                    RunEvent::Done(request, reply)
                 }
                 _ = beat.tick(), if !is_free => RunEvent::Heartbeat,
                 () = wait_until(kill_at) => RunEvent::KillNow,
-                asked = leave_timeout(leaving) => RunEvent::LeaveTimeout(asked),
+                signal = leave_timeout(leaving) => RunEvent::LeaveTimeout(signal),
             };
             match event {
                 RunEvent::Piece(piece) => self.show(piece),
@@ -154,35 +155,36 @@ impl RunSession<'_> {
                         return Ok(outcome);
                     }
                 }
-                RunEvent::Signal(caught) => self.handle_signal(caught, &mut asking).await,
-                RunEvent::Done(wish, done) => self.handle_reply(wish, done).await?,
+                RunEvent::Signal(caught) => self.handle_signal(caught, &mut requests).await,
+                RunEvent::Done(request, reply) => self.handle_reply(request, reply).await?,
                 RunEvent::Heartbeat => self.source.heartbeat(self.writer.busy().unwrap_or(0)).await,
                 RunEvent::KillNow => {
                     self.state.kill_at = None;
-                    self.kill(&mut asking);
+                    self.kill(&mut requests);
                 }
-                RunEvent::LeaveTimeout(asked) => return Ok(RunOutcome::Signalled(asked)),
+                RunEvent::LeaveTimeout(signal) => return Ok(RunOutcome::Signalled(signal)),
             }
         }
     }
 
-    /// Something was printed, or could not be. Answers how the run ended, if it did.
+    /// A job was printed, or failed. Returns the outcome, if the run has ended.
     async fn printed(&mut self, printed: Result<()>) -> Result<Option<RunOutcome>> {
-        let is_unread = match printed {
+        let is_output_closed = match printed {
             Err(error) if is_closed(&error) => true,
             printed => printed.map(|()| false)?,
         };
         if let Some(finish) = self.state.finish {
             return Ok(Some(RunOutcome::Ended(finish)));
         }
-        if is_unread {
+        if is_output_closed {
             return Ok(Some(self.handle_closed_output().await));
         }
         self.source.acknowledge().await;
         Ok(None)
     }
 
-    /// Nobody reads what the program prints. One that has just ended, or is about to, is not to blame for that.
+    /// Our output is closed. A program that has just ended, or ends in a moment, still gets its own
+    /// exit code.
     async fn handle_closed_output(&mut self) -> RunOutcome {
         let missed = self.state.missed;
         let end = async {
@@ -212,19 +214,19 @@ impl RunSession<'_> {
                     Some(questions) => questions.filter(&bytes, QueryResponder::Elsewhere),
                     None => bytes,
                 };
-                self.state.afterwards.observe(&bytes);
+                self.state.reset.observe(&bytes);
                 self.tell_guard();
                 WriterJob::Bytes(bytes)
             }
             RunOutput::Missed(bytes) => {
                 self.state.missed += bytes;
-                // Whatever had begun before the gap does not go on behind it.
+                // A sequence that started before the gap does not continue after it.
                 self.questions = self.questions.take().map(|_| QueryFilter::default());
                 WriterJob::Missed(bytes)
             }
             RunOutput::Ended { ended, at } => {
                 self.state.finish = Some(Finish { ended, at, missed: self.state.missed });
-                // A program that was ended has not put our terminal back.
+                // A program that was killed has not restored our terminal.
                 WriterJob::Finish(self.reset_sequence())
             }
         };
@@ -238,81 +240,81 @@ impl RunSession<'_> {
         }
     }
 
-    /// What puts our terminal back, if a program has used it.
+    /// The bytes that restore our terminal, if the program has changed it.
     fn reset_sequence(&self) -> Vec<u8> {
-        let is_left = self.shows_bytes && !self.state.afterwards.is_clean();
-        if is_left { self.state.afterwards.bytes() } else { Vec::new() }
+        let is_changed = self.shows_bytes && !self.state.reset.is_clean();
+        if is_changed { self.state.reset.bytes() } else { Vec::new() }
     }
 
-    /// Does for the program what a signal asks for; its output goes on meanwhile.
-    async fn handle_signal(&mut self, caught: CaughtSignal, asking: &mut PendingRunRequests) {
-        let asked = match caught {
-            CaughtSignal::End(asked) => asked,
+    /// Forwards a signal to the program; its output continues meanwhile.
+    async fn handle_signal(&mut self, caught: CaughtSignal, requests: &mut PendingRunRequests) {
+        let signal = match caught {
+            CaughtSignal::End(signal) => signal,
             CaughtSignal::Stopped | CaughtSignal::Resumed => return,
-            CaughtSignal::Resized => return self.resize(asking),
+            CaughtSignal::Resized => return self.resize(requests),
         };
-        let leaves =
-            matches!(asked, EndSignal::Terminate | EndSignal::HangUp | EndSignal::Other(_));
-        if leaves && self.state.leaving.is_none() {
-            self.state.leaving = Some((asked, Instant::now() + LEAVE_TIMEOUT));
+        let must_exit =
+            matches!(signal, EndSignal::Terminate | EndSignal::HangUp | EndSignal::Other(_));
+        if must_exit && self.state.leaving.is_none() {
+            self.state.leaving = Some((signal, Instant::now() + LEAVE_TIMEOUT));
         }
-        match (asked, &mut self.source) {
+        match (signal, &mut self.source) {
             (
                 EndSignal::Interrupt | EndSignal::Quit | EndSignal::User(_),
                 RunSource::Keeper(keeper),
             ) => {
-                keeper.signal(asked.number()).await;
+                keeper.signal(signal.number()).await;
             }
             (EndSignal::HangUp, RunSource::Keeper(keeper)) => {
-                keeper.signal(asked.number()).await;
+                keeper.signal(signal.number()).await;
                 self.state.kill_at = Some(Instant::now() + HANGUP_GRACE);
             }
-            (EndSignal::Interrupt, RunSource::Server(_)) => self.press_key("ctrl+c", asking),
-            (EndSignal::Quit, RunSource::Server(_)) => self.press_key("ctrl+\\", asking),
-            // Its server knows no other signals.
+            (EndSignal::Interrupt, RunSource::Server(_)) => self.press_key("ctrl+c", requests),
+            (EndSignal::Quit, RunSource::Server(_)) => self.press_key("ctrl+\\", requests),
+            // A server has no action for other signals.
             (EndSignal::User(_), RunSource::Server(_)) => {}
             (EndSignal::Terminate | EndSignal::Other(_), _)
             | (EndSignal::HangUp, RunSource::Server(_)) => {
-                self.kill(asking);
+                self.kill(requests);
             }
         }
     }
 
-    fn resize(&self, asking: &mut PendingRunRequests) {
+    fn resize(&self, requests: &mut PendingRunRequests) {
         if let Some(size) = tty::size().filter(|_| self.follows_size) {
             let params = json!({ "paneId": self.pane, "size": size });
-            self.ask(RunRequest::Other, "pane:resize", params, asking);
+            self.ask(RunRequest::Other, "pane:resize", params, requests);
         }
     }
 
-    fn press_key(&self, key: &str, asking: &mut PendingRunRequests) {
+    fn press_key(&self, key: &str, requests: &mut PendingRunRequests) {
         let params = json!({ "paneId": self.pane, "keys": [key] });
-        self.ask(RunRequest::Other, "pane:keys", params, asking);
+        self.ask(RunRequest::Other, "pane:keys", params, requests);
     }
 
-    fn kill(&self, asking: &mut PendingRunRequests) {
-        self.ask(RunRequest::Kill, "pane:kill", json!({ "paneId": self.pane }), asking);
+    fn kill(&self, requests: &mut PendingRunRequests) {
+        self.ask(RunRequest::Kill, "pane:kill", json!({ "paneId": self.pane }), requests);
     }
 
     fn ask(
         &self,
-        wish: RunRequest,
+        request: RunRequest,
         action: &'static str,
         params: Value,
-        asking: &mut PendingRunRequests,
+        requests: &mut PendingRunRequests,
     ) {
         let client = self.client.clone();
-        asking.spawn(async move { (wish, client.action(action, &params).await) });
+        requests.spawn(async move { (request, client.action(action, &params).await) });
     }
 
-    /// What the server made of it. Where it is away, the keeper does what must be done.
-    async fn handle_reply(&mut self, wish: RunRequest, done: Result<Value>) -> Result<()> {
-        match (done, wish, &mut self.source) {
+    /// Handles the reply to a request. If the server is down, the keeper kills the program instead.
+    async fn handle_reply(&mut self, request: RunRequest, reply: Result<Value>) -> Result<()> {
+        match (reply, request, &mut self.source) {
             (Err(error), RunRequest::Kill, RunSource::Keeper(keeper)) if is_unavailable(&error) => {
                 keeper.kill().await;
             }
             (Err(error), _, RunSource::Server(_)) if is_unavailable(&error) => return Err(error),
-            // Refused where the program has just ended, which we hear by itself.
+            // A refusal means that the program has just ended, which the source reports.
             (Ok(_) | Err(_), _, _) => {}
         }
         Ok(())
@@ -320,14 +322,14 @@ impl RunSession<'_> {
 }
 
 impl RunSource<'_> {
-    /// What comes next. May be dropped and called again: nothing is lost.
+    /// Waits for the next output. Cancel-safe: nothing is lost.
     async fn next(&mut self) -> Result<RunOutput> {
         Ok(match self {
             Self::Keeper(keeper) => match keeper.next().await? {
                 keeper_follower::KeeperOutput::Printed(bytes) => RunOutput::Printed(bytes),
                 keeper_follower::KeeperOutput::Missed(bytes) => RunOutput::Missed(bytes),
-                keeper_follower::KeeperOutput::Ended(ending) => {
-                    RunOutput::Ended { ended: Some(ProgramExit::from(ending)), at: Some(ending.at) }
+                keeper_follower::KeeperOutput::Ended(record) => {
+                    RunOutput::Ended { ended: Some(ProgramExit::from(record)), at: Some(record.at) }
                 }
                 keeper_follower::KeeperOutput::Lost => RunOutput::Ended { ended: None, at: None },
             },
@@ -367,9 +369,9 @@ async fn wait_until(at: Option<Instant>) {
 
 async fn leave_timeout(leaving: Option<(EndSignal, Instant)>) -> EndSignal {
     match leaving {
-        Some((asked, at)) => {
+        Some((signal, at)) => {
             sleep_until(at).await;
-            asked
+            signal
         }
         None => std::future::pending().await,
     }

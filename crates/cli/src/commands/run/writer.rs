@@ -1,4 +1,5 @@
-//! Printing on a thread of its own: whoever reads our output may be slow, and we have other things to do meanwhile.
+//! Prints on a thread of its own: the reader of our output may be slow, and must not block the
+//! event loop.
 
 use std::sync::mpsc::{SyncSender, sync_channel};
 use std::thread;
@@ -8,34 +9,34 @@ use tokio::sync::mpsc;
 
 use super::super::output_writer::OutputWriter;
 
-/// What is to be printed.
+/// One thing to print.
 pub(super) enum WriterJob {
     Bytes(Vec<u8>),
-    /// So many bytes are missing here.
+    /// This many bytes are missing here.
     Missed(u64),
-    /// Nothing follows but this, for the terminal.
+    /// The end of the output, with bytes that restore the terminal.
     Finish(Vec<u8>),
 }
 
-/// Prints one thing after the other. Dropping it leaves what nobody takes.
+/// Prints one job after the other. Dropping it abandons a job that the reader does not take.
 pub(super) struct WriterThread {
     jobs: SyncSender<WriterJob>,
     done: mpsc::Receiver<Result<()>>,
-    /// How many bytes are being printed; nothing when nothing is.
+    /// How many bytes are being printed; `None` when idle.
     busy: Option<usize>,
 }
 
 impl WriterThread {
-    pub(super) fn new(mut printer: OutputWriter) -> Self {
+    pub(super) fn new(mut writer: OutputWriter) -> Self {
         let (jobs, inbox) = sync_channel::<WriterJob>(1);
         let (outbox, done) = mpsc::channel(1);
         thread::spawn(move || {
             while let Ok(job) = inbox.recv() {
                 let printed = match job {
-                    WriterJob::Bytes(bytes) => printer.print(&bytes),
-                    WriterJob::Missed(bytes) => printer.missed(bytes),
+                    WriterJob::Bytes(bytes) => writer.print(&bytes),
+                    WriterJob::Missed(bytes) => writer.missed(bytes),
                     WriterJob::Finish(last) => {
-                        printer.finish().and_then(|()| printer.restore_terminal(&last))
+                        writer.finish().and_then(|()| writer.restore_terminal(&last))
                     }
                 };
                 if outbox.blocking_send(printed).is_err() {
@@ -46,25 +47,25 @@ impl WriterThread {
         Self { jobs, done, busy: None }
     }
 
-    /// How much is being printed, if anything is.
+    /// How many bytes are being printed; `None` when idle.
     pub(super) fn busy(&self) -> Option<usize> {
         self.busy
     }
 
-    /// Prints this. Only while nothing is printed.
+    /// Starts a job. Call it only while idle.
     pub(super) fn print(&mut self, job: WriterJob) {
         self.busy = Some(match &job {
             WriterJob::Bytes(bytes) => bytes.len(),
             WriterJob::Missed(_) | WriterJob::Finish(_) => 0,
         });
-        // One that is gone says so when it is asked what it did.
+        // A thread that has ended is noticed by `printed`.
         let _ = self.jobs.send(job);
     }
 
-    /// Waits until it is printed. May be dropped and called again.
+    /// Waits until the job is done. Cancel-safe.
     ///
     /// # Errors
-    /// When whoever reads our output has gone.
+    /// When the output cannot be written, as when its reader has closed it.
     pub(super) async fn printed(&mut self) -> Result<()> {
         let printed = self.done.recv().await.context("printing broke off")?;
         self.busy = None;

@@ -1,4 +1,4 @@
-//! A server in the background: starting it, and waiting until it has done what it was asked.
+//! A server in the background: starts and controls it, and waits until that has taken effect.
 
 use std::fs::OpenOptions;
 use std::io::{self, BufRead, BufReader, Read};
@@ -21,16 +21,16 @@ use crate::state_folder::{ServerInfo, StateFolder};
 
 /// How long a server may take to start, stop or come back.
 const SERVER_TIMEOUT: Duration = Duration::from_secs(10);
-/// How long to wait before looking again at what tells nobody when it changes.
+/// How often to poll `server.json` and the lock, which send no notification.
 const POLL_INTERVAL: Duration = Duration::from_millis(10);
 
 /// Starts a server, unless one runs.
-pub(super) fn start(context: &CliContext, words: &[String]) -> Result<()> {
+pub(super) fn start(context: &CliContext, args: &[String]) -> Result<()> {
     let state = context.state()?;
-    if let Some(served) = running(context, &state)? {
-        return report(context, "running already", &ReadyLine::from(&served));
+    if let Some(info) = running(context, &state)? {
+        return report(context, "running already", &ReadyLine::from(&info));
     }
-    report(context, "started", &launch(context, &state, words)?)
+    report(context, "started", &launch(context, &state, args)?)
 }
 
 /// Stops the server and waits until it is gone.
@@ -43,28 +43,28 @@ pub(super) fn stop(context: &CliContext) -> Result<()> {
     Ok(context.out.line("paned has stopped; panes live on")?)
 }
 
-/// Stops the server if one runs, and starts one with the same words or with these.
-pub(super) fn restart(context: &CliContext, words: &[String]) -> Result<()> {
+/// Stops the server if one runs, and starts one with the same arguments or with these.
+pub(super) fn restart(context: &CliContext, args: &[String]) -> Result<()> {
     let state = context.state()?;
     let before = running(context, &state)?;
     if before.is_some() {
         halt(context, &state)?;
     }
-    let same = before.map(|served| served.args).unwrap_or_default();
-    let words = if words.is_empty() { &same } else { words };
-    report(context, "restarted", &launch(context, &state, words)?)
+    let same = before.map(|info| info.args).unwrap_or_default();
+    let args = if args.is_empty() { &same } else { args };
+    report(context, "restarted", &launch(context, &state, args)?)
 }
 
-/// Has the server go on as the program in its file, and waits until it serves again.
+/// Makes the server execute the program that is now in its file, and waits until it serves again.
 pub(super) fn upgrade(context: &CliContext) -> Result<()> {
     let state = context.state()?;
-    // It says where nobody answers.
+    // Fails with the best message when no server answers.
     context.action("server:status", &json!({}))?;
     let before = server_info(&state)?.ok_or_else(not_running)?;
     context.action("server:upgrade", &json!({}))?;
     let after = wait("the server to come back", || {
-        let served = state.server_info()?;
-        (served.started_at != before.started_at).then_some(served)
+        let info = state.server_info()?;
+        (info.started_at != before.started_at).then_some(info)
     })?;
     if let Some(why) = after.upgrade_failed {
         return Err(Refusal::internal(format!("the server goes on as it was: {why}")).into());
@@ -72,7 +72,9 @@ pub(super) fn upgrade(context: &CliContext) -> Result<()> {
     if context.out.is_json() {
         return Ok(context.out.json(&after)?);
     }
-    let (old, new, pid) = (before.version, after.version, after.pid);
+    let old = before.version;
+    let new = after.version;
+    let pid = after.pid;
     Ok(context
         .out
         .line(format!("paned {old} is now {new}, still with pid {pid}; panes live on"))?)
@@ -80,15 +82,16 @@ pub(super) fn upgrade(context: &CliContext) -> Result<()> {
 
 /// The server of this folder, if it answers.
 fn running(context: &CliContext, state: &StateFolder) -> Result<Option<ServerInfo>> {
-    let served = server_info(state)?;
-    Ok(served.filter(|_| context.action("server:status", &json!({})).is_ok()))
+    let info = server_info(state)?;
+    Ok(info.filter(|_| context.action("server:status", &json!({})).is_ok()))
 }
 
-/// What server.json says. A server that started on a full disk writes it as soon as there is room.
+/// The content of server.json. A server that started on a full disk writes it as soon as there is
+/// space.
 fn server_info(state: &StateFolder) -> Result<Option<ServerInfo>> {
     let look = || state.server_info().map(Some).or_else(|| Lock::is_free(state).then_some(None));
     match wait("server.json", look) {
-        Ok(served) => Ok(served),
+        Ok(info) => Ok(info),
         Err(_) => {
             let folder = state.folder().display();
             let sentence = format!(
@@ -101,7 +104,7 @@ fn server_info(state: &StateFolder) -> Result<Option<ServerInfo>> {
 
 fn halt(context: &CliContext, state: &StateFolder) -> Result<()> {
     context.action("server:stop", &json!({}))?;
-    // The lock is free when the process is gone, and not before.
+    // The lock is released when the process has exited, and not before.
     wait("the server to stop", || Lock::is_free(state).then_some(()))
 }
 
@@ -120,8 +123,8 @@ fn wait<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> Result<T> {
     }
 }
 
-/// Starts a server away from this terminal and waits for its first word.
-fn launch(context: &CliContext, state: &StateFolder, words: &[String]) -> Result<ReadyLine> {
+/// Spawns a server that is detached from this terminal, and waits for its ready line.
+fn launch(context: &CliContext, state: &StateFolder, args: &[String]) -> Result<ReadyLine> {
     state.make()?;
     let mut log = OpenOptions::new();
     let log = log.create(true).append(true).mode(0o600).open(state.server_log());
@@ -132,13 +135,13 @@ fn launch(context: &CliContext, state: &StateFolder, words: &[String]) -> Result
     if let Some(config) = &context.global.config {
         command.arg("--config").arg(std::path::absolute(config)?);
     }
-    command.args(["serve", "--detached"]).args(words);
+    command.args(["serve", "--detached"]).args(args);
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(log);
     let mut child = command.spawn().context("cannot start the server")?;
     read_startup_message(&mut child, state)
 }
 
-/// What a server says first: that it is ready, or why it is not.
+/// The first line that a server prints: that it is ready, or why it is not.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum StartupMessage {
@@ -166,10 +169,10 @@ fn read_startup_message(child: &mut Child, state: &StateFolder) -> Result<ReadyL
     }
 }
 
-fn is_readable_within(pipe: &impl std::os::fd::AsFd, patience: Duration) -> io::Result<bool> {
+fn is_readable_within(pipe: &impl std::os::fd::AsFd, timeout: Duration) -> io::Result<bool> {
     let mut waiting = [PollFd::new(pipe, PollFlags::IN)];
-    let patience = Timespec::try_from(patience).map_err(io::Error::other)?;
-    Ok(0 < poll(&mut waiting, Some(&patience))?)
+    let timeout = Timespec::try_from(timeout).map_err(io::Error::other)?;
+    Ok(0 < poll(&mut waiting, Some(&timeout))?)
 }
 
 fn report(context: &CliContext, what: &str, ready: &ReadyLine) -> Result<()> {

@@ -1,4 +1,4 @@
-//! `paned server status`: how the server is.
+//! `paned server status`: prints the server's status.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! However the files are spoilt, the journal opens, says so, and gives back what can be read.
+//! However the files are damaged, the journal opens, reports it, and returns what can be read.
 
 use super::*;
 
@@ -34,7 +34,7 @@ async fn fill(journal: &Journal, first: u64, last: u64) {
     }
 }
 
-/// Spoils a copy, opens it, and checks what holds whatever was done. Answers how many events are left.
+/// Damages a copy, opens it, and checks what must always hold. Returns how many events are left.
 #[track_caller]
 fn check(place: &TestJournal, what: &str, spoil: impl FnOnce(&Path)) -> usize {
     let place = place.snapshot();
@@ -58,7 +58,8 @@ fn check(place: &TestJournal, what: &str, spoil: impl FnOnce(&Path)) -> usize {
     })
 }
 
-/// Reads all there is; checks content and order, and that every hole is told. Answers how many there are.
+/// Reads everything; checks content and order, and that every gap is reported. Returns the number
+/// of events.
 async fn read_all(journal: &Journal, what: &str) -> usize {
     let mut reader = journal.read(Some(EventId(0)), EventFilter::all());
     let (mut expect, mut count) = (1, 0);
@@ -165,7 +166,7 @@ fn an_empty_missing_or_foreign_file_starts_anew_beyond_every_old_id() {
     assert_eq!(check(&place, "foreign", foreign), 0);
 }
 
-/// A journal that was killed with everything still in its log, as a server that ran for a short while leaves it.
+/// A journal that was killed with everything still in its log, as after a short run of a server.
 fn young() -> TestJournal {
     block_on(async {
         let place = TestJournal::new();
@@ -173,13 +174,14 @@ fn young() -> TestJournal {
         let records = (0..RECORDS).map(|n| put(&n.to_string(), &payload(n))).collect();
         write(&journal, vec![], records).await;
         fill(&journal, 1, 300).await;
-        // Longer than a page, so that it goes on in others.
+        // Longer than a page, so that it has overflow pages.
         write(&journal, vec![draft("n", "y".repeat(20_000))], vec![]).await;
         place.snapshot()
     })
 }
 
-/// Spoils a copy of a young journal; answers how many of its 301 events and of its records are left.
+/// Damages a copy of a young journal; returns how many of its 301 events and of its records are
+/// left.
 #[track_caller]
 fn check_young(what: &str, spoil: impl FnOnce(&Path)) -> (usize, usize) {
     let place = young();
@@ -327,7 +329,7 @@ fn damage_met_while_running_is_repaired_by_the_writer() {
 
 async fn check_repair(place: &TestJournal) {
     let (journal, _) = place.open_keeping(100);
-    // A page of old events, which trimming must go through.
+    // A page of old events, which trimming must read.
     let bytes = fs::read(place.path()).unwrap();
     let text = payload(1719);
     let at = bytes.windows(text.len()).position(|bytes| bytes == text.as_bytes()).unwrap();

@@ -1,4 +1,4 @@
-//! A real process, really killed: what it had shown is there afterwards.
+//! A real process that is killed: what it had printed is in the journal afterwards.
 
 use std::env;
 use std::io::{BufRead, BufReader};
@@ -8,8 +8,8 @@ use super::*;
 
 const FOLDER: &str = "PANED_TEST_JOURNAL";
 
-/// The victim, which the test below starts in a process of its own: records without end and prints what a
-/// live reader is given.
+/// The victim, which the test below starts as a process of its own: records without end and prints
+/// what a live reader gets.
 #[test]
 fn victim() {
     let Some(folder) = env::var_os(FOLDER) else {
@@ -35,7 +35,8 @@ fn start_victim(place: &TestJournal) -> Child {
     command.env(FOLDER, place.folder.path()).stdout(Stdio::piped()).spawn().unwrap()
 }
 
-/// Lets it show so many batches, kills it, and answers the last thing it had shown: id and payload.
+/// Waits for this many batches, kills it, and returns the last event it had printed: id and
+/// payload.
 fn kill_after(place: &TestJournal, batches: usize) -> (u64, String) {
     let mut victim = start_victim(place);
     let lines = BufReader::new(victim.stdout.take().unwrap()).lines().map(Result::unwrap);
@@ -43,7 +44,7 @@ fn kill_after(place: &TestJournal, batches: usize) -> (u64, String) {
     let shown = seen.by_ref().nth(batches).expect("the victim shows what it saw");
     victim.kill().unwrap();
     victim.wait().unwrap();
-    // What was still in the pipe had been shown as well.
+    // What was still in the pipe had been printed as well.
     let last = seen.filter(|line| line.split(' ').count() == 3).last().unwrap_or(shown);
     let mut words = last.split(' ').skip(1);
     (words.next().unwrap().parse().unwrap(), words.next().unwrap().to_owned())

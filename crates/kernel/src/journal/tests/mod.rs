@@ -1,4 +1,4 @@
-//! What the journal promises, through its public doors.
+//! What the journal guarantees, through its public functions.
 
 mod damage;
 mod kill;
@@ -65,7 +65,7 @@ fn draft(name: &str, payload: impl ToString) -> EventDraft {
     EventDraft { name: name.to_owned(), payload: payload.to_string() }
 }
 
-/// So many events, each with its own number as payload.
+/// `count` events, each with its own number as payload.
 fn numbered(from: u64, count: u64) -> Vec<EventDraft> {
     (from..from + count).map(|n| draft("n", n)).collect()
 }

@@ -1,4 +1,4 @@
-//! Laws: the journal is a list that survives, and all readers see the same list.
+//! Properties: the journal is a durable list, and all readers see the same list.
 
 use proptest::prelude::*;
 

@@ -1,4 +1,4 @@
-//! Looking at what grows is looking at all of it each time.
+//! Watching output as it grows finds what a scan of all of it finds.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -19,7 +19,7 @@ use super::*;
 #[derive(Debug)]
 struct GrowingOutput {
     printed: Mutex<MemoryOutput>,
-    /// How many bytes somebody has read.
+    /// How many bytes were read.
     read: AtomicU64,
 }
 
@@ -102,7 +102,7 @@ fn settled(bytes: &[u8]) -> &[u8] {
     &bytes[..bytes.len() - lines::incomplete_suffix(bytes)]
 }
 
-/// What somebody sees who looks at all there is.
+/// The expected result, by a scan of all there is.
 fn scan_slowly(bytes: &[u8], wanted: &WatchPatterns, cursor: usize) -> Option<LineMatch> {
     let mut start = 0;
     for (n, raw) in (0..).zip(lines::split(bytes)) {
@@ -158,7 +158,7 @@ proptest! {
         let cursor = before.len().saturating_sub(back).min(settled(&before).len());
         let mut lookout =
             LineWatch::new(output.clone(), tail.get(), wanted.clone(), cursor as u64).unwrap();
-        // Somebody else reads along, and further.
+        // Another watch reads along, and further.
         let mut other = watch(&output, &tail, "nothing like this", cursor as u64);
         for piece in std::iter::once(Vec::new()).chain(after) {
             output.print(&piece);

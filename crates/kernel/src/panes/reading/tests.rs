@@ -1,4 +1,5 @@
-//! The laws of reading: however often one asks, with a cursor, nothing is lost and nothing is garbled.
+//! The laws of reading: however often one asks, with a cursor, nothing is lost and nothing is
+//! garbled.
 
 use std::collections::BTreeMap;
 
@@ -24,8 +25,8 @@ fn matching(start: ReadStart, text: &str, before: usize, after: usize) -> ReadRe
     ReadRequest { pattern: pattern.map(Into::into), before, after, ..ask(start) }
 }
 
-/// Lines as `n:text`, with `+` for one that is continued, `|` for one that is open, `^` for one without its
-/// beginning, and `-` in place of `:` for context.
+/// Lines as `n:text`, with `+` for one that is continued, `|` for one that is open, `^` for one
+/// without its beginning, and `-` in place of `:` for context.
 fn shown(read: &LinesRead) -> Vec<String> {
     let mark = |is: bool, mark: &'static str| if is { mark } else { "" };
     let show = |line: &OutputLine| {
@@ -67,7 +68,7 @@ fn half_a_character_waits_for_the_rest() {
     let line = |text: &str, total, next| (text.to_owned(), total, next);
     assert_eq!(shown_of(b"caf\xc3", 0), line("0:caf|", 1, 3));
     assert_eq!(shown_of(b"caf\xc3", 3), line("", 1, 3));
-    // The cursor of somebody who counts bytes.
+    // The cursor of a client that counts bytes.
     assert_eq!(shown_of(b"caf\xc3", 4), line("", 1, 4));
     assert_eq!(shown_of(b"caf\xc3\xa9", 4), line("0:+café|", 1, 5));
     assert_eq!(shown_of(b"\xf0\x9f\x98", 0), line("", 0, 0));

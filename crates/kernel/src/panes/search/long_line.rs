@@ -1,4 +1,5 @@
-//! A line that is longer than what is searched in one go: drawn piece by piece, between which a search may pause.
+//! A line that is longer than what is searched at a time: drawn piece by piece, so that a search
+//! can pause in between.
 
 use std::io;
 
@@ -19,7 +20,7 @@ pub(super) struct LongLine {
     max_chars: usize,
 }
 
-/// What a step has brought.
+/// The result of a step.
 pub(super) enum LongLineStep {
     /// There is more to draw.
     More(LongLine),
@@ -28,7 +29,7 @@ pub(super) enum LongLineStep {
     Gone,
 }
 
-/// One that is drawn.
+/// A long line that is completely drawn.
 pub(super) struct RenderedLongLine {
     pub(super) start: u64,
     /// Where its last byte is.
@@ -58,7 +59,7 @@ impl LongLine {
         let read = match output.read(self.at, &mut buffer[..wanted])? {
             Ok(read) => read,
             Err(gap) if self.end <= gap.first => return Ok(LongLineStep::Gone),
-            // It has lost its beginning, and is what is left of it, as everywhere.
+            // Its start is overwritten: what is left of it is searched, as for other lines.
             Err(gap) => {
                 let sets = Charsets::default();
                 return Ok(LongLineStep::More(Self::new(

@@ -1,4 +1,4 @@
-//! The law of searching: in place is found what is found by cleaning each line.
+//! Searching in place finds what cleaning each line finds.
 
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -21,9 +21,9 @@ struct MarkedOutput {
     bytes: Vec<u8>,
     first: AtomicU64,
     block: u64,
-    /// How much is dropped each time that somebody reads.
+    /// How much each read drops.
     drops: u64,
-    /// How often somebody has read.
+    /// How many reads there were.
     reads: AtomicU64,
 }
 
@@ -313,7 +313,7 @@ proptest! {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(12))]
 
-    /// With the sizes of every day, against the lines that everybody else reads.
+    /// With the default sizes, against the lines that [`reading`] returns.
     #[test]
     fn large_outputs_are_searched_like_small_ones(
         kinds in prop::collection::vec((0_usize..7, 1_usize..2000), 1..9),

@@ -69,7 +69,7 @@ impl Output for MemoryOutput {
         if offset < self.first {
             return Ok(Err(OutputGap { first: self.first }));
         }
-        // Of a block that is not begun, whatever is in the file.
+        // The mark of a block that is not begun is arbitrary.
         let begun = offset < self.end() || offset == 0;
         let lines = if begun { self.ends_before(offset) } else { 123_456 };
         Ok(Ok(LineMark { offset, lines, time: Time(0) }))

@@ -1,4 +1,4 @@
-//! Laws over any window.
+//! Property tests over random windows.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use super::named::{pane_of_role, role};
 use super::waiting::{defer, skip, wait};
 use super::*;
 
-/// A window as people make them: split at random, by anybody.
+/// A random split of a pane, by us or by the user.
 #[derive(Clone, Debug)]
 struct RandomSplit {
     of: Index,
@@ -117,7 +117,7 @@ impl RandomWindow {
         tile.width >= self.limits.agent_pane_min_width && tile.height >= self.limits.min_height
     }
 
-    /// What must hold for a window that a plan leaves behind, where `new` is the pane that was made.
+    /// The properties of a window after a plan, where `new` is the pane that was created.
     fn assert_lawful(&self, after: &LayoutWindow, new: Option<TmuxPaneId>) {
         assert_covered(after);
         assert_eq!((after.cols(), after.rows()), (self.window.cols(), self.window.rows()));

@@ -1,4 +1,5 @@
-//! Whether panes go where they should: by tables, by what tmux itself did, and by [`laws`] over any window.
+//! Tests of the layout: by tables, by recorded behaviour of tmux, and by [`laws`] over random
+//! windows.
 
 mod laws;
 mod named;
@@ -40,7 +41,7 @@ fn next_id(window: &LayoutWindow) -> TmuxPaneId {
     TmuxPaneId(window.panes().iter().map(|pane| pane.0 + 1).max().unwrap())
 }
 
-/// Asks for so many panes; what comes out is the window, its owners, and what was decided last.
+/// Requests this many panes; returns the window, its owners, and the last decision.
 fn fill(
     cols: u16,
     rows: u16,
@@ -74,7 +75,8 @@ fn check_layout(kind: LayoutKind, cols: u16, rows: u16, panes: usize, expect: &s
     assert_eq!(sizes(&window), expect, "{kind} {cols}x{rows}, {panes} panes: {}", window.layout());
 }
 
-/// Makes each tile a column and a row larger: then they fill the window without a gap, or it is none.
+/// Checks that the tiles fill the window. Each tile is extended by a column and a row: then they
+/// cover it without gap or overlap.
 fn assert_covered(window: &LayoutWindow) {
     let (cols, rows) = (usize::from(window.cols()) + 1, usize::from(window.rows()) + 1);
     let mut seen = vec![false; cols * rows];
@@ -91,7 +93,7 @@ fn assert_covered(window: &LayoutWindow) {
     assert!(seen.iter().all(|seen| *seen), "there is a gap in {}", window.layout());
 }
 
-// ---- tmux itself -------------------------------------------------------------------------------------------------
+// ---- tmux itself --------------------------------------------------------------------------------
 
 fn replay(window: &LayoutWindow, words: &[&str]) -> Result<LayoutWindow, LayoutError> {
     let id = |word: &str| word.parse::<TmuxPaneId>().unwrap();
@@ -133,7 +135,7 @@ fn windows_change_as_tmux_changes_them() {
     assert!(lines > 100, "only {lines} lines were recorded");
 }
 
-// ---- layouts as text ---------------------------------------------------------------------------------------------
+// ---- layouts as text ----------------------------------------------------------------------------
 
 #[test]
 fn a_layout_with_a_pane_to_come_is_written_without_its_id() {
@@ -167,7 +169,7 @@ fn cells_within_cells_without_end_are_refused() {
     assert!(matches!(refused, LayoutParseError::Syntax(_)), "{refused}");
 }
 
-// ---- limits and capacity -----------------------------------------------------------------------------------------
+// ---- limits and capacity ------------------------------------------------------------------------
 
 #[test]
 fn limits_read_from_toml_and_say_what_is_wrong() {
@@ -207,13 +209,13 @@ fn capacity_is_what_fits_beside_the_main_pane_at_its_minimum() {
     ] {
         let found = capacity(cols, rows, &limits(kind));
         let expect = Capacity { columns, rows: down };
-        // Where the main pane itself does not fit, neither number means anything.
+        // Where the main pane itself does not fit, neither number has a meaning.
         assert_eq!(found.total(), expect.total(), "{kind} {cols}x{rows}: {found:?}");
         assert!(found.total() == 0 || found == expect, "{kind} {cols}x{rows}: {found:?}");
     }
 }
 
-// ---- where panes go ----------------------------------------------------------------------------------------------
+// ---- where panes go -----------------------------------------------------------------------------
 
 #[test]
 fn vertical_stacks_beside_the_main_pane_and_opens_a_column_when_the_height_is_used_up() {
@@ -221,7 +223,7 @@ fn vertical_stacks_beside_the_main_pane_and_opens_a_column_when_the_height_is_us
     check_layout(LayoutKind::Vertical, 212, 50, 1, "126x50 85x50");
     check_layout(LayoutKind::Vertical, 212, 50, 2, "126x50 85x25 85x24");
     check_layout(LayoutKind::Vertical, 212, 50, 4, "126x50 85x12 85x12 85x12 85x11");
-    // The fifth needs a column, and the main pane gives up of its share what that takes.
+    // The fifth needs a column, and the main pane gives up part of its share for it.
     check_layout(LayoutKind::Vertical, 212, 50, 5, "106x50 52x16 52x16 52x16 52x25 52x24");
     check_layout(
         LayoutKind::Vertical,
@@ -270,7 +272,7 @@ fn a_plan_is_one_split_and_one_layout() {
     assert!(matches!(decision.steps()[..], [LayoutStep::Split { .. }, LayoutStep::Arrange(_)]));
 }
 
-/// Why the last of so many panes is not shown.
+/// Why the last of this many panes is not shown.
 #[track_caller]
 fn check_refusal(kind: LayoutKind, cols: u16, rows: u16, panes: usize, says: &str) {
     let (_, _, last) = fill(cols, rows, panes, &limits(kind));
@@ -351,10 +353,11 @@ fn a_plan_for_many_shows_who_waits() {
     assert_eq!(spawned.collect::<Vec<_>>(), [true, true, true, true, false, false]);
 }
 
-// ---- who makes room ----------------------------------------------------------------------------------------------
+// ---- which pane is replaced ---------------------------------------------------------------------
 
-/// A full window whose panes are, one letter each: idle, busy, blocked (`w`), starting, exited (`x`), unknown (`?`);
-/// upper case is persistent and `*` behind one has the focus. The first is the youngest. The answer is who goes.
+/// A full window whose panes are, one letter each: idle, busy, blocked (`w`), starting, exited
+/// (`x`), unknown (`?`); upper case is persistent, and a `*` after one has the focus. The first is
+/// the youngest. `expect` is the pane that is replaced.
 #[track_caller]
 fn check_replaced(panes: &str, expect: Option<u32>) {
     let letters: Vec<char> = panes.chars().filter(|letter| *letter != '*').collect();
@@ -444,7 +447,7 @@ fn a_victim_that_is_too_small_to_split_is_made_larger_first() {
     );
 }
 
-// ---- among other people's panes ----------------------------------------------------------------------------------
+// ---- among foreign panes ------------------------------------------------------------------------
 
 #[test]
 fn a_foreign_pane_keeps_its_place_and_the_main_one_is_split() {
@@ -477,7 +480,7 @@ fn a_crowded_window_says_who_is_in_the_way() {
     }
 }
 
-// ---- settling ----------------------------------------------------------------------------------------------------
+// ---- rebalancing --------------------------------------------------------------------------------
 
 #[test]
 fn a_closed_pane_leaves_the_others_even() {

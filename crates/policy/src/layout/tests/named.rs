@@ -1,4 +1,4 @@
-//! Layouts with names: kept, and made again in another size.
+//! Named layouts: saved, and restored in another size.
 
 use super::*;
 
@@ -24,7 +24,7 @@ fn a_saved_layout_is_made_again_in_another_size() {
     assert_eq!(fit(212, 50).unwrap(), *window.layout());
     let larger = LayoutWindow::new(fit(423, 99).unwrap(), None);
     assert_eq!(sizes(&larger), "252x99 170x50 170x48");
-    // In proportion the others would have 64 columns; the main pane has its minimum first.
+    // In proportion the others would have 64 columns; the main pane gets its minimum first.
     assert_eq!(sizes(&LayoutWindow::new(fit(160, 50).unwrap(), None)), "100x50 59x25 59x24");
     let says = "the layout needs 153x23; the window is 152x50";
     assert_eq!(fit(152, 50).unwrap_err().to_string(), says);

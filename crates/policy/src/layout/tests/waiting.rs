@@ -1,4 +1,4 @@
-//! Who waits for room, for how long, and in which order.
+//! Tests of the queue: which requests wait, for how long, and in which order.
 
 use super::*;
 
@@ -36,7 +36,7 @@ fn twenty_wait_and_the_next_is_told_the_limit() {
     let says =
         "20 requests wait for room already, as many as may; the main pane is not in this window";
     assert_eq!(refusal.sentence, says);
-    // Asking again for one that waits is not one more.
+    // A second request for a waiting pane is not counted again.
     queue.push(request(3), NotShownReason::AlreadyShown(TmuxPaneId(1)), Time(99)).unwrap();
     let third = queue.entries().nth(3).unwrap();
     assert_eq!(
@@ -55,7 +55,7 @@ fn one_that_has_to_wait_holds_up_nobody() {
     let (entry, decision) = queue.next_ready(decide).unwrap();
     assert_eq!((entry.request.pane.clone(), decision), (pane(2), skip()));
     assert_eq!(numbers(queue.entries()), "0 1 3");
-    // Those that were looked at know why they wait now.
+    // Requests that were tried again have the new reason.
     assert_eq!(queue.entries().next().unwrap().reason, NotShownReason::AlreadyShown(TmuxPaneId(5)));
     queue.put_back(entry);
     assert_eq!(numbers(queue.entries()), "0 1 2 3");

@@ -1,4 +1,4 @@
-//! The agent that is meant, asked by actions of the kernel.
+//! The agent that a request is about, accessed by actions of the kernel.
 
 use std::sync::Arc;
 
@@ -13,21 +13,21 @@ use crate::call::Call;
 use crate::reply::Rejection;
 use crate::state::ServerState;
 
-/// One agent, as somebody may see it.
+/// One agent, as its caller may see it.
 pub(super) struct AgentapiAgent {
     pub(super) shared: Arc<ServerState>,
     pub(super) caller: Caller,
     pub(super) pane: PaneId,
 }
 
-/// Whether an agent works.
+/// Whether an agent is busy, and its type.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(super) struct AgentapiStatus {
     pub(super) status: &'static str,
     pub(super) agent_type: String,
 }
 
-/// Something that was said.
+/// A message of the conversation.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 pub(super) struct AgentapiMessage {
     pub(super) id: u64,
@@ -60,11 +60,12 @@ struct AgentapiDeliveryReply {
 impl AgentapiAgent {
     /// The agent that a request is about: the one in its path, the listener's own, or the newest.
     pub(super) async fn of(call: &mut Call) -> Result<Self, Rejection> {
-        let (shared, caller) = (call.shared.clone(), call.caller.clone());
+        let shared = call.shared.clone();
+        let caller = call.caller.clone();
         let name = call.name()?;
         let named = (!name.is_empty()).then(|| name.parse::<PaneId>()).transpose();
         let named = named.map_err(|bad| Refusal::invalid(bad.to_string()))?;
-        // A listener that is about one agent is about no other, also for clients that need no token.
+        // A listener for one agent serves no other, not even to clients that need no token.
         if let (Some(named), Some(own)) = (&named, &call.default_pane)
             && named != own
         {
@@ -75,16 +76,16 @@ impl AgentapiAgent {
             return Ok(Self { shared, caller, pane });
         }
         let panes: Vec<AgentapiPane> = act(&shared, &caller, "agent:list", json!({})).await?;
-        let living = panes.into_iter().filter(|pane| {
+        let running = panes.into_iter().filter(|pane| {
             pane.agent.as_ref().is_some_and(|agent| agent.state != AgentState::Exited)
         });
-        let newest = living.max_by_key(|pane| pane.created_at).ok_or_else(|| {
+        let newest = running.max_by_key(|pane| pane.created_at).ok_or_else(|| {
             Refusal::not_found("there is no agent; `paned agent new codex` starts one")
         })?;
         Ok(Self { shared, caller, pane: newest.id })
     }
 
-    /// Whether it works.
+    /// Whether it is busy.
     pub(super) async fn status(&self) -> Result<AgentapiStatus, Refusal> {
         let agent: AgentInfo = self.act("agent:state", json!({ "paneId": self.pane })).await?;
         let status = status_word(agent.state).ok_or_else(|| {
@@ -94,19 +95,19 @@ impl AgentapiAgent {
         Ok(AgentapiStatus { status, agent_type: agent_type(&agent.profile) })
     }
 
-    /// What was said to it and by it.
+    /// The messages to it and from it.
     pub(super) async fn messages(&self) -> Result<Vec<AgentapiMessage>, Refusal> {
         let all: AgentapiMessagesReply =
             self.act("agent:messages", json!({ "paneId": self.pane })).await?;
         Ok(all.messages)
     }
 
-    /// Hands it a message.
-    pub(super) async fn send(&self, said: AgentapiInput) -> Result<(), Rejection> {
-        let text = match said {
+    /// Sends it a message.
+    pub(super) async fn send(&self, input: AgentapiInput) -> Result<(), Rejection> {
+        let text = match input {
             AgentapiInput::User(text) => text,
             AgentapiInput::Raw(text) => {
-                // Only what runs an agent is typed into: any other pane may be a person's shell.
+                // Only a pane that runs an agent is typed into: any other may be a person's shell.
                 self.status().await?;
                 let write = json!({ "paneId": self.pane, "text": text });
                 self.act::<IgnoredAny>("pane:write", write).await?;
@@ -117,7 +118,7 @@ impl AgentapiAgent {
         let AgentapiDeliveryReply { outcome, evidence, agent } =
             self.act("agent:message", message).await?;
         match outcome {
-            // What waits its turn is handed over later; to say no would make it come twice.
+            // A queued message is delivered later; an error would make the client send it twice.
             Delivery::Submitted | Delivery::Queued | Delivery::Held => Ok(()),
             Delivery::Refused if status_word(agent.state) == Some("running") => Err(send_failed(
                 "message can only be sent when the agent is waiting for user input",
@@ -143,8 +144,8 @@ async fn act<T: DeserializeOwned>(
     serde_json::from_slice(&answer).map_err(Refusal::internal)
 }
 
-/// Whether an agent that does this works, in the door's words. One that cannot be told from one at work is
-/// at work; one that asks something waits for a person.
+/// agentapi's status for a state. An unknown state counts as running; an agent that asks something
+/// waits for a person and counts as stable.
 fn status_word(state: AgentState) -> Option<&'static str> {
     match state {
         AgentState::Starting | AgentState::Busy | AgentState::Unknown => Some("running"),
@@ -155,7 +156,7 @@ fn status_word(state: AgentState) -> Option<&'static str> {
     }
 }
 
-/// The door's name for a kind of agent.
+/// agentapi's name for a type of agent.
 fn agent_type(profile: &str) -> String {
     if profile == "cursor-agent" { "cursor" } else { profile }.to_owned()
 }

@@ -1,6 +1,6 @@
-//! `/events`: everything that was said, whether the agent works, and then what changes of that.
+//! `/events`: all messages and the agent's status, and then their changes.
 //!
-//! Nothing is kept for a client but what it was told last: a change is what differs from that.
+//! The only state for a client is what it was sent last: a change is what differs from that.
 
 use std::convert::Infallible;
 use std::future::ready;
@@ -26,9 +26,9 @@ use crate::metrics::GaugeGuard;
 use crate::reply::HandlerResult;
 use crate::sse;
 
-/// How long changes are gathered before they are told.
+/// How long changes are gathered before they are sent.
 const DEBOUNCE: Duration = Duration::from_millis(100);
-/// How much output is taken in at once, only to know that there was some.
+/// How much output is read at once, only to notice that there was some.
 const CHUNK_BYTES: usize = 64 << 10;
 
 /// Opens a stream.
@@ -47,18 +47,18 @@ pub(super) async fn follow(mut call: Call) -> HandlerResult {
     .await
 }
 
-/// A stream while it lives.
+/// An open stream.
 struct AgentapiStream {
     agent: AgentapiAgent,
-    /// What the client was told last.
+    /// What the client was sent last.
     messages: Vec<AgentapiMessage>,
     status: Option<AgentapiStatus>,
-    /// What may have changed something.
+    /// Events that may change the messages or the status.
     feed: EventFeed,
     output: PaneOutput,
     has_ended: bool,
     heartbeat: Interval,
-    /// Done when the caller's grant is over or the server stops.
+    /// Completes when the caller's grant is revoked or expires, or when the server stops.
     end: BoxFuture<'static, ()>,
     _counted: GaugeGuard,
     _slot: StreamSlot,
@@ -72,17 +72,18 @@ enum AgentapiNext {
 
 impl AgentapiStream {
     fn new(call: &Call, agent: AgentapiAgent) -> Result<Self, Refusal> {
-        let (shared, caller) = (call.shared.clone(), call.caller.clone());
+        let shared = call.shared.clone();
+        let caller = call.caller.clone();
         let include = "agent:state,agent:delivered,pane:exited".parse::<EventFilter>();
         let include = include.map_err(Refusal::internal)?;
         let feed = shared.kernel.events(None, include, &caller)?;
-        let printed = shared.kernel.output(&agent.pane, Offset(u64::MAX), &caller)?;
+        let output = shared.kernel.output(&agent.pane, Offset(u64::MAX), &caller)?;
         let period = shared.limits.heartbeat;
         let mut heartbeat = interval_at(Instant::now() + period, period);
         heartbeat.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let counted = shared.metrics.count_stream();
         let slot = shared.kernel.stream(&caller)?;
-        let over = async move {
+        let end = async move {
             tokio::select! {
                 () = shared.kernel.wait_revoked(&caller) => {}
                 () = shared.closed() => {}
@@ -93,16 +94,16 @@ impl AgentapiStream {
             messages: Vec::new(),
             status: None,
             feed,
-            output: printed,
+            output,
             has_ended: false,
             heartbeat,
-            end: Box::pin(over),
+            end: Box::pin(end),
             _counted: counted,
             _slot: slot,
         })
     }
 
-    /// What to send next; nothing at the end.
+    /// The next chunk to send; `None` at the end.
     async fn next(&mut self) -> Option<Bytes> {
         loop {
             if self.has_ended {
@@ -126,26 +127,26 @@ impl AgentapiStream {
                 AgentapiNext::Changed => {}
             }
             sleep(DEBOUNCE).await;
-            // Whoever is gone has nothing more to say.
-            let news = self.changes().await.ok()?;
-            if !news.is_empty() {
+            // If the agent is gone, the stream ends.
+            let changes = self.changes().await.ok()?;
+            if !changes.is_empty() {
                 self.heartbeat.reset();
-                return Some(news);
+                return Some(changes);
             }
         }
     }
 
-    /// What differs from what was told, told.
+    /// Encodes what differs from what was sent last.
     async fn changes(&mut self) -> Result<Bytes, Refusal> {
         let messages = self.agent.messages().await?;
         let mut out = String::new();
-        for (at, message) in messages.iter().enumerate() {
-            if self.messages.get(at) != Some(message) {
+        for (index, message) in messages.iter().enumerate() {
+            if self.messages.get(index) != Some(message) {
                 frame(&mut out, "message_update", &update(message));
             }
         }
         self.messages = messages;
-        // One that has ended has no status any more, and the stream ends.
+        // An agent that has ended has no status any more, and the stream ends.
         let status = self.agent.status().await.ok();
         if let Some(status) = status.as_ref().filter(|_| status != self.status) {
             frame(&mut out, "status_change", &json!(status));
@@ -155,11 +156,11 @@ impl AgentapiStream {
     }
 }
 
-/// Waits until something may have changed; whether the agent has ended.
-async fn wait_for_change(feed: &mut EventFeed, printed: &mut PaneOutput) -> bool {
+/// Waits until something may have changed. Returns whether the agent has ended.
+async fn wait_for_change(feed: &mut EventFeed, output: &mut PaneOutput) -> bool {
     tokio::select! {
         batch = feed.next(1) => matches!(batch, JournalRead::Closed),
-        piece = printed.next(CHUNK_BYTES) => matches!(piece, Ok(PaneOutputChunk::End) | Err(_)),
+        piece = output.next(CHUNK_BYTES) => matches!(piece, Ok(PaneOutputChunk::End) | Err(_)),
     }
 }
 

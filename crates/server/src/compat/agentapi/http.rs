@@ -1,4 +1,4 @@
-//! The endpoints: requests in, agentapi's answers out.
+//! The endpoints of agentapi.
 
 use paned_model::Refusal;
 use serde::Serialize;
@@ -9,17 +9,20 @@ use super::input::AgentapiInput;
 use crate::call::Call;
 use crate::reply::{self, ErrorFormat, HandlerResult};
 
-/// Whether the agent works.
+/// The agent's status.
 pub(super) async fn status(mut call: Call) -> HandlerResult {
     with_problem_errors(async move {
         let status = AgentapiAgent::of(&mut call).await?.status().await?;
-        let (status, agent) = (status.status, status.agent_type);
-        json_of(&json!({ "agent_type": agent, "status": status, "transport": "pty" }))
+        json_of(&json!({
+            "agent_type": status.agent_type,
+            "status": status.status,
+            "transport": "pty",
+        }))
     })
     .await
 }
 
-/// What was said.
+/// All messages.
 pub(super) async fn messages(mut call: Call) -> HandlerResult {
     with_problem_errors(async move {
         let messages = AgentapiAgent::of(&mut call).await?.messages().await?;
@@ -28,18 +31,18 @@ pub(super) async fn messages(mut call: Call) -> HandlerResult {
     .await
 }
 
-/// Says something.
+/// Sends a message.
 pub(super) async fn message(mut call: Call) -> HandlerResult {
     with_problem_errors(async move {
         let agent = AgentapiAgent::of(&mut call).await?;
-        let said = AgentapiInput::read(&call.body().await?)?;
-        agent.send(said).await?;
+        let input = AgentapiInput::read(&call.body().await?)?;
+        agent.send(input).await?;
         json_of(&json!({ "ok": true }))
     })
     .await
 }
 
-/// What is not offered.
+/// Refuses uploads, which are not supported.
 pub(super) async fn upload(_: Call) -> HandlerResult {
     let sentence =
         "files are not taken here: put it where the agent can read it, and name the path";
@@ -50,7 +53,7 @@ fn json_of(value: &impl Serialize) -> HandlerResult {
     Ok(reply::json(serde_json::to_vec(value).map_err(Refusal::internal)?))
 }
 
-/// Refusals as its clients know them.
+/// Encodes refusals as agentapi's clients expect them.
 pub(super) async fn with_problem_errors(
     answer: impl Future<Output = HandlerResult>,
 ) -> HandlerResult {

@@ -1,4 +1,4 @@
-//! What a request says, and what its clients are told of what it must not say. Pure.
+//! Parses the body of a message, with agentapi's error texts. Pure.
 
 use axum::http::StatusCode;
 use paned_model::{Code, Refusal};
@@ -11,12 +11,12 @@ use crate::reply::Rejection;
 pub(super) enum AgentapiInput {
     /// A prompt, to be submitted.
     User(String),
-    /// Exactly this, into its terminal.
+    /// Text that is typed into its terminal as it is.
     Raw(String),
 }
 
 impl AgentapiInput {
-    /// Reads a body.
+    /// Parses a body.
     pub(super) fn read(body: &[u8]) -> Result<Self, Rejection> {
         let fields: Value = serde_json::from_slice(body)
             .map_err(|error| Refusal::invalid(format!("the body is no JSON: {error}")))?;
@@ -32,7 +32,7 @@ impl AgentapiInput {
         }
     }
 
-    /// A prompt; what its clients must not send is refused as they know it.
+    /// A prompt. Invalid ones are refused with the texts that agentapi's clients know.
     fn user(content: &str) -> Result<Self, Rejection> {
         if content.trim().is_empty() {
             return Err(send_failed("message must not be empty"));
@@ -58,7 +58,7 @@ fn unprocessable(sentence: impl Into<String>) -> Rejection {
     Rejection::new(StatusCode::UNPROCESSABLE_ENTITY, Code::Invalid, sentence)
 }
 
-/// A message that was not handed over. The status is the one that its clients know.
+/// The error of a message that was not delivered, with the status that agentapi's clients know.
 pub(super) fn send_failed(why: &str) -> Rejection {
     let sentence = format!("failed to send message: {why}");
     Rejection::new(StatusCode::INTERNAL_SERVER_ERROR, Code::Conflict, sentence)

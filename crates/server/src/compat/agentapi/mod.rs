@@ -1,14 +1,14 @@
-//! The door for clients of agentapi: one agent's messages and whether it works.
+//! The compat API for clients of agentapi: one agent's messages and status.
 //!
 //! | file | idea |
 //! |---|---|
-//! | `input` | what a request says, and the texts for what it must not say |
-//! | `agent` | the agent that is meant, asked by actions of the kernel |
+//! | `input` | parses a message, with agentapi's error texts |
+//! | `agent` | the agent that a request is about, accessed by actions of the kernel |
 //! | `http` | the endpoints |
-//! | `events` | what changes, as it changes |
+//! | `events` | the stream of changes |
 //!
-//! Every agent has the endpoints under its pane's name. Without a name the listener's own agent is meant, or the
-//! newest.
+//! Every agent has the endpoints under its pane's name. Without a name they are about the
+//! listener's own agent, or the newest.
 
 mod agent;
 mod events;
@@ -22,9 +22,9 @@ use crate::events::MEDIA_TYPE;
 use crate::reply::JSON;
 use crate::routes::{ParamLocation, Route, RouteHandler, RouteParam};
 
-/// The door's name.
+/// The name of this API.
 pub(crate) const NAME: &str = "agentapi";
-/// What the paths of its routes begin with.
+/// The prefix of its paths.
 pub(crate) const PREFIX: &str = "/doors/agentapi";
 
 const AGENT: &[RouteParam] =
@@ -33,56 +33,56 @@ const AGENT: &[RouteParam] =
 const fn get(
     path: &'static str,
     doc: &'static str,
-    inputs: &'static [RouteParam],
-    entry: RouteHandler,
+    params: &'static [RouteParam],
+    handler: RouteHandler,
 ) -> Route {
     Route {
         method: Method::GET,
         path,
         doc,
-        params: inputs,
+        params,
         takes: AcceptedBody::Json,
         answers: JSON,
-        handler: entry,
+        handler,
     }
 }
 
 const fn post(
     path: &'static str,
     doc: &'static str,
-    inputs: &'static [RouteParam],
-    entry: RouteHandler,
+    params: &'static [RouteParam],
+    handler: RouteHandler,
 ) -> Route {
     Route {
         method: Method::POST,
         path,
         doc,
-        params: inputs,
+        params,
         takes: AcceptedBody::Json,
         answers: JSON,
-        handler: entry,
+        handler,
     }
 }
 
-const fn stream(path: &'static str, inputs: &'static [RouteParam]) -> Route {
+const fn stream(path: &'static str, params: &'static [RouteParam]) -> Route {
     Route {
         method: Method::GET,
         path,
         doc: "Follow an agent's messages and whether it works.",
-        params: inputs,
+        params,
         takes: AcceptedBody::Json,
         answers: MEDIA_TYPE,
         handler: RouteHandler::Grant(|call| Box::pin(events::follow(call))),
     }
 }
 
-/// What is not offered; its clients send no JSON there.
-const fn upload(path: &'static str, inputs: &'static [RouteParam]) -> Route {
+/// Uploads are not supported. The route takes any body, as its clients send no JSON there.
+const fn upload(path: &'static str, params: &'static [RouteParam]) -> Route {
     Route {
         method: Method::POST,
         path,
         doc: "Say that files are not taken here.",
-        params: inputs,
+        params,
         takes: AcceptedBody::Anything,
         answers: JSON,
         handler: RouteHandler::Grant(|call| Box::pin(http::upload(call))),
@@ -91,9 +91,9 @@ const fn upload(path: &'static str, inputs: &'static [RouteParam]) -> Route {
 
 const STATUS: &str = "Say whether an agent works.";
 const MESSAGES: &str = "Show what was said to an agent and by it.";
-const MESSAGE: &str = "UpgradeSlot a message to an agent, or type into its terminal.";
+const MESSAGE: &str = "Hand a message to an agent, or type into its terminal.";
 
-/// Its rows of the one table.
+/// Its routes.
 pub(crate) const ROUTES: [Route; 10] = [
     get(
         "/doors/agentapi/status",

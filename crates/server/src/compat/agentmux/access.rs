@@ -1,4 +1,4 @@
-//! Who is let in at the door's own listener, and what is said where there is no endpoint.
+//! Authentication on agentmux's own listener, and the answer where there is no endpoint.
 
 use std::sync::Arc;
 
@@ -16,15 +16,16 @@ use crate::reply::{ErrorFormat, HandlerResult, Rejection};
 use crate::request::RequestContext;
 use crate::state::ServerState;
 
-/// Where its clients show what they were told, besides `Authorization`.
+/// The header in which its clients may send the secret, besides `Authorization`.
 const BRIDGE_TOKEN_HEADER: &str = "x-bridge-token";
 
-/// Whether somebody is let in who has no token of ours. At an open door nothing that is shown matters.
+/// Authenticates by the listener's own rule; `None` if only grants count. On an open listener any
+/// credentials are ignored.
 pub(crate) fn authenticate(
-    admits: &ListenerAuth,
+    auth: &ListenerAuth,
     headers: &HeaderMap,
 ) -> Option<Result<(), Rejection>> {
-    match admits {
+    match auth {
         ListenerAuth::Grants => None,
         ListenerAuth::Anyone => Some(Ok(())),
         ListenerAuth::Secret(secret) if presents_secret(headers, secret) => Some(Ok(())),
@@ -38,18 +39,18 @@ pub(crate) fn authenticate(
 fn presents_secret(headers: &HeaderMap, secret: &Secret) -> bool {
     let bearer = headers.get_all("authorization").iter().filter_map(authorization);
     let plain = headers.get_all(BRIDGE_TOKEN_HEADER).iter().filter_map(|value| value.to_str().ok());
-    bearer.chain(plain).any(|shown| shown.as_bytes().ct_eq(secret.0.as_bytes()).into())
+    bearer.chain(plain).any(|token| token.as_bytes().ct_eq(secret.0.as_bytes()).into())
 }
 
 /// Answers where there is no endpoint. A body is read first, as its clients expect.
 pub(crate) async fn fallback(
     shared: Arc<ServerState>,
-    guest: RequestContext,
+    context: RequestContext,
     request: Request,
 ) -> HandlerResult {
-    guest.check_content(AcceptedBody::Anything)?;
+    context.check_content(AcceptedBody::Anything)?;
     let method = request.method().clone();
-    let mut call = Call::new(shared, guest, None, request)?;
+    let mut call = Call::new(shared, context, None, request)?;
     let answer = match method {
         Method::GET | Method::HEAD => Err(not_found()),
         Method::POST => match read_body(&mut call).await {
@@ -75,17 +76,13 @@ mod tests {
     use super::*;
 
     #[track_caller]
-    fn check(
-        headers: &[(&'static str, &'static str)],
-        admits: &ListenerAuth,
-        expect: Option<bool>,
-    ) {
+    fn check(headers: &[(&'static str, &'static str)], auth: &ListenerAuth, expect: Option<bool>) {
         let pairs = headers.iter().map(|(name, value)| {
             let name: HeaderName = name.parse().unwrap();
             (name, HeaderValue::from_static(value))
         });
-        let known = authenticate(admits, &HeaderMap::from_iter(pairs));
-        assert_eq!(known.map(|known| known.is_ok()), expect, "{headers:?}");
+        let result = authenticate(auth, &HeaderMap::from_iter(pairs));
+        assert_eq!(result.map(|result| result.is_ok()), expect, "{headers:?}");
     }
 
     #[test]

@@ -1,9 +1,9 @@
-//! What a request says, and the texts that clients know for what it must not say. Pure.
+//! Parses the body of a request, with agentmux's error texts. Pure.
 
 use paned_model::Refusal;
 use serde_json::{Map, Value};
 
-/// The keys that can be pressed, by the names that agentmux has for them, and ours.
+/// The keys that can be pressed: agentmux's name and ours.
 const KEYS: [(&str, &str); 11] = [
     ("backspace", "backspace"),
     ("delete", "delete"),
@@ -18,12 +18,12 @@ const KEYS: [(&str, &str); 11] = [
     ("up", "up"),
 ];
 
-/// What came as a body: an object, and an empty one when nothing came.
+/// The body of a request: a JSON object, empty if there is no body.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct AgentmuxBody(Map<String, Value>);
 
 impl AgentmuxBody {
-    /// Reads a body.
+    /// Parses a body.
     pub(super) fn read(body: &[u8]) -> Result<Self, Refusal> {
         if body.is_empty() {
             return Ok(Self::default());
@@ -37,7 +37,7 @@ impl AgentmuxBody {
         }
     }
 
-    /// A text that must be there, without the blanks around it.
+    /// A required string, trimmed.
     pub(super) fn required(&self, field: &str) -> Result<&str, Refusal> {
         let text = match self.0.get(field) {
             None => "",
@@ -50,18 +50,18 @@ impl AgentmuxBody {
         Ok(text)
     }
 
-    /// How often a key is pressed: once unless said otherwise, and 50 times at most.
+    /// How often a key is pressed: once by default, 50 times at most.
     pub(super) fn repeat(&self) -> Result<u64, Refusal> {
-        let said = match self.0.get("repeat") {
+        let repeat = match self.0.get("repeat") {
             None => return Ok(1),
             Some(Value::String(text)) => text.clone(),
             Some(Value::Number(number)) => number.to_string(),
             Some(_) => String::new(),
         };
-        Ok(at_least_one("repeat", &said)?.min(50))
+        Ok(at_least_one("repeat", &repeat)?.min(50))
     }
 
-    /// The target that is named; a blank one is none.
+    /// The target; `None` if it is missing or blank.
     pub(super) fn target(&self) -> Result<Option<&str>, Refusal> {
         match self.0.get("target") {
             None | Some(Value::Null) => Ok(None),
@@ -71,16 +71,16 @@ impl AgentmuxBody {
     }
 }
 
-/// A name, if it is not blank.
+/// A trimmed name; `None` if it is blank.
 pub(super) fn non_blank(target: &str) -> Option<&str> {
     Some(target.trim()).filter(|target| !target.is_empty())
 }
 
-/// How many lines are shown, of those that were asked for.
-pub(super) fn lines(said: Option<&str>) -> Result<u64, Refusal> {
-    match said.filter(|said| !said.is_empty()) {
+/// How many lines are shown: 60 by default, clamped to 10 to 500.
+pub(super) fn lines(text: Option<&str>) -> Result<u64, Refusal> {
+    match text.filter(|text| !text.is_empty()) {
         None => Ok(60),
-        Some(said) => Ok(at_least_one("lines", said)?.clamp(10, 500)),
+        Some(text) => Ok(at_least_one("lines", text)?.clamp(10, 500)),
     }
 }
 
@@ -94,12 +94,12 @@ pub(super) fn key(name: &str) -> Result<&'static str, Refusal> {
     Ok(key)
 }
 
-/// A whole number above zero; one that is too large for us is as large as can be.
-fn at_least_one(name: &str, said: &str) -> Result<u64, Refusal> {
-    let said = said.trim();
-    let (is_negative, digits) = match said.strip_prefix('-') {
+/// An integer above zero; one that does not fit is clamped to the maximum.
+fn at_least_one(name: &str, text: &str) -> Result<u64, Refusal> {
+    let text = text.trim();
+    let (is_negative, digits) = match text.strip_prefix('-') {
         Some(digits) => (true, digits),
-        None => (false, said.strip_prefix('+').unwrap_or(said)),
+        None => (false, text.strip_prefix('+').unwrap_or(text)),
     };
     if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
         return Err(Refusal::invalid(format!("{name} must be an integer")));
@@ -114,13 +114,13 @@ fn at_least_one(name: &str, said: &str) -> Result<u64, Refusal> {
 mod tests {
     use super::*;
 
-    fn said<T>(read: Result<T, Refusal>) -> Result<T, String> {
+    fn sentence<T>(read: Result<T, Refusal>) -> Result<T, String> {
         read.map_err(|refusal| refusal.sentence)
     }
 
     #[track_caller]
     fn check_body(body: &[u8], expect: Result<(), &str>) {
-        let read = said(AgentmuxBody::read(body)).map(|_| ());
+        let read = sentence(AgentmuxBody::read(body)).map(|_| ());
         assert_eq!(read, expect.map_err(str::to_owned), "{body:?}");
     }
 
@@ -140,8 +140,8 @@ mod tests {
 
     #[track_caller]
     fn check_text(body: &str, expect: Result<&str, &str>) {
-        let asked = AgentmuxBody::read(body.as_bytes()).unwrap();
-        let read = said(asked.required("text"));
+        let parsed = AgentmuxBody::read(body.as_bytes()).unwrap();
+        let read = sentence(parsed.required("text"));
         assert_eq!(read, expect.map_err(str::to_owned), "{body}");
     }
 
@@ -158,16 +158,16 @@ mod tests {
     }
 
     #[track_caller]
-    fn check_repeat(said_as: &str, expect: Result<u64, &str>) {
-        let asked = AgentmuxBody::read(format!(r#"{{"repeat":{said_as}}}"#).as_bytes()).unwrap();
-        assert_eq!(said(asked.repeat()), expect.map_err(str::to_owned), "{said_as}");
+    fn check_repeat(repeat: &str, expect: Result<u64, &str>) {
+        let parsed = AgentmuxBody::read(format!(r#"{{"repeat":{repeat}}}"#).as_bytes()).unwrap();
+        assert_eq!(sentence(parsed.repeat()), expect.map_err(str::to_owned), "{repeat}");
     }
 
     #[test]
     fn a_number_may_be_a_text_and_never_a_truth() {
         assert_eq!(AgentmuxBody::default().repeat().unwrap(), 1);
-        for (said, number) in [("1", 1), ("\"7\"", 7), ("\" +7 \"", 7), ("50", 50), ("51", 50)] {
-            check_repeat(said, Ok(number));
+        for (repeat, number) in [("1", 1), ("\"7\"", 7), ("\" +7 \"", 7), ("50", 50), ("51", 50)] {
+            check_repeat(repeat, Ok(number));
         }
         check_repeat("99999999999999999999999", Err("repeat must be an integer"));
         check_repeat("\"99999999999999999999999\"", Ok(50));
@@ -182,16 +182,16 @@ mod tests {
     }
 
     #[track_caller]
-    fn check_lines(asked: Option<&str>, expect: Result<u64, &str>) {
-        assert_eq!(said(lines(asked)), expect.map_err(str::to_owned), "{asked:?}");
+    fn check_lines(text: Option<&str>, expect: Result<u64, &str>) {
+        assert_eq!(sentence(lines(text)), expect.map_err(str::to_owned), "{text:?}");
     }
 
     #[test]
     fn lines_go_from_10_to_500() {
         check_lines(None, Ok(60));
         check_lines(Some(""), Ok(60));
-        for (asked, shown) in [("1", 10), ("10", 10), ("77", 77), ("500", 500), ("501", 500)] {
-            check_lines(Some(asked), Ok(shown));
+        for (text, shown) in [("1", 10), ("10", 10), ("77", 77), ("500", 500), ("501", 500)] {
+            check_lines(Some(text), Ok(shown));
         }
         check_lines(Some("0"), Err("lines must be >= 1"));
         check_lines(Some("-5"), Err("lines must be >= 1"));
@@ -203,8 +203,8 @@ mod tests {
     #[test]
     fn a_blank_target_is_none() {
         let target = |body: &str| {
-            let asked = AgentmuxBody::read(body.as_bytes()).unwrap();
-            said(asked.target().map(|target| target.map(str::to_owned)))
+            let parsed = AgentmuxBody::read(body.as_bytes()).unwrap();
+            sentence(parsed.target().map(|target| target.map(str::to_owned)))
         };
         for none in ["{}", r#"{"target":null}"#, r#"{"target":" "}"#] {
             assert_eq!(target(none), Ok(None));
@@ -220,7 +220,7 @@ mod tests {
         }
         let expect = "Unsupported key 'F1'. Supported keys: backspace, delete, down, enter, esc, escape, \
                       left, right, space, tab, up";
-        assert_eq!(said(key("F1")), Err(expect.to_owned()));
+        assert_eq!(sentence(key("F1")), Err(expect.to_owned()));
         assert!(KEYS.is_sorted());
     }
 }

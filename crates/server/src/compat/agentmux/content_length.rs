@@ -1,9 +1,10 @@
-//! A length that is none, told in agentmux's words.
+//! An invalid `Content-Length`, refused with agentmux's own error.
 //!
-//! A request whose `Content-Length` is no number is refused before any route hears of it, without a word. Its
-//! clients expect a sentence; so in the first head of a connection such a header gets another name, of the same
-//! length, and the endpoint refuses what it finds there. Where its body ends cannot be known, so nothing behind that head
-//! is read: the body must not be taken for the next request.
+//! hyper refuses a request whose `Content-Length` is not a number with an empty response, before
+//! any route sees it. agentmux's clients expect an error text. So in the first head of a connection
+//! such a header is renamed, to a name of the same length, and the endpoint refuses a request that
+//! has it. Where the body ends is unknown, so nothing after that head is passed on: the body must
+//! not be parsed as the next request.
 
 use std::io;
 use std::pin::Pin;
@@ -14,32 +15,32 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 use crate::delegate_io::delegate_io;
 
-/// What such a header is called.
+/// The new name of such a header.
 const RENAMED_HEADER: &str = "x-wrong-length";
 const CONTENT_LENGTH: &str = "content-length";
-/// What has the connection closed after the answer, and ends the head.
+/// Ends the head, and has the connection closed after the response.
 const CLOSE: &[u8] = b"\r\nconnection: close\r\n\r\n";
-/// The longest head that is looked at.
+/// The longest head that is inspected.
 const MAX_HEAD: usize = 64 << 10;
 
-/// Whether a request came with a length that is none.
+/// Whether a request had an invalid `Content-Length`.
 pub(super) fn has_bad_length(headers: &HeaderMap) -> bool {
     headers.contains_key(RENAMED_HEADER)
 }
 
-/// A stream whose first head has been looked at.
+/// A stream that rewrites the first head.
 pub(crate) struct ContentLengthRewriter<S> {
     stream: S,
     state: LengthRewriterState,
 }
 
 enum LengthRewriterState {
-    /// The head is not whole yet.
+    /// The head is not complete yet.
     Reading(Vec<u8>),
-    /// So much of what was read is given on; then comes the rest, or nothing more.
+    /// The buffered bytes, how many of them were passed on, and what follows them.
     Replaying(Vec<u8>, usize, AfterHead),
     Passthrough,
-    /// Whatever comes is read and dropped.
+    /// Further input is read and dropped.
     Discarding,
 }
 
@@ -75,13 +76,13 @@ impl<S: AsyncRead + Unpin> AsyncRead for ContentLengthRewriter<S> {
                         return Poll::Ready(Ok(()));
                     }
                 }
-                LengthRewriterState::Replaying(bytes, given, rest_of_it) => {
-                    let rest = &bytes[*given..];
-                    let now = rest.len().min(buf.remaining());
-                    buf.put_slice(&rest[..now]);
-                    *given += now;
-                    if *given == bytes.len() {
-                        this.state = match rest_of_it {
+                LengthRewriterState::Replaying(bytes, passed, after_head) => {
+                    let rest = &bytes[*passed..];
+                    let count = rest.len().min(buf.remaining());
+                    buf.put_slice(&rest[..count]);
+                    *passed += count;
+                    if *passed == bytes.len() {
+                        this.state = match after_head {
                             AfterHead::Forward => LengthRewriterState::Passthrough,
                             AfterHead::Discard => LengthRewriterState::Discarding,
                         };
@@ -92,12 +93,12 @@ impl<S: AsyncRead + Unpin> AsyncRead for ContentLengthRewriter<S> {
                     let mut piece = [0; 4096];
                     let mut read = ReadBuf::new(&mut piece);
                     ready!(Pin::new(&mut this.stream).poll_read(cx, &mut read))?;
-                    let is_over = read.filled().is_empty();
+                    let is_eof = read.filled().is_empty();
                     bytes.extend_from_slice(read.filled());
-                    if is_over || MAX_HEAD < bytes.len() || end_of_head(bytes).is_some() {
+                    if is_eof || MAX_HEAD < bytes.len() || end_of_head(bytes).is_some() {
                         let mut bytes = std::mem::take(bytes);
-                        let rest = rename(&mut bytes);
-                        this.state = LengthRewriterState::Replaying(bytes, 0, rest);
+                        let after_head = rename(&mut bytes);
+                        this.state = LengthRewriterState::Replaying(bytes, 0, after_head);
                     }
                 }
             }
@@ -109,7 +110,7 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for ContentLengthRewriter<S> {
     delegate_io! { poll_write poll_flush poll_shutdown }
 }
 
-/// Where a head ends, if it is whole.
+/// Where a head ends, if it is complete.
 fn end_of_head(bytes: &[u8]) -> Option<usize> {
     let end = |end: &[u8]| bytes.windows(end.len()).position(|part| part == end);
     match (end(b"\r\n\r\n"), end(b"\n\n")) {
@@ -118,10 +119,10 @@ fn end_of_head(bytes: &[u8]) -> Option<usize> {
     }
 }
 
-/// Gives a length that is none another name, and drops what is behind the head of such a request.
+/// Renames an invalid `Content-Length`, and drops what follows the head of such a request.
 fn rename(bytes: &mut Vec<u8>) -> AfterHead {
     let end = end_of_head(bytes).unwrap_or(bytes.len());
-    let mut rest = AfterHead::Forward;
+    let mut after_head = AfterHead::Forward;
     for line in bytes[..end].split_mut(|byte| *byte == b'\n').skip(1) {
         let Some(colon) = line.iter().position(|byte| *byte == b':') else { continue };
         let (name, value) = line.split_at_mut(colon);
@@ -129,15 +130,15 @@ fn rename(bytes: &mut Vec<u8>) -> AfterHead {
         let is_number = !value.is_empty() && value.iter().all(u8::is_ascii_digit);
         if name.eq_ignore_ascii_case(CONTENT_LENGTH.as_bytes()) && !is_number {
             name.copy_from_slice(RENAMED_HEADER.as_bytes());
-            rest = AfterHead::Discard;
+            after_head = AfterHead::Discard;
         }
     }
-    if rest == AfterHead::Discard {
-        // Behind all others, so that it counts whatever they say.
+    if after_head == AfterHead::Discard {
+        // After all other headers, so that it overrides them.
         bytes.truncate(end);
         bytes.extend_from_slice(CLOSE);
     }
-    rest
+    after_head
 }
 
 #[cfg(test)]
@@ -146,7 +147,7 @@ mod tests {
 
     use super::*;
 
-    /// What comes out when a request comes in pieces of so many bytes.
+    /// What comes out when a request comes in pieces of `piece` bytes.
     async fn through(text: &str, piece: usize) -> String {
         let (ours, mut theirs) = duplex(1 << 20);
         for piece in text.as_bytes().chunks(piece) {

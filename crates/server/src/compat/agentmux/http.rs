@@ -1,4 +1,4 @@
-//! The endpoints: requests in, agentmux's answers and texts out.
+//! The endpoints of agentmux.
 
 use axum::extract::{FromRequestParts, Query};
 use axum::http::StatusCode;
@@ -15,13 +15,13 @@ use super::sessions::{AgentmuxSessions, MAX_SESSIONS};
 use crate::call::Call;
 use crate::reply::{self, ErrorFormat, HandlerResult, JSON_UTF8, Rejection};
 
-/// How everything is.
+/// The health of all sessions.
 pub(super) async fn health(call: Call) -> HandlerResult {
     with_bare_errors(async move {
         let all = AgentmuxSessions::of(&call).list().await?;
         let active = all.last().map(|session| session.name.as_str());
         let zone = TimeZone::system();
-        let known = |session: &AgentmuxSession| {
+        let health = |session: &AgentmuxSession| {
             session.health(&zone, Some(session.name.as_str()) == active)
         };
         json_of(&json!({
@@ -29,13 +29,13 @@ pub(super) async fn health(call: Call) -> HandlerResult {
             "agent": call.shared.agentmux.agent,
             "active_session": active,
             "total_sessions": all.len(),
-            "sessions": all.iter().map(known).collect::<Vec<_>>(),
+            "sessions": all.iter().map(health).collect::<Vec<_>>(),
         }))
     })
     .await
 }
 
-/// Every session.
+/// Lists all sessions.
 pub(super) async fn sessions(call: Call) -> HandlerResult {
     with_bare_errors(async move {
         let all = AgentmuxSessions::of(&call).list().await?;
@@ -53,14 +53,14 @@ pub(super) async fn idle(call: Call) -> HandlerResult {
     with_bare_errors(async move {
         let active = AgentmuxSessions::of(&call).require_active().await?;
         if !active.is_alive() {
-            // Nobody who waits for it to be idle should wait for ever.
+            // An error, or a client that polls until it is idle would poll forever.
             let sentence = format!("session '{}' has ended", active.name);
             return Err(Refusal::internal(sentence).into());
         }
-        let live = active.activity();
+        let activity = active.activity();
         json_of(&json!({
-            "idle": live.idle,
-            "ctx_percent": live.ctx_percent,
+            "idle": activity.idle,
+            "ctx_percent": activity.ctx_percent,
             "session": active.name,
         }))
     })
@@ -72,24 +72,24 @@ pub(super) async fn capture(mut call: Call) -> HandlerResult {
     with_bare_errors(async move {
         let query = Query::<Vec<(String, String)>>::from_request_parts(&mut call.parts, &()).await;
         let Query(query) = query.map_err(|error| Refusal::invalid(error.body_text()))?;
-        let said =
+        let param =
             |name: &str| query.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str());
-        let lines = body::lines(said("lines"))?;
+        let lines = body::lines(param("lines"))?;
         let sessions = AgentmuxSessions::of(&call);
-        let (session, target) = sessions.resolve(said("target").and_then(body::non_blank)).await?;
+        let (session, target) = sessions.resolve(param("target").and_then(body::non_blank)).await?;
         let content = sessions.capture(&session, lines).await?;
         json_of(&json!({ "target": target, "lines": lines, "content": content }))
     })
     .await
 }
 
-/// Hands over a text.
+/// Sends a text to a session's agent.
 pub(super) async fn send(mut call: Call) -> HandlerResult {
     with_bare_errors(async move {
-        let asked = read_body(&mut call).await?;
-        let text = asked.required("text")?;
+        let body = read_body(&mut call).await?;
+        let text = body.required("text")?;
         let sessions = AgentmuxSessions::of(&call);
-        let (session, target) = sessions.resolve(asked.target()?).await?;
+        let (session, target) = sessions.resolve(body.target()?).await?;
         let outcome = sessions.send(&session, text).await?;
         let done = json!({ "ok": true, "action": "send", "target": target });
         json_of(&with_outcome(done, outcome))
@@ -97,24 +97,28 @@ pub(super) async fn send(mut call: Call) -> HandlerResult {
     .await
 }
 
-/// Starts an agent and hands it a text.
+/// Starts an agent and sends it a text.
 pub(super) async fn run(mut call: Call) -> HandlerResult {
     with_bare_errors(async move {
-        let asked = read_body(&mut call).await?;
-        let text = asked.required("text")?;
+        let body = read_body(&mut call).await?;
+        let text = body.required("text")?;
         let sessions = AgentmuxSessions::of(&call);
-        let turn = sessions.spawn_permit().await?;
-        let alone = call.shared.agentmux.one_at_a_time;
-        if let Some(busy) = sessions.active().await?.filter(|_| alone).filter(is_busy) {
+        let permit = sessions.spawn_permit().await?;
+        let one_at_a_time = call.shared.agentmux.one_at_a_time;
+        if let Some(busy) = sessions.active().await?.filter(|_| one_at_a_time).filter(is_busy) {
             return answer_busy(&busy);
         }
         make_room(&sessions).await?;
         let session = sessions.start().await?;
-        // Others need not wait until this one is ready, unless they would be turned away then.
-        let _turn = alone.then_some(turn);
+        // Other requests need not wait until this one is ready, unless they would be refused then.
+        let _permit = one_at_a_time.then_some(permit);
         let outcome = send_first(&sessions, &session, text).await?;
-        let (name, target) = (&session.name, session.target());
-        let done = json!({ "ok": true, "action": "run", "session": name, "target": target });
+        let done = json!({
+            "ok": true,
+            "action": "run",
+            "session": session.name,
+            "target": session.target(),
+        });
         json_of(&with_outcome(done, outcome))
     })
     .await
@@ -123,11 +127,11 @@ pub(super) async fn run(mut call: Call) -> HandlerResult {
 /// Presses a key.
 pub(super) async fn key(mut call: Call) -> HandlerResult {
     with_bare_errors(async move {
-        let asked = read_body(&mut call).await?;
-        let name = asked.required("key")?;
-        let repeat = asked.repeat()?;
+        let fields = read_body(&mut call).await?;
+        let name = fields.required("key")?;
+        let repeat = fields.repeat()?;
         let sessions = AgentmuxSessions::of(&call);
-        let (session, target) = sessions.resolve(asked.target()?).await?;
+        let (session, target) = sessions.resolve(fields.target()?).await?;
         sessions.press(&session, body::key(name)?, repeat).await?;
         json_of(&json!({ "ok": true, "action": "key", "target": target, "key": name }))
     })
@@ -148,7 +152,7 @@ pub(super) async fn restart(mut call: Call) -> HandlerResult {
     .await
 }
 
-/// Closes what is idle.
+/// Closes idle sessions.
 pub(super) async fn cleanup(mut call: Call) -> HandlerResult {
     with_bare_errors(async move {
         read_body(&mut call).await?;
@@ -158,11 +162,11 @@ pub(super) async fn cleanup(mut call: Call) -> HandlerResult {
     .await
 }
 
-/// Closes one.
+/// Closes a session.
 pub(super) async fn kill(mut call: Call) -> HandlerResult {
     with_bare_errors(async move {
-        let asked = read_body(&mut call).await?;
-        let name = asked.required("session")?;
+        let body = read_body(&mut call).await?;
+        let name = body.required("session")?;
         let sessions = AgentmuxSessions::of(&call);
         if !sessions.list().await?.iter().any(|session| session.name == name) {
             return Err(Refusal::not_found(format!("session '{name}' not found")).into());
@@ -173,7 +177,7 @@ pub(super) async fn kill(mut call: Call) -> HandlerResult {
     .await
 }
 
-/// What a request's body says.
+/// Parses a request's body.
 pub(super) async fn read_body(call: &mut Call) -> Result<AgentmuxBody, Rejection> {
     if content_length::has_bad_length(&call.parts.headers) {
         return Err(Refusal::invalid("invalid Content-Length").into());
@@ -181,7 +185,7 @@ pub(super) async fn read_body(call: &mut Call) -> Result<AgentmuxBody, Rejection
     Ok(AgentmuxBody::read(&call.body().await?)?)
 }
 
-/// Whether somebody who wants the agents one after the other must wait for this one.
+/// Whether a client that runs agents one at a time must wait for this one.
 fn is_busy(session: &AgentmuxSession) -> bool {
     session.is_alive() && !session.is_idle()
 }
@@ -196,7 +200,7 @@ fn answer_busy(busy: &AgentmuxSession) -> HandlerResult {
     Ok((StatusCode::CONFLICT, json_of(&busy)?).into_response())
 }
 
-/// Sees to it that one more session may be made.
+/// Makes room for one more session.
 async fn make_room(sessions: &AgentmuxSessions) -> Result<(), Rejection> {
     if sessions.list().await?.len() < MAX_SESSIONS {
         return Ok(());
@@ -209,7 +213,8 @@ async fn make_room(sessions: &AgentmuxSessions) -> Result<(), Rejection> {
     Err(Refusal::new(Code::Conflict, sentence).into())
 }
 
-/// Hands a new agent its first text, once it takes one. An agent that got none is closed again.
+/// Sends a new agent its first text, once it takes a prompt. An agent that got none is closed
+/// again.
 async fn send_first(
     sessions: &AgentmuxSessions,
     session: &AgentmuxSession,
@@ -220,14 +225,14 @@ async fn send_first(
         Ok(false) => Err(Refusal::new(Code::Unavailable, "new session did not become ready")),
         Err(refusal) => Err(refusal),
     };
-    // One that may be at work on the text stays.
+    // An agent that may be working on the text is kept.
     if sent.as_ref().is_err_and(|refusal| refusal.code != Code::Internal) {
         sessions.close(&session.name).await?;
     }
     Ok(sent?)
 }
 
-/// A fresh session in place of the active one, or the first; answers its name.
+/// Replaces the active session by a fresh one, or starts the first. Returns its name.
 async fn replace_active(sessions: &AgentmuxSessions) -> Result<String, Rejection> {
     let unready = || Refusal::new(Code::Unavailable, "replacement session did not become ready");
     let active = sessions.active().await?;
@@ -248,7 +253,7 @@ async fn replace_active(sessions: &AgentmuxSessions) -> Result<String, Rejection
     Ok(session.name)
 }
 
-/// The same with what became of a text that is not with its agent yet.
+/// Adds the outcome of a text that is not submitted yet.
 fn with_outcome(mut done: Value, outcome: Delivery) -> Value {
     if outcome != Delivery::Submitted {
         done["outcome"] = json!(outcome);
@@ -260,7 +265,7 @@ fn json_of(value: &impl Serialize) -> HandlerResult {
     Ok(reply::text(JSON_UTF8, serde_json::to_vec(value).map_err(Refusal::internal)?))
 }
 
-/// Refusals as its clients know them.
+/// Encodes refusals as agentmux's clients expect them.
 async fn with_bare_errors(answer: impl Future<Output = HandlerResult>) -> HandlerResult {
     answer.await.map_err(|rejection| rejection.with_format(ErrorFormat::Bare))
 }

@@ -1,16 +1,16 @@
-//! The door for clients of agentmux: its endpoints, its body rules, its texts.
+//! The compat API for clients of agentmux: its endpoints, its body rules, its error texts.
 //!
 //! | file | idea |
 //! |---|---|
-//! | `body` | what a request says, and the texts for what it must not say |
-//! | `session` | what is told of a session |
-//! | `sessions` | what can be done with sessions, by actions of the kernel |
+//! | `body` | parses a request, with agentmux's error texts |
+//! | `session` | a session as its clients see it |
+//! | `sessions` | operations on sessions, by actions of the kernel |
 //! | `http` | the endpoints |
-//! | `access` | who is let in, and what is said where there is no endpoint |
-//! | `content_length` | a length that is none |
+//! | `access` | authentication, and the answer where there is no endpoint |
+//! | `content_length` | an invalid `Content-Length` |
 //!
-//! A session is an agent's pane with our tag, and its name is the pane's. The active one is the newest: there is
-//! nothing to remember, so nothing is lost when the server is started again.
+//! A session is an agent's pane with our tag, and its name is the pane's. The active one is the
+//! newest: there is no state of its own, so nothing is lost when the server restarts.
 
 mod access;
 mod body;
@@ -30,27 +30,27 @@ use crate::routes::{ParamLocation, Route, RouteHandler, RouteParam};
 pub(crate) use access::{authenticate, fallback};
 pub(crate) use content_length::ContentLengthRewriter;
 
-/// The door's name, which is also the tag of its panes.
+/// The name of this API, which is also the tag of its panes.
 pub(crate) const NAME: &str = "agentmux";
-/// What the paths of its routes begin with.
+/// The prefix of its paths.
 pub(crate) const PREFIX: &str = "/doors/agentmux";
 
-/// What the clients of agentmux were promised, as its own settings say it.
+/// The settings of agentmux.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AgentmuxConfig {
-    /// The profile of its agents; one that nobody knows is read as `claude`.
+    /// The profile of its agents; `claude` if there is no such profile.
     pub agent: String,
-    /// What the names of its sessions begin with.
+    /// The prefix of its sessions' names.
     pub prefix: String,
-    /// Where its agents start; the user's home when nothing is said.
+    /// The working directory of its agents; the user's home by default.
     pub workdir: Option<String>,
-    /// The command in place of the profile's own.
+    /// The command to use instead of the profile's own.
     pub argv: Option<Vec<String>>,
-    /// How long an agent may take until it takes a prompt.
+    /// How long an agent may take until it accepts a prompt.
     pub ready_timeout: Duration,
-    /// Whether nothing is run while the active session is busy.
+    /// Whether `run` is refused while the active session is busy.
     pub one_at_a_time: bool,
-    /// Whether every pane may be named as a target, and not only the door's own.
+    /// Whether any pane may be a target, and not only agentmux's own.
     pub any_target: bool,
 }
 
@@ -72,19 +72,12 @@ const fn route(
     method: Method,
     path: &'static str,
     doc: &'static str,
-    inputs: &'static [RouteParam],
-    entry: RouteHandler,
+    params: &'static [RouteParam],
+    handler: RouteHandler,
 ) -> Route {
-    // Its clients send JSON as whatever their library says; see `AcceptedBody::Anything` for what holds instead.
-    Route {
-        method,
-        path,
-        doc,
-        params: inputs,
-        takes: AcceptedBody::Anything,
-        answers: JSON_UTF8,
-        handler: entry,
-    }
+    // Its clients send JSON with any content type; see `AcceptedBody::Anything` for what is checked
+    // instead.
+    Route { method, path, doc, params, takes: AcceptedBody::Anything, answers: JSON_UTF8, handler }
 }
 
 const CAPTURE: &[RouteParam] = &[
@@ -100,7 +93,7 @@ const CAPTURE: &[RouteParam] = &[
     },
 ];
 
-/// Its rows of the one table.
+/// Its routes.
 pub(crate) const ROUTES: [Route; 10] = [
     route(
         Method::GET,
@@ -133,7 +126,7 @@ pub(crate) const ROUTES: [Route; 10] = [
     route(
         Method::POST,
         "/doors/agentmux/send",
-        "UpgradeSlot a text to a session's agent.",
+        "Hand a text to a session's agent.",
         &[],
         RouteHandler::Grant(|call| Box::pin(http::send(call))),
     ),

@@ -1,11 +1,11 @@
-//! What is told of a session: computed from its pane, kept nowhere. Pure.
+//! A session as its clients see it: computed from its pane, stored nowhere. Pure.
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use paned_model::{AgentInfo, AgentState, PaneStatus, Time};
 use serde::{Deserialize, Serialize};
 
-/// A session: the part of its pane that this door speaks of.
+/// A session: the part of its pane that agentmux shows.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct AgentmuxSession {
@@ -14,14 +14,14 @@ pub(super) struct AgentmuxSession {
     status: PaneStatus,
     exit_code: Option<u8>,
     pub(super) created_at: Time,
-    /// Whether it is to be left alone.
+    /// Whether cleanup must not close it.
     #[serde(default)]
     pub(super) persist: bool,
     #[serde(default)]
     pub(super) agent: Option<AgentInfo>,
 }
 
-/// A session as its clients see it.
+/// A session in a list.
 #[derive(Debug, PartialEq, Eq, Serialize)]
 pub(super) struct AgentmuxSessionSummary {
     name: String,
@@ -30,7 +30,7 @@ pub(super) struct AgentmuxSessionSummary {
     target: String,
 }
 
-/// The same with how it is, as `/health` tells it.
+/// The same with its health, as `/health` shows it.
 #[derive(Debug, PartialEq, Eq, Serialize)]
 pub(super) struct AgentmuxSessionHealth {
     #[serde(flatten)]
@@ -41,7 +41,7 @@ pub(super) struct AgentmuxSessionHealth {
     activity: Option<AgentmuxActivity>,
 }
 
-/// What is known of the active session.
+/// The activity of the active session.
 #[derive(Debug, PartialEq, Eq, Serialize)]
 pub(super) struct AgentmuxActivity {
     pub(super) idle: bool,
@@ -49,17 +49,17 @@ pub(super) struct AgentmuxActivity {
 }
 
 impl AgentmuxSession {
-    /// What names it: a session's first window and pane, which are all it has.
+    /// Its tmux-style target: a session has only its first window and pane.
     pub(super) fn target(&self) -> String {
         format!("{}:0.0", self.name)
     }
 
-    /// Whether its program is there.
+    /// Whether its program is running.
     pub(super) fn is_alive(&self) -> bool {
         matches!(self.status, PaneStatus::Starting | PaneStatus::Running)
     }
 
-    /// Whether its agent takes a prompt. What cannot be told is not idle.
+    /// Whether its agent takes a prompt. An unknown state is not idle.
     pub(super) fn is_idle(&self) -> bool {
         self.is_alive() && self.state().takes_prompts()
     }
@@ -82,7 +82,7 @@ impl AgentmuxSession {
         }
     }
 
-    /// With what is known of it; only the active one is looked at closely.
+    /// Its health; with activity only if it is the active one.
     pub(super) fn health(&self, zone: &TimeZone, is_active: bool) -> AgentmuxSessionHealth {
         AgentmuxSessionHealth {
             summary: self.summary(zone),
@@ -102,24 +102,24 @@ impl AgentmuxSession {
     }
 }
 
-/// A moment by the clock on this wall.
+/// A time in this time zone.
 fn format_time(time: Time, zone: &TimeZone) -> String {
     let millis = i64::try_from(time.0).unwrap_or(i64::MAX);
-    let moment = Timestamp::from_millisecond(millis).unwrap_or(Timestamp::MAX);
-    moment.to_zoned(zone.clone()).strftime("%Y-%m-%d %H:%M:%S").to_string()
+    let timestamp = Timestamp::from_millisecond(millis).unwrap_or(Timestamp::MAX);
+    timestamp.to_zoned(zone.clone()).strftime("%Y-%m-%d %H:%M:%S").to_string()
 }
 
-/// A name for a new session: when it is made, and six digits that nobody else has.
+/// A name for a new session: prefix, time, and six random hex digits.
 pub(super) fn fresh_name(prefix: &str, now: Time, zone: &TimeZone, random: u32) -> String {
     let millis = i64::try_from(now.0).unwrap_or(i64::MAX);
-    let moment = Timestamp::from_millisecond(millis).unwrap_or(Timestamp::MAX);
-    let moment = moment.to_zoned(zone.clone()).strftime("%Y%m%d_%H%M%S").to_string();
-    let is_ours = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
+    let time = Timestamp::from_millisecond(millis).unwrap_or(Timestamp::MAX);
+    let time = time.to_zoned(zone.clone()).strftime("%Y%m%d_%H%M%S").to_string();
+    let is_allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
     let prefix: String =
-        prefix.chars().map(|c| if is_ours(c) { c } else { '-' }).take(40).collect();
+        prefix.chars().map(|c| if is_allowed(c) { c } else { '-' }).take(40).collect();
     let prefix = prefix.trim_start_matches(['.', '_', '-']);
     let prefix = if prefix.is_empty() { super::NAME } else { prefix };
-    format!("{prefix}-{moment}-{:06x}", random & 0xff_ffff)
+    format!("{prefix}-{time}-{:06x}", random & 0xff_ffff)
 }
 
 #[cfg(test)]
@@ -169,28 +169,28 @@ mod tests {
 
     #[test]
     fn health_says_more_of_the_active_one_only() {
-        let known = |change: Value, is_active| {
+        let health = |change: Value, is_active| {
             serde_json::to_value(session(change).health(&TimeZone::UTC, is_active)).unwrap()
         };
-        let told = json!({
+        let summary = json!({
             "name": "a", "status": "active", "created_at": "2026-01-02 03:04:05", "target": "a:0.0",
         });
-        assert_eq!(known(json!({}), false), told);
-        let mut active = told.clone();
+        assert_eq!(health(json!({}), false), summary);
+        let mut active = summary.clone();
         active["idle"] = json!(true);
         active["ctx_percent"] = json!(12);
-        assert_eq!(known(json!({}), true), active);
+        assert_eq!(health(json!({}), true), active);
         active["ctx_percent"] = Value::Null;
-        assert_eq!(known(json!({ "agent.contextPercent": null }), true), active);
-        let gone = known(json!({ "status": "exited", "exitCode": 0 }), true);
+        assert_eq!(health(json!({ "agent.contextPercent": null }), true), active);
+        let gone = health(json!({ "status": "exited", "exitCode": 0 }), true);
         assert_eq!((&gone["tmux_exists"], gone.get("idle")), (&json!(false), None));
     }
 
     #[test]
     fn moments_are_those_of_the_place() {
         let zone = TimeZone::fixed(jiff::tz::offset(2));
-        let told = session(json!({ "createdAt": "2026-01-02T23:04:05.678Z" })).summary(&zone);
-        assert_eq!(told.created_at, "2026-01-03 01:04:05");
+        let summary = session(json!({ "createdAt": "2026-01-02T23:04:05.678Z" })).summary(&zone);
+        assert_eq!(summary.created_at, "2026-01-03 01:04:05");
         let name = fresh_name("agentmux", Time(1_767_395_045_678), &zone, 0xabc);
         assert_eq!(name, "agentmux-20260103_010405-000abc");
     }

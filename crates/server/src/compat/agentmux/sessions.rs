@@ -1,4 +1,4 @@
-//! What can be done with sessions, by actions of the kernel. A pane without our tag is no session.
+//! Operations on sessions, by actions of the kernel. Only a pane with our tag is a session.
 
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::sync::Arc;
@@ -20,20 +20,20 @@ use crate::state::ServerState;
 
 /// How many sessions there may be at once.
 pub(super) const MAX_SESSIONS: usize = 10;
-/// How long to wait between two presses of a key, so that none is taken for a paste.
+/// How long to wait between two key presses, so that the program does not take them for a paste.
 const KEY_INTERVAL: Duration = Duration::from_millis(80);
-/// What an agent does once it has come up, or never will.
+/// The states of an agent that has started, or never will.
 const SETTLED_STATES: [AgentState; 3] = [AgentState::Ready, AgentState::Error, AgentState::Exited];
-/// The profile of an agent that nobody knows.
+/// The profile of an agent without a profile of its own.
 const FALLBACK_PROFILE: &str = "claude";
 
-/// The sessions that somebody may see.
+/// The sessions that a caller may see.
 pub(super) struct AgentmuxSessions {
     pub(super) shared: Arc<ServerState>,
     caller: Caller,
 }
 
-/// What became of a text.
+/// The outcome of a delivery.
 #[derive(Deserialize)]
 struct AgentmuxDeliveryReply {
     outcome: Delivery,
@@ -81,13 +81,13 @@ impl AgentmuxSessions {
     /// The active one.
     ///
     /// # Errors
-    /// When there is none, in words that clients know.
+    /// If there is none, with the text that clients know.
     pub(super) async fn require_active(&self) -> Result<AgentmuxSession, Refusal> {
         self.active().await?.ok_or_else(|| Refusal::not_found("no active session"))
     }
 
-    /// The session that a target names, and the active one when none is named; with the target as it is
-    /// told to clients.
+    /// The session that a target names, or the active one without a target; with the target as
+    /// clients see it.
     pub(super) async fn resolve(
         &self,
         target: Option<&str>,
@@ -112,10 +112,10 @@ impl AgentmuxSessions {
         self.act("pane:get", json!({ "paneId": name })).await
     }
 
-    /// Hands a text to a session's agent, whatever that is doing; answers what became of it.
+    /// Sends a text to a session's agent, even if that is busy. Returns the outcome.
     ///
     /// # Errors
-    /// When it was not handed over, or may not have been: nothing is lost in silence.
+    /// If it was not delivered, or may not have been: nothing is lost silently.
     pub(super) async fn send(
         &self,
         session: &AgentmuxSession,
@@ -142,7 +142,7 @@ impl AgentmuxSessions {
         }
     }
 
-    /// Presses a key so often.
+    /// Presses a key `repeat` times.
     pub(super) async fn press(
         &self,
         session: &AgentmuxSession,
@@ -178,12 +178,13 @@ impl AgentmuxSessions {
         Ok(history[..shown].iter().map(|row| format!("{row}\n")).collect())
     }
 
-    /// Waits for the right to make a session: whoever has it counts, and nobody else makes one meanwhile.
+    /// Waits for the permit to create a session. Its holder can count sessions, as no other request
+    /// creates one meanwhile.
     pub(super) async fn spawn_permit(&self) -> Result<SemaphorePermit<'_>, Refusal> {
         self.shared.agentmux_spawn_lock.acquire().await.map_err(Refusal::internal)
     }
 
-    /// A name that no session has had.
+    /// A name for a new session, unique by its random digits.
     fn new_name(&self) -> String {
         let now = (self.shared.kernel.setup().now)();
         // As random as a hash map's seed.
@@ -191,18 +192,18 @@ impl AgentmuxSessions {
         fresh_name(&self.shared.agentmux.prefix, now, &TimeZone::system(), random)
     }
 
-    /// Starts an agent in a new session. Nobody waits until it is ready.
+    /// Starts an agent in a new session, without waiting until it is ready.
     pub(super) async fn start(&self) -> Result<AgentmuxSession, Refusal> {
-        let rules = &self.shared.agentmux;
+        let config = &self.shared.agentmux;
         let profile = self.profile().await?;
-        // This one's old command never asked.
-        let is_free = profile == "codex" && rules.argv.is_none();
+        // agentmux's own command for codex never asked for permission.
+        let is_auto = profile == "codex" && config.argv.is_none();
         let agent = json!({
             "id": self.new_name(),
             "profile": profile,
-            "argv": rules.argv,
-            "cwd": rules.workdir,
-            "permissions": is_free.then_some("auto"),
+            "argv": config.argv,
+            "cwd": config.workdir,
+            "permissions": is_auto.then_some("auto"),
             "trust": true,
             "tags": [NAME],
             "waitReady": false,
@@ -210,36 +211,36 @@ impl AgentmuxSessions {
         self.act("agent:create", agent).await
     }
 
-    /// Waits until a session's agent takes a prompt; whether it does. Questions at its start were answered for it
-    /// where its profile allows that; any other is a person's.
+    /// Waits until a session's agent takes a prompt. Returns whether it does. Questions at startup
+    /// are answered automatically where its profile allows that; any other is left to a person.
     pub(super) async fn wait_ready(&self, name: &str) -> Result<bool, Refusal> {
-        let end = Instant::now() + self.shared.agentmux.ready_timeout;
-        Ok(self.wait(name, &SETTLED_STATES, end).await?.state.takes_prompts())
+        let deadline = Instant::now() + self.shared.agentmux.ready_timeout;
+        Ok(self.wait(name, &SETTLED_STATES, deadline).await?.state.takes_prompts())
     }
 
-    /// Waits until a session's agent does one of these; answers what it does then.
+    /// Waits until a session's agent is in one of these states.
     async fn wait(
         &self,
         name: &str,
         states: &[AgentState],
-        end: Instant,
+        deadline: Instant,
     ) -> Result<AgentInfo, Refusal> {
-        let left = end.saturating_duration_since(Instant::now()).as_millis() as u64;
+        let left = deadline.saturating_duration_since(Instant::now()).as_millis() as u64;
         let wait = json!({ "paneId": name, "state": states, "timeoutMs": left });
         let AgentmuxWaitReply { agent } = self.act("agent:wait", wait).await?;
         Ok(agent)
     }
 
-    /// Replaces a session by a fresh one that is ready; answers that one's name.
+    /// Replaces a session by a fresh one that is ready. Returns the new name.
     pub(super) async fn replace(&self, old: &AgentmuxSession) -> Result<String, Refusal> {
-        let patience = self.shared.agentmux.ready_timeout.as_millis() as u64;
+        let timeout_ms = self.shared.agentmux.ready_timeout.as_millis() as u64;
         let restart =
-            json!({ "paneId": old.name, "newId": self.new_name(), "timeoutMs": patience });
+            json!({ "paneId": old.name, "newId": self.new_name(), "timeoutMs": timeout_ms });
         let AgentmuxRestartReply { new } = self.act("agent:restart", restart).await?;
         Ok(new.name)
     }
 
-    /// Ends a session and forgets it. One that is gone already is no error.
+    /// Ends a session and removes it. It is not an error if it is gone already.
     pub(super) async fn close(&self, name: &str) -> Result<(), Refusal> {
         match self.act::<IgnoredAny>("pane:close", json!({ "paneId": name })).await {
             Ok(_) => Ok(()),
@@ -248,13 +249,13 @@ impl AgentmuxSessions {
         }
     }
 
-    /// Closes every session but the active one that has ended or takes a prompt; answers their names.
+    /// Closes all sessions that have ended or are idle, except the active one. Returns their names.
     pub(super) async fn clean_up(&self) -> Result<Vec<String>, Refusal> {
         let mut others = self.list().await?;
         others.pop();
         let mut closed = Vec::new();
         for session in others {
-            // Another look right before: it may have been given something to do since the list was made.
+            // Checked again right before: it may have become busy since the list was made.
             if self.may_close(&session).await? {
                 self.close(&session.name).await?;
                 closed.push(session.name);
@@ -280,7 +281,7 @@ impl AgentmuxSessions {
         }
         tracing::warn!(
             agent = wanted,
-            "no profile has this name; {FALLBACK_PROFILE} is taken instead"
+            "no profile has this name; using {FALLBACK_PROFILE} instead"
         );
         Ok(FALLBACK_PROFILE.to_owned())
     }

@@ -1,39 +1,40 @@
-//! Bytes that come in pieces, as text: a character that is cut in two is told when it is whole. Pure.
+//! Decodes UTF-8 that arrives in chunks: a character that is split between two chunks is returned
+//! when it is complete. Pure.
 
-/// What was seen of a character that is not whole yet.
+/// Holds the bytes of an incomplete character.
 #[derive(Default)]
 pub(super) struct Utf8Decoder {
     tail: Vec<u8>,
 }
 
 impl Utf8Decoder {
-    /// What is left at the end, where no character becomes whole any more.
+    /// The rest at the end of the stream; an incomplete character is replaced.
     pub(super) fn finish(&mut self) -> String {
         let text = String::from_utf8_lossy(&self.tail).into_owned();
         self.tail.clear();
         text
     }
 
-    /// Forgets what was seen of a character, as what follows does not belong to it; answers how many bytes that were.
+    /// Drops an incomplete character before a gap. Returns how many bytes it had.
     pub(super) fn reset(&mut self) -> usize {
         self.tail.drain(..).count()
     }
 
-    /// The text so far; what is no UTF-8 is replaced.
+    /// The text of all complete characters; invalid bytes are replaced.
     pub(super) fn feed(&mut self, bytes: &[u8]) -> String {
         self.tail.extend_from_slice(bytes);
-        let whole = self.tail.len() - cut(&self.tail);
-        let text = String::from_utf8_lossy(&self.tail[..whole]).into_owned();
-        self.tail.drain(..whole);
+        let complete = self.tail.len() - incomplete_len(&self.tail);
+        let text = String::from_utf8_lossy(&self.tail[..complete]).into_owned();
+        self.tail.drain(..complete);
         text
     }
 }
 
-/// How many bytes at the end are the start of a character that may still become whole.
-fn cut(bytes: &[u8]) -> usize {
+/// How many bytes at the end are the start of a character that may still be completed.
+fn incomplete_len(bytes: &[u8]) -> usize {
     let last = bytes.utf8_chunks().last();
     let invalid = last.map_or(&[][..], |chunk| chunk.invalid());
-    // What is wrong in its middle is replaced at once; what only stops at the end is waited for.
+    // An invalid sequence is replaced at once; one that is only cut off at the end may continue.
     let is_open = std::str::from_utf8(invalid).is_err_and(|error| error.error_len().is_none());
     if is_open { invalid.len() } else { 0 }
 }
@@ -45,8 +46,8 @@ mod tests {
     #[track_caller]
     fn check(pieces: &[&[u8]], expect: &[&str]) {
         let mut decoder = Utf8Decoder::default();
-        let told: Vec<String> = pieces.iter().map(|piece| decoder.feed(piece)).collect();
-        assert_eq!(told, expect);
+        let texts: Vec<String> = pieces.iter().map(|piece| decoder.feed(piece)).collect();
+        assert_eq!(texts, expect);
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! `/health`: how the server is, in opencode-pty's words.
+//! `/health`: the server's status in opencode-pty's format.
 
 use std::time::Instant;
 
@@ -35,7 +35,7 @@ struct PtyCompatSocketCount {
     connections: u64,
 }
 
-/// Bytes. There is no other heap than what is resident.
+/// Bytes. There are no figures of a heap, so these are the resident size.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct PtyCompatMemory {
@@ -44,12 +44,12 @@ struct PtyCompatMemory {
     heap_total: u64,
 }
 
-/// Shows it.
+/// Answers with the server's status.
 pub(super) async fn show(call: Call) -> HandlerResult {
     let began = Instant::now();
     let status = health::status(&call.shared, &call.caller).await?;
     let all = sessions(&call).list().await?;
-    // What is counted over all callers is for grants over all panes.
+    // Only grants over all panes see what is counted over all callers.
     let is_wide = call.caller.reaches_all();
     let rss = process::resident_bytes().unwrap_or_default();
     json_of(&PtyCompatHealth {

@@ -1,14 +1,14 @@
-//! A session as opencode-pty's clients see it: computed from its pane, kept nowhere.
+//! A session as opencode-pty's clients see it: computed from its pane, stored nowhere.
 
 use paned_model::{PaneInfo, PaneStatus, Time};
 use serde::Serialize;
 use serde_json::Value;
 
-/// Where the pane's meta has what only this door asks about.
+/// Meta key of the description. These keys are for opencode-pty only.
 pub(super) const DESCRIPTION: &str = "opencode.description";
-/// Whether its end is told.
+/// Meta key: whether the client wants to be notified of the exit.
 pub(super) const NOTIFY: &str = "opencode.notifyOnExit";
-/// After how many seconds it is ended.
+/// Meta key: the time-out in seconds.
 pub(super) const TIMEOUT: &str = "opencode.timeoutSeconds";
 
 /// A session.
@@ -38,19 +38,19 @@ pub(super) struct PtyCompatInfo {
 }
 
 impl PtyCompatInfo {
-    /// Its name.
+    /// Its id.
     pub(super) fn id(&self) -> &str {
         &self.id
     }
 
-    /// Whether its program may still be there.
+    /// Whether its program may still be running.
     pub(super) fn is_active(&self) -> bool {
         matches!(self.status, "running" | "killing")
     }
 }
 
 impl PtyCompatInfo {
-    /// A session, of whose last line it is known whether it has not ended yet: that counts too.
+    /// A session. With `is_inside_line`, its last line has no end yet and is counted too.
     pub(super) fn new(pane: PaneInfo, is_inside_line: bool) -> Self {
         let meta = |key: &str| pane.meta.get(key);
         let description = meta(DESCRIPTION).and_then(Value::as_str).map(str::to_owned);
@@ -80,7 +80,7 @@ impl PtyCompatInfo {
 fn status_word(status: PaneStatus) -> &'static str {
     match status {
         PaneStatus::Starting | PaneStatus::Running => "running",
-        // How a lost one ended is not known, and no code is claimed.
+        // How a lost pane's program ended is unknown, so no exit code is reported.
         PaneStatus::Exited | PaneStatus::Lost => "exited",
         PaneStatus::Killed => "killed",
     }

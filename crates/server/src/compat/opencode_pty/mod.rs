@@ -1,15 +1,16 @@
-//! The door for clients of opencode-pty: its REST, its WebSocket, its health, its texts.
+//! The compat API for clients of opencode-pty: its REST API, WebSocket, health and error texts.
 //!
 //! | file | idea |
 //! |---|---|
-//! | `info`, `spawn`, `health` | what is told of a session, how one is asked for, how the server is |
-//! | `sessions` | what can be done with sessions, by actions of the kernel |
-//! | `rest`, `socket` | the two ways in |
-//! | `sockets` | all sockets, and the wait until they have told something |
+//! | `info`, `spawn`, `health` | a session as clients see it, a spawn request, the server's status
+//! |
+//! | `sessions` | operations on sessions, by actions of the kernel |
+//! | `rest`, `socket` | the two transports |
+//! | `sockets` | all open sockets, and the wait until they have flushed |
 //! | `plain_text`, `decode` | terminal bytes as text |
 //!
-//! A session is a pane with our tag. There is no second store: what the kernel does not know of a session is in
-//! the pane's meta.
+//! A session is a pane with our tag. There is no second store: what the kernel has no field for is
+//! in the pane's meta.
 
 mod decode;
 mod health;
@@ -29,9 +30,9 @@ pub(crate) use sockets::PtyCompatSockets;
 use crate::reply::JSON;
 use crate::routes::{ParamLocation, Route, RouteHandler, RouteParam};
 
-/// The door's name, which is also the tag of its panes.
+/// The name of this API, which is also the tag of its panes.
 pub(crate) const NAME: &str = "opencode-pty";
-/// What the paths of its routes begin with.
+/// The prefix of its paths.
 pub(crate) const PREFIX: &str = "/doors/opencode-pty";
 
 const HTML: &str = "text/html; charset=utf-8";
@@ -42,21 +43,13 @@ const fn route(
     method: Method,
     path: &'static str,
     doc: &'static str,
-    inputs: &'static [RouteParam],
-    entry: RouteHandler,
+    params: &'static [RouteParam],
+    handler: RouteHandler,
 ) -> Route {
-    Route {
-        method,
-        path,
-        doc,
-        params: inputs,
-        takes: AcceptedBody::Json,
-        answers: JSON,
-        handler: entry,
-    }
+    Route { method, path, doc, params, takes: AcceptedBody::Json, answers: JSON, handler }
 }
 
-/// Its rows of the one table.
+/// Its routes.
 pub(crate) const ROUTES: [Route; 12] = [
     route(
         Method::GET,

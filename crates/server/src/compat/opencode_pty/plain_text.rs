@@ -1,4 +1,4 @@
-//! Terminal text without its escape sequences. Carriage returns stay. Pure.
+//! Strips escape sequences from terminal text. Carriage returns stay. Pure.
 
 use std::iter::Peekable;
 use std::str::Chars;
@@ -8,7 +8,7 @@ const BEL: char = '\x07';
 const CAN: char = '\x18';
 const SUB: char = '\x1a';
 const ST: char = '\u{9c}';
-/// What ends a string.
+/// What ends a control string.
 const ENDS: [char; 7] = [BEL, CAN, SUB, ESC, ST, '\r', '\n'];
 
 /// The text without escape sequences.
@@ -25,25 +25,25 @@ pub(super) fn strip(text: &str) -> String {
     out
 }
 
-/// Passes over what follows an escape.
+/// Skips what follows an escape.
 fn escape(rest: &mut Peekable<Chars<'_>>) {
     match rest.next() {
         Some('[') => control(rest),
         Some(']' | 'P' | 'X' | '^' | '_') => string(rest),
-        // Intermediates and a final, as in `ESC ( B`.
+        // Intermediates and a final byte, as in `ESC ( B`.
         Some(' '..='/') => while rest.next().is_some_and(|c| (' '..='/').contains(&c)) {},
         Some(_) | None => {}
     }
 }
 
-/// Passes over a control sequence: parameters, intermediates, a final.
+/// Skips a control sequence: parameters, intermediates, a final byte.
 fn control(rest: &mut Peekable<Chars<'_>>) {
     while rest.next_if(|c| (' '..='?').contains(c)).is_some() {}
     rest.next_if(|c| ('@'..='~').contains(c));
 }
 
-/// Passes over a string up to its terminator. One that has none ends with its line, or where another sequence begins:
-/// what comes after that is no part of it.
+/// Skips a control string up to its terminator. One without a terminator ends with its line, or
+/// where another sequence begins.
 fn string(rest: &mut Peekable<Chars<'_>>) {
     while rest.next_if(|c| !ENDS.contains(c)).is_some() {}
     match rest.peek() {

@@ -1,4 +1,4 @@
-//! `/api/sessions` and the page: requests in, opencode-pty's answers and texts out.
+//! `/api/sessions` and the index page.
 
 use axum::http::StatusCode;
 use axum::http::header::{CONTENT_SECURITY_POLICY, X_FRAME_OPTIONS};
@@ -15,46 +15,46 @@ use crate::call::Call;
 use crate::reply::{self, HandlerResult, Rejection};
 
 const TEXT: &str = "text/plain; charset=utf-8";
-/// What the door shows to a browser: where it is, and nothing that runs.
+/// The page for a browser: static, without scripts.
 const PAGE: &str = "<!doctype html><title>opencode-pty</title><p>This is paned's door for clients of \
                     opencode-pty: <code>/api/sessions</code>, <code>/ws</code>, <code>/health</code>.";
 
-/// Shows all sessions.
+/// Lists all sessions.
 pub(super) async fn list(call: Call) -> HandlerResult {
     json_of(&sessions(&call).list().await?)
 }
 
-/// Starts one.
+/// Starts a session.
 pub(super) async fn create(mut call: Call) -> HandlerResult {
     let spawn = PtyCompatSpawn::read(body(&mut call).await?)?.titled_by_description();
     json_of(&sessions(&call).spawn(&fresh_id(), spawn).await?)
 }
 
-/// Ends and forgets all.
+/// Ends and removes all sessions.
 pub(super) async fn clear(call: Call) -> HandlerResult {
     success_or(sessions(&call).clear().await, "Failed to kill session")
 }
 
-/// Shows one.
+/// Shows a session.
 pub(super) async fn get(call: Call) -> HandlerResult {
     let id = call.name()?;
     let sessions = sessions(&call);
     json_of(&sessions.info(sessions.get(&id).await?))
 }
 
-/// Ends one.
+/// Ends a session's program.
 pub(super) async fn kill(call: Call) -> HandlerResult {
     let id = call.name()?;
     success_or(sessions(&call).kill(&id).await, "Failed to kill session")
 }
 
-/// Ends and forgets one.
+/// Ends a session's program and removes the session.
 pub(super) async fn cleanup(call: Call) -> HandlerResult {
     let id = call.name()?;
     success_or(sessions(&call).close(&id).await, "Failed to kill session")
 }
 
-/// Types into one.
+/// Types into a session.
 pub(super) async fn input(mut call: Call) -> HandlerResult {
     let id = call.name()?;
     let body = body(&mut call).await?;
@@ -64,14 +64,14 @@ pub(super) async fn input(mut call: Call) -> HandlerResult {
     success_or(sessions(&call).write(&id, data).await, "Failed to write to session")
 }
 
-/// Shows what one printed, with its length as JavaScript counts it.
+/// A session's output, with its length in UTF-16 units, as JavaScript counts it.
 pub(super) async fn raw(call: Call) -> HandlerResult {
     let id = call.name()?;
     let raw = sessions(&call).output(&id).await?;
     json_of(&json!({ "raw": raw, "byteLength": raw.encode_utf16().count() }))
 }
 
-/// Shows what one printed without escape sequences, with its length in bytes.
+/// A session's output without escape sequences, with its length in bytes.
 pub(super) async fn plain(call: Call) -> HandlerResult {
     let id = call.name()?;
     let plain = strip(&sessions(&call).output(&id).await?);
@@ -84,12 +84,12 @@ pub(super) async fn page(_: Call) -> HandlerResult {
     Ok((headers, reply::text(HTML, PAGE)).into_response())
 }
 
-/// The sessions of whoever calls.
+/// The caller's sessions.
 pub(super) fn sessions(call: &Call) -> PtyCompatSessions {
     PtyCompatSessions { shared: call.shared.clone(), caller: call.caller.clone() }
 }
 
-/// A value as the answer.
+/// A value as a JSON response.
 pub(super) fn json_of(value: &impl Serialize) -> HandlerResult {
     Ok(reply::json(serde_json::to_vec(value).map_err(Refusal::internal)?))
 }
@@ -100,7 +100,7 @@ async fn body(call: &mut Call) -> Result<Value, Rejection> {
     Ok(read.map_err(|_| Refusal::invalid("Invalid JSON in request body"))?)
 }
 
-/// Success, or the text that clients know with the status that they expect.
+/// Success, or the error text and status that clients expect.
 fn success_or(done: Result<(), Refusal>, text: &str) -> HandlerResult {
     match done {
         Ok(()) => json_of(&json!({ "success": true })),
@@ -114,7 +114,7 @@ fn success_or(done: Result<(), Refusal>, text: &str) -> HandlerResult {
     }
 }
 
-/// The answer to a request that does not become a socket: a text, as clients know it.
+/// The plain-text response to a request that is not upgraded, as clients expect it.
 pub(super) fn no_socket(status: StatusCode, sentence: &str) -> Response {
     (status, reply::text(TEXT, sentence.to_owned())).into_response()
 }

@@ -1,4 +1,4 @@
-//! What can be done with sessions, by actions of the kernel. A pane without our tag is no session.
+//! Operations on sessions, by actions of the kernel. Only a pane with our tag is a session.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ use crate::state::ServerState;
 /// How many bytes are read at once.
 const CHUNK_BYTES: usize = 64 << 10;
 
-/// The sessions that somebody may see.
+/// The sessions that a caller may see.
 #[derive(Clone)]
 pub(super) struct PtyCompatSessions {
     pub(super) shared: Arc<ServerState>,
@@ -39,7 +39,7 @@ impl PtyCompatSessions {
     /// One of them.
     ///
     /// # Errors
-    /// When there is none, also where the name can be nobody's.
+    /// If there is none, also if the id is not a valid pane id.
     pub(super) async fn get(&self, id: &str) -> Result<PaneInfo, Refusal> {
         let none = || Refusal::not_found("Session not found");
         match self.act::<PaneInfo>("pane:get", json!({ "paneId": id })).await {
@@ -50,27 +50,29 @@ impl PtyCompatSessions {
         }
     }
 
-    /// Makes sure that this is a session, and says how it is. To type into one or to end one needs no right to see it,
-    /// so we look ourselves; whether it may be done, the action says.
+    /// Checks that this is a session, and returns its status. Typing into one or ending one does
+    /// not need the right to read it, so the lookup runs as the owner; the action itself authorizes
+    /// the caller.
     ///
     /// # Errors
-    /// When there is none, or the caller does not reach it: a caller over some panes is told the same in both cases.
+    /// If there is none, or it is out of the caller's reach: a caller whose grant covers only some
+    /// panes gets the same error in both cases.
     async fn check(&self, id: &str) -> Result<PaneStatus, Refusal> {
         if let Ok(pane) = id.parse() {
             self.shared.kernel.check_reach(&pane, &self.caller)?;
         }
-        let ours = Self { caller: self.shared.kernel.owner(None), ..self.clone() };
-        ours.get(id).await.map(|pane| pane.status)
+        let as_owner = Self { caller: self.shared.kernel.owner(None), ..self.clone() };
+        as_owner.get(id).await.map(|pane| pane.status)
     }
 
     /// A session as its clients see it.
     pub(super) fn info(&self, pane: PaneInfo) -> PtyCompatInfo {
-        // The first that is not there yet: nothing is waited for or read but the last byte.
-        let printed = self.reader(&pane, pane.bytes).ok();
-        PtyCompatInfo::new(pane, printed.is_some_and(|printed| printed.is_inside_line()))
+        // A reader at the end of the output: it waits for nothing and reads only the last byte.
+        let reader = self.reader(&pane, pane.bytes).ok();
+        PtyCompatInfo::new(pane, reader.is_some_and(|reader| reader.is_inside_line()))
     }
 
-    /// Starts one under this id.
+    /// Starts a session with this id.
     pub(super) async fn spawn(
         &self,
         id: &PaneId,
@@ -83,7 +85,8 @@ impl PtyCompatSessions {
         })
     }
 
-    /// Ends one; it is an error when something of it lives on. Every socket has told of it then.
+    /// Ends a session's program, and waits until all sockets have reported it. It is an error if
+    /// one of its processes survives.
     pub(super) async fn kill(&self, id: &str) -> Result<(), Refusal> {
         self.check(id).await?;
         let killed: PtyCompatKillReply = self.act("pane:kill", json!({ "paneId": id })).await?;
@@ -94,11 +97,11 @@ impl PtyCompatSessions {
         Err(Refusal::new(Code::Busy, "some of its processes could not be ended"))
     }
 
-    /// Ends and forgets one, one after the other: every socket has told of its end before it is forgotten, and of that
-    /// before it is answered.
+    /// Ends a session's program, then removes the session. All sockets have reported the exit
+    /// before the removal, and the removal before this returns.
     pub(super) async fn close(&self, id: &str) -> Result<(), Refusal> {
         if self.check(id).await?.is_live() {
-            // If that does not work, the next will say so.
+            // If this fails, `pane:close` will report it.
             let _ = self.kill(id).await;
         }
         self.act::<IgnoredAny>("pane:close", json!({ "paneId": id })).await?;
@@ -106,7 +109,7 @@ impl PtyCompatSessions {
         Ok(())
     }
 
-    /// Ends and forgets all of them, at once.
+    /// Ends and removes all of them, concurrently.
     pub(super) async fn clear(&self) -> Result<(), Refusal> {
         let panes: Vec<PaneInfo> = self.act("pane:list", json!({ "tag": NAME })).await?;
         let closing = panes.iter().map(|pane| self.close(pane.id.as_str()));
@@ -115,7 +118,7 @@ impl PtyCompatSessions {
         refusals.find(|refusal| !gone(refusal)).map_or(Ok(()), Err)
     }
 
-    /// Types into one; to one that has ended nothing happens.
+    /// Types into a session. It is not an error if its program has ended.
     pub(super) async fn write(&self, id: &str, data: &str) -> Result<(), Refusal> {
         self.check(id).await?;
         let params = json!({ "paneId": id, "text": data });
@@ -126,25 +129,26 @@ impl PtyCompatSessions {
         }
     }
 
-    /// All that is kept of what one printed; what is no UTF-8 is replaced.
+    /// All output of a session that is kept; invalid UTF-8 is replaced.
     pub(super) async fn output(&self, id: &str) -> Result<String, Refusal> {
         let pane = self.get(id).await?;
         let mut reader = self.reader(&pane, pane.dropped)?;
-        let (mut bytes, mut at) = (Vec::new(), pane.dropped);
-        while at < pane.bytes {
+        let mut bytes = Vec::new();
+        let mut offset = pane.dropped;
+        while offset < pane.bytes {
             match reader.next(CHUNK_BYTES).await? {
                 PaneOutputChunk::Bytes(from, piece) => {
-                    at = from.0 + piece.len() as u64;
+                    offset = from.0 + piece.len() as u64;
                     bytes.extend(piece);
                 }
-                PaneOutputChunk::Gap(_, to) => at = to.0,
+                PaneOutputChunk::Gap(_, to) => offset = to.0,
                 PaneOutputChunk::End => break,
             }
         }
         Ok(String::from_utf8_lossy(&bytes).into_owned())
     }
 
-    /// What one prints from an offset on.
+    /// A reader of a session's output from an offset on.
     pub(super) fn reader(&self, pane: &PaneInfo, from: u64) -> Result<PaneOutput, Refusal> {
         self.shared.kernel.output(&pane.id, Offset(from), &self.caller)
     }

@@ -1,7 +1,7 @@
-//! The sockets that are open, and how to wait until they have told what happened.
+//! The open sockets, and how to wait until they have sent all events so far.
 //!
-//! Whoever ends or forgets a session is answered once every socket was told of that, so that nobody hears of a session
-//! that another client has seen go.
+//! A request that ends or removes a session is answered once every socket has sent that, so that no
+//! client receives messages about a session that another client knows to be gone.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -11,15 +11,15 @@ use futures_util::future::join_all;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::timeout;
 
-/// How long a socket is waited for. One that is slower is told in the same order, later.
+/// How long to wait for the sockets. A slower one still sends everything in order, only later.
 const FLUSH_TIMEOUT: Duration = Duration::from_millis(500);
-/// How many may wait for one socket at once.
+/// How many requests may wait for one socket at once.
 const MAX_WAITERS: usize = 64;
 
-/// Somebody who waits. Dropped when everything before it was told.
+/// A request that waits for a flush. Dropped when everything before it was sent.
 pub(super) type FlushWaiter = oneshot::Sender<()>;
 
-/// The sockets that are open.
+/// The open sockets.
 #[derive(Default)]
 pub(crate) struct PtyCompatSockets(Mutex<PtyCompatSocketTable>);
 
@@ -29,7 +29,7 @@ struct PtyCompatSocketTable {
     open: BTreeMap<u64, mpsc::Sender<FlushWaiter>>,
 }
 
-/// A socket among those that are open, until it is dropped.
+/// The registration of an open socket; dropping it removes the socket.
 pub(super) struct PtyCompatRegistration {
     sockets: Arc<PtyCompatSockets>,
     number: u64,
@@ -37,25 +37,25 @@ pub(super) struct PtyCompatRegistration {
 }
 
 impl PtyCompatSockets {
-    /// Adds a socket.
+    /// Registers a socket.
     pub(super) fn register(self: &Arc<Self>) -> PtyCompatRegistration {
-        let (sender, marks) = mpsc::channel(MAX_WAITERS);
+        let (sender, waiters) = mpsc::channel(MAX_WAITERS);
         let mut table = self.lock();
         table.last += 1;
         let number = table.last;
         table.open.insert(number, sender);
         drop(table);
-        PtyCompatRegistration { sockets: self.clone(), number, waiters: marks }
+        PtyCompatRegistration { sockets: self.clone(), number, waiters }
     }
 
-    /// Waits until every socket has told what has happened by now.
+    /// Waits until every socket has sent all events so far, or the time-out passes.
     pub(super) async fn wait_flushed(&self) {
-        let ask = |socket: &mpsc::Sender<FlushWaiter>| {
-            let (mark, told) = oneshot::channel();
-            socket.try_send(mark).ok().map(|()| told)
+        let request_flush = |socket: &mpsc::Sender<FlushWaiter>| {
+            let (waiter, flushed) = oneshot::channel();
+            socket.try_send(waiter).ok().map(|()| flushed)
         };
-        let waits: Vec<_> = self.lock().open.values().filter_map(ask).collect();
-        // A mark that is dropped is the answer, and also what becomes of it where a socket ends.
+        let waits: Vec<_> = self.lock().open.values().filter_map(request_flush).collect();
+        // A dropped waiter is the signal; it is also dropped when its socket ends.
         let _ = timeout(FLUSH_TIMEOUT, join_all(waits)).await;
     }
 
@@ -65,7 +65,7 @@ impl PtyCompatSockets {
 }
 
 impl PtyCompatRegistration {
-    /// The next who waits. Dropping the future loses nothing.
+    /// The next waiter. Cancel-safe.
     pub(super) async fn next(&mut self) -> Option<FlushWaiter> {
         self.waiters.recv().await
     }
@@ -88,12 +88,12 @@ mod tests {
     async fn every_socket_is_waited_for_until_it_has_told() {
         let sockets = Arc::new(PtyCompatSockets::default());
         let (mut one, mut other) = (sockets.register(), sockets.register());
-        let mut told = Box::pin(sockets.wait_flushed());
-        assert!((&mut told).now_or_never().is_none());
+        let mut flushed = Box::pin(sockets.wait_flushed());
+        assert!((&mut flushed).now_or_never().is_none());
         drop(one.next().await);
-        assert!((&mut told).now_or_never().is_none());
+        assert!((&mut flushed).now_or_never().is_none());
         drop(other.next().await);
-        assert!((&mut told).now_or_never().is_some());
+        assert!((&mut flushed).now_or_never().is_some());
     }
 
     #[tokio::test(start_paused = true)]
@@ -101,10 +101,10 @@ mod tests {
         let sockets = Arc::new(PtyCompatSockets::default());
         sockets.wait_flushed().await;
         let gone = sockets.register();
-        let mut told = Box::pin(sockets.wait_flushed());
-        assert!((&mut told).now_or_never().is_none());
+        let mut flushed = Box::pin(sockets.wait_flushed());
+        assert!((&mut flushed).now_or_never().is_none());
         drop(gone);
-        assert!((&mut told).now_or_never().is_some());
+        assert!((&mut flushed).now_or_never().is_some());
         let _stuck = sockets.register();
         let began = Instant::now();
         sockets.wait_flushed().await;

@@ -1,4 +1,4 @@
-//! How a session is asked for, and what that is as parameters of `pane:new`.
+//! A request for a session, and its translation to parameters of `pane:new`.
 
 use std::collections::BTreeMap;
 use std::hash::{BuildHasher, Hasher, RandomState};
@@ -10,12 +10,12 @@ use serde_json::{Value, json};
 use super::NAME;
 use super::info::{DESCRIPTION, NOTIFY, TIMEOUT};
 
-/// What every session's terminal is like, as its clients draw it.
+/// The size of every session's terminal, as opencode-pty's clients draw it.
 const SIZE: Size = Size { cols: 120, rows: 40 };
 /// The longest title of a pane.
 const LONGEST_TITLE: usize = 256;
 
-/// A session that is asked for. What is not known is passed over, as upstream does.
+/// A request for a session. Unknown fields are ignored, as upstream does.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct PtyCompatSpawn {
@@ -33,26 +33,26 @@ pub(super) struct PtyCompatSpawn {
 }
 
 impl PtyCompatSpawn {
-    /// Reads a request; `null` is the same as nothing.
+    /// Parses a request; `null` counts as missing.
     ///
     /// # Errors
     /// With the text that clients know.
-    pub(super) fn read(mut asked: Value) -> Result<Self, Refusal> {
-        if let Some(fields) = asked.as_object_mut() {
+    pub(super) fn read(mut request: Value) -> Result<Self, Refusal> {
+        if let Some(fields) = request.as_object_mut() {
             fields.retain(|_, value| !value.is_null());
         }
-        if asked["command"].as_str().is_none_or(str::is_empty) {
+        if request["command"].as_str().is_none_or(str::is_empty) {
             return Err(Refusal::invalid("Command is required"));
         }
-        let counts = |seconds: &Value| seconds.as_u64().is_some_and(|n| n != 0 && n < 1 << 32);
-        if asked.get("timeoutSeconds").is_some_and(|seconds| !counts(seconds)) {
+        let is_valid = |seconds: &Value| seconds.as_u64().is_some_and(|n| n != 0 && n < 1 << 32);
+        if request.get("timeoutSeconds").is_some_and(|seconds| !is_valid(seconds)) {
             let sentence = "timeoutSeconds must be a positive integer in seconds";
             return Err(Refusal::invalid(sentence));
         }
-        serde_json::from_value(asked).map_err(|error| spawn_failed(&error.to_string()))
+        serde_json::from_value(request).map_err(|error| spawn_failed(&error.to_string()))
     }
 
-    /// Over REST the description is the title where there is none.
+    /// Uses the description as the title if there is none. Only the REST API does that.
     pub(super) fn titled_by_description(mut self) -> Self {
         self.title = self.title.or_else(|| self.description.clone());
         self
@@ -83,7 +83,7 @@ impl PtyCompatSpawn {
         })
     }
 
-    /// What to call it: one line, not too long, never empty.
+    /// The pane's title: one line, not too long, never empty.
     fn title(&self, id: &PaneId) -> String {
         let command = || format!("{} {}", self.command, self.args.join(" "));
         let title = self.title.clone().unwrap_or_else(command).replace(char::is_control, " ");
@@ -97,12 +97,14 @@ impl PtyCompatSpawn {
     }
 }
 
-/// The refusal to start something; clients know the text, people want the cause.
+/// The refusal of a failed spawn: the text that clients know, with the cause as a detail for
+/// people.
 pub(super) fn spawn_failed(cause: &str) -> Refusal {
     Refusal::invalid("PTY spawn failed").with_details(json!({ "cause": cause }))
 }
 
-/// The same in one text, where there is no room for details: the words that clients look for come first.
+/// A refusal with its cause as one text, for protocols without details. The text that clients look
+/// for comes first.
 pub(super) fn with_cause(refusal: Refusal) -> String {
     let cause = refusal.details.as_ref().and_then(|details| details["cause"].as_str());
     match cause {
@@ -111,9 +113,9 @@ pub(super) fn with_cause(refusal: Refusal) -> String {
     }
 }
 
-/// An id that nobody has.
+/// A random id.
 pub(super) fn fresh_id() -> PaneId {
-    // Each has keys of its own, so that this is as random as a hash map's seed.
+    // Each `RandomState` has its own keys, so this is as random as a hash map's seed.
     let random = RandomState::new().build_hasher().finish() as u32;
     format!("pty_{random:08x}").parse().expect("letters, `_` and digits are an id")
 }
@@ -123,8 +125,8 @@ mod tests {
     use super::*;
 
     #[track_caller]
-    fn check_title(asked: Value, title: &str) {
-        let spawn = PtyCompatSpawn::read(asked).unwrap();
+    fn check_title(request: Value, title: &str) {
+        let spawn = PtyCompatSpawn::read(request).unwrap();
         assert_eq!(spawn.params(&"pty_0000abcd".parse().unwrap())["title"], title);
     }
 
@@ -138,14 +140,14 @@ mod tests {
     }
 
     #[track_caller]
-    fn check_refused(asked: Value, sentence: &str) {
-        assert_eq!(PtyCompatSpawn::read(asked).unwrap_err().sentence, sentence);
+    fn check_refused(request: Value, sentence: &str) {
+        assert_eq!(PtyCompatSpawn::read(request).unwrap_err().sentence, sentence);
     }
 
     #[test]
     fn what_makes_no_sense_is_refused_in_known_words() {
-        for asked in [json!({}), json!([]), json!({ "command": 7 }), json!({ "command": "" })] {
-            check_refused(asked, "Command is required");
+        for request in [json!({}), json!([]), json!({ "command": 7 }), json!({ "command": "" })] {
+            check_refused(request, "Command is required");
         }
         for seconds in [json!(0), json!(-1), json!(1.5), json!("5"), json!(1_u64 << 32)] {
             let sentence = "timeoutSeconds must be a positive integer in seconds";

@@ -1,4 +1,4 @@
-//! Who is let in, and what is at the root of the door's own listener.
+//! Authentication of opencode-pty's clients, and the root of its own listener.
 
 use serde_json::json;
 use tokio::net::TcpStream;

@@ -1,4 +1,5 @@
-//! The door of agentmux: every endpoint with every rule about bodies, who is let in, and what is not there.
+//! The agentmux API: every endpoint with every rule about bodies, authentication, and unknown
+//! paths.
 
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -11,7 +12,7 @@ const GETS: [&str; 4] = ["/health", "/sessions", "/idle", "/capture"];
 const POSTS: [&str; 6] = ["/send", "/run", "/key", "/restart", "/cleanup", "/kill"];
 
 impl TestServer {
-    /// A request to the open door.
+    /// A request to the open listener.
     fn agentmux_request(&self, method: &str, path: &str) -> RawRequest {
         RawRequest::new(method, path).header("host", &self.agentmux.to_string())
     }
@@ -28,7 +29,7 @@ impl TestServer {
     }
 }
 
-/// Both ways in answer with this status and exactly this body.
+/// Both listeners answer with this status and exactly this body.
 async fn check(server: &TestServer, ask: &RawRequest, status: u16, body: Value) {
     for answer in [server.send_agentmux(ask).await, server.send_main(ask).await] {
         assert_eq!((answer.status(), answer.json()), (status, body.clone()), "{ask:?}");
@@ -154,7 +155,7 @@ async fn without_a_session_there_is_no_active_one() {
         let ask = server.agentmux_request("POST", "/send").json(&body);
         refused(&server, &ask, 404, "no active session").await;
     }
-    // A key that is none is told only where it could be pressed.
+    // An unknown key is refused only where there is a session.
     let key = server.agentmux_request("POST", "/key").json(&json!({ "key": "f1", "repeat": "2" }));
     refused(&server, &key, 404, "no active session").await;
     let other = json!({ "text": "x", "target": "other:0.0" });
@@ -240,14 +241,14 @@ async fn who_does_not_show_what_was_agreed_on_is_forbidden_everything() {
 async fn an_open_door_is_guarded_and_shows_nothing_of_the_server() {
     let server = TestServer::new().await;
     let ask = server.agentmux_request("GET", "/health");
-    // Whatever its clients show was always passed over there.
+    // Without a secret, agentmux ignores credentials.
     let shown = ask.clone().header("authorization", "Bearer anything");
     assert_eq!(server.send_agentmux(&shown).await.status(), 200);
     let foreign = ask.clone().header("origin", "http://evil.example");
     assert_eq!(server.send_agentmux(&foreign).await.status(), 403);
     let renamed = ask.without("host").header("host", "evil.example");
     assert_eq!(server.send_agentmux(&renamed).await.status(), 421);
-    // A form of another page can leave nothing here, whatever browser it is in.
+    // A form on a foreign page is refused, whichever header its browser sends.
     let form = server.agentmux_request("POST", "/run").body("text/plain", r#"{"text":"x"}"#);
     for (name, value) in
         [("origin", "null"), ("sec-fetch-site", "cross-site"), ("sec-fetch-site", "same-site")]

@@ -1,4 +1,4 @@
-//! The door of opencode-pty, as its clients meet it.
+//! The opencode-pty API as its clients use it, and agentmux's.
 
 mod access;
 mod agentmux;
@@ -12,7 +12,7 @@ use crate::test_server::TestServer;
 use tokio::net::TcpStream;
 
 impl TestServer {
-    /// A request to the open door, as a client that knows no token sends it.
+    /// A request to the open listener, as a client without a token sends it.
     pub(crate) fn pty_request(&self, method: &str, path: &str) -> RawRequest {
         RawRequest::new(method, path).header("host", &self.pty_open_addr.to_string())
     }
@@ -21,13 +21,13 @@ impl TestServer {
         send(TcpStream::connect(self.pty_open_addr).await.unwrap(), ask).await
     }
 
-    /// Asks the open door, with a body where there is one.
+    /// Sends a request to the open listener.
     pub(crate) async fn door(&self, method: &str, path: &str, body: Option<Value>) -> RawResponse {
         let ask = self.pty_request(method, path);
         self.send_pty(&body.map_or(ask.clone(), |body| ask.json(&body))).await
     }
 
-    /// Starts a shell as a session; answers its id.
+    /// Starts a shell as a session. Returns its id.
     pub(crate) async fn session(&self) -> String {
         let created = self.door("POST", "/api/sessions", Some(json!({ "command": "/bin/sh" })));
         created.await.json()["id"].as_str().unwrap().to_owned()

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::test_server::TestServer;
 
-/// The open door answers with this status and text.
+/// The open listener answers with this status and text.
 async fn check(
     server: &TestServer,
     (method, path): (&str, &str),
@@ -20,7 +20,7 @@ async fn check(
 }
 
 /// The first event of a name.
-async fn told(server: &TestServer, name: &str) -> Value {
+async fn first_event(server: &TestServer, name: &str) -> Value {
     let owner = server.kernel.owner(None);
     let mut feed = server.kernel.events(Some(EventId(0)), name.parse().unwrap(), &owner).unwrap();
     match feed.next(1).await {
@@ -76,13 +76,13 @@ async fn an_end_is_told_in_the_words_that_clients_know() {
     let pane = server.fake.pane(info["id"].as_str().unwrap()).unwrap();
     pane.print(b"made\r\n");
     pane.exit(Exit::Code(0));
-    let told = told(&server, "pane:notice").await;
+    let notice = first_event(&server, "pane:notice").await;
     let expect = format!(
         "<pty_exited>\nID: {}\nDescription: Builds it\nExit Code: 0\nTimeoutSeconds: none\nTimed Out: no\n\
          Output Lines: 1\nLast Line: made\n</pty_exited>\n\nUse pty_read to check the full output.",
         info["id"].as_str().unwrap()
     );
-    assert_eq!(told["text"], expect);
+    assert_eq!(notice["text"], expect);
 }
 
 #[tokio::test]

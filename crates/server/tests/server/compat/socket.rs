@@ -1,4 +1,4 @@
-//! `/ws`: every message with its answer, and what is told unasked.
+//! `/ws`: every request with its reply, and messages without a request.
 
 use std::time::Instant;
 
@@ -21,7 +21,7 @@ impl TestServer {
 }
 
 impl TestServer {
-    /// A socket of the door on the main port, as a browser opens it.
+    /// A WebSocket on the main port, as a browser opens it.
     async fn main_ws(&self, token: &str) -> WsClient<TcpStream> {
         let url = format!("ws://{}/doors/opencode-pty/ws", self.address);
         let offer = format!("paned.v1, paned.bearer.{token}");
@@ -63,9 +63,9 @@ async fn whoever_subscribes_is_told_what_is_printed_from_then_on() {
     let subscribed = ws.ask(subscribe(&id)).await;
     assert_eq!(subscribed, json!({ "type": "subscribed", "sessionId": id }));
     pane.print(b"a\xc3");
-    let told = ws.text().await;
-    assert_eq!((&told["type"], &told["rawData"]), (&json!("raw_data"), &json!("a")));
-    assert_eq!(told["session"]["id"], id);
+    let message = ws.text().await;
+    assert_eq!((&message["type"], &message["rawData"]), (&json!("raw_data"), &json!("a")));
+    assert_eq!(message["session"]["id"], id);
     pane.print(b"\xa4");
     assert_eq!(ws.text().await["rawData"], "\u{e4}");
     let read = ws.ask(json!({ "type": "readRaw", "sessionId": id })).await;
@@ -81,7 +81,7 @@ async fn whoever_subscribes_is_told_what_is_printed_from_then_on() {
 async fn a_spawn_is_told_to_all_and_then_subscribed_to() {
     let server = TestServer::new().await;
     let (mut ws, mut other) = (server.pty_ws().await, server.pty_ws().await);
-    // Both are there once they answer.
+    // Both sockets are open once they answer.
     other.ask(json!({ "type": "session_list" })).await;
     let spawn = json!({
         "type": "spawn", "command": "/bin/sh", "title": "T", "parentSessionId": "s",
@@ -119,11 +119,11 @@ async fn other_panes_are_never_told_of() {
     assert_eq!(ws.text().await["session"]["id"], id);
 }
 
-/// What a socket has been sent by now, without asking for it.
+/// The messages that a socket has received so far.
 async fn sent(ws: &mut WsClient<TcpStream>) -> Vec<Value> {
     let mut sent = Vec::new();
-    while let Some(heard) = tokio::task::unconstrained(ws.next()).now_or_never() {
-        match heard {
+    while let Some(received) = tokio::task::unconstrained(ws.next()).now_or_never() {
+        match received {
             WsReceived::Text(value) => sent.push(value),
             other => panic!("this is no text: {other:?}"),
         }
@@ -142,13 +142,13 @@ async fn no_ghost_is_left_after_a_cleanup() {
         assert_eq!(ws.text().await["session"]["id"], id);
         assert_eq!(other.text().await["session"]["id"], id);
         server.door("DELETE", &format!("/api/sessions/{id}/cleanup"), None).await;
-        // It is known to be gone by now, and nothing is told of it any more.
+        // The removal is reported by now, and no message about the session follows.
         for ws in [&mut ws, &mut other] {
-            let told = sent(ws).await;
-            assert_eq!(told.len(), 2, "{told:?}");
-            assert_eq!(told[0]["type"], "session_update");
-            assert_eq!(told[0]["session"]["status"], "killed");
-            assert_eq!(told[1], json!({ "type": "session_removed", "sessionId": id }));
+            let messages = sent(ws).await;
+            assert_eq!(messages.len(), 2, "{messages:?}");
+            assert_eq!(messages[0]["type"], "session_update");
+            assert_eq!(messages[0]["session"]["status"], "killed");
+            assert_eq!(messages[1], json!({ "type": "session_removed", "sessionId": id }));
         }
     }
     let list = ws.ask(json!({ "type": "session_list" })).await;
@@ -156,7 +156,7 @@ async fn no_ghost_is_left_after_a_cleanup() {
     let id = server.session().await;
     ws.text().await;
     server.act("pane:close", json!({ "paneId": id, "force": true })).await;
-    // However it was forgotten, that comes last.
+    // The removal comes last, whichever action removed the session.
     while ws.text().await != json!({ "type": "session_removed", "sessionId": id }) {}
     says(&ws.ask(subscribe(&id)).await, "not found");
 }
@@ -175,10 +175,10 @@ async fn an_end_is_told_after_the_last_of_the_output() {
         pane.exit(Exit::Code(0));
         let mut printed = String::new();
         let end = loop {
-            let told = ws.text().await;
-            match told["rawData"].as_str() {
+            let message = ws.text().await;
+            match message["rawData"].as_str() {
                 Some(text) => printed.push_str(text),
-                None => break told,
+                None => break message,
             }
         };
         assert_eq!(end["session"]["status"], "exited", "{end}");
@@ -193,9 +193,9 @@ async fn a_kill_is_answered_when_every_socket_was_told() {
     let mut ws = server.pty_ws().await;
     ws.ask(json!({ "type": "session_list" })).await;
     server.door("DELETE", &format!("/api/sessions/{id}"), None).await;
-    let told = sent(&mut ws).await;
-    assert_eq!(told.len(), 1, "{told:?}");
-    assert_eq!(told[0]["session"]["status"], "killed");
+    let messages = sent(&mut ws).await;
+    assert_eq!(messages.len(), 1, "{messages:?}");
+    assert_eq!(messages[0]["session"]["status"], "killed");
 }
 
 #[tokio::test]

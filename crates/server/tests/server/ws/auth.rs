@@ -1,4 +1,4 @@
-//! Who is let in, and by which of the ways.
+//! Authentication of a WebSocket, by each of its ways.
 
 use std::time::Duration;
 
@@ -127,7 +127,7 @@ async fn a_stranger_is_not_read_beyond_what_a_token_takes() {
     let part = Frame::message(vec![b' '; 100_000], OpCode::Data(Data::Text), false);
     ws.is_sent(Message::Frame(part)).await;
     let WsReceived::Closed(_) = ws.next().await else { panic!("it goes on listening") };
-    // Whoever is known by then is read again.
+    // An authenticated client is read without that limit.
     let mut ws = server.open(&[]).await.unwrap();
     ws.send(json!({ "type": "auth", "token": server.token })).await;
     let long = json!({ "type": "ping", "id": 1, "x": "x".repeat(100_000) });

@@ -18,7 +18,7 @@ use crate::test_server::TestServer;
 #[derive(Debug, PartialEq)]
 pub(crate) enum WsReceived {
     Text(Value),
-    /// What a pane printed, or how its screen is drawn.
+    /// A pane's output, or a snapshot of its screen.
     Bytes(WsBinaryFrame),
     /// The socket is closed, with this code.
     Closed(u16),
@@ -40,12 +40,12 @@ pub(crate) struct WsClient<S> {
 }
 
 impl TestServer {
-    /// A socket of the owner's over TCP, greeted.
+    /// The owner's socket over TCP, after the welcome.
     pub(crate) async fn ws(&self) -> WsClient<TcpStream> {
         self.ws_as(&self.token).await
     }
 
-    /// A socket of whoever has this token, greeted.
+    /// A socket with this token, after the welcome.
     pub(crate) async fn ws_as(&self, token: &str) -> WsClient<TcpStream> {
         let bearer = format!("Bearer {token}");
         let mut ws = self.open(&[("authorization", &bearer)]).await.unwrap();
@@ -81,7 +81,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> WsClient<S> {
         }
     }
 
-    /// The connection itself, to break the rules on it.
+    /// The raw connection, to violate the protocol on it.
     pub(crate) fn into_raw(self) -> S {
         self.stream.into_inner()
     }
@@ -147,7 +147,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> WsClient<S> {
         self.text().await
     }
 
-    /// Opens a channel; answers what the server says of it.
+    /// Opens a channel. Returns the server's answer.
     pub(crate) async fn subscribe(&mut self, pane: &str, from: Value) -> Value {
         let answer = self.ask(json!({ "type": "subscribe", "pane": pane, "from": from })).await;
         assert_eq!(answer["type"], "subscribed", "{answer}");
@@ -168,7 +168,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> WsClient<S> {
         }
     }
 
-    /// Nothing has come but what is read already: the answer to a ping is next.
+    /// Checks that no unread frame is left: the answer to a ping is next.
     pub(crate) async fn expect_quiet(&mut self) {
         self.send(json!({ "type": "ping", "id": "quiet?" })).await;
         assert_eq!(self.next().await, WsReceived::Text(json!({ "type": "pong", "id": "quiet?" })));

@@ -67,7 +67,7 @@ async fn a_server_that_stops_says_so() {
     assert!(began.elapsed() < patient().shutdown_grace, "{:?}", began.elapsed());
 }
 
-/// So patient that no machine is slow enough to take its patience for the reason of an end.
+/// A time-out so long that even on a slow machine it cannot be what ends a socket.
 fn patient() -> ServerLimits {
     ServerLimits { shutdown_grace: 3 * DEADLINE, ..ServerLimits::default() }
 }
@@ -81,7 +81,7 @@ async fn a_client_that_leaves_is_let_go() {
     drop(server.ws().await);
     let began = Instant::now();
     while server.metric("paned_ws_sockets").await != 0 {
-        assert!(began.elapsed() < DEADLINE, "its seat is still taken");
+        assert!(began.elapsed() < DEADLINE, "its slot is still taken");
     }
 }
 
@@ -93,7 +93,7 @@ async fn a_socket_takes_a_seat() {
     drop(ws);
     let began = Instant::now();
     while server.get("/health").await.status() == 503 {
-        assert!(began.elapsed() < DEADLINE, "no seat became free");
+        assert!(began.elapsed() < DEADLINE, "no slot became free");
     }
 }
 
@@ -105,12 +105,13 @@ async fn whoever_breaks_the_rules_is_told_which() {
     assert_eq!(ws.next().await, WsReceived::Closed(1002));
 }
 
-/// The head of a text frame of so many bytes, masked with zeros.
+/// The header of a text frame of this length, masked with zeros.
 fn head(bytes: u64) -> Vec<u8> {
     [&[0x81, 0xff][..], &bytes.to_be_bytes(), &[0; 4]].concat()
 }
 
-/// Sends so many bytes in one frame; answers what comes until the server hangs up, or how that fails.
+/// Sends this many bytes in one frame. Returns everything until the server closes the connection,
+/// or the error of reading it.
 async fn answered<S>(ws: WsClient<S>, bytes: usize) -> io::Result<Vec<u8>>
 where
     S: AsyncRead + AsyncWrite + Unpin,
@@ -118,15 +119,15 @@ where
     let (mut read, mut write) = tokio::io::split(ws.into_raw());
     let frame = [head(bytes as u64), vec![b'x'; bytes]].concat();
     let mut answer = Vec::new();
-    // The server may have enough before all is sent; what it says of that is what matters.
+    // The server may close before all is sent; its answer is what matters.
     let (_, read) = tokio::join!(write.write_all(&frame), read.read_to_end(&mut answer));
     read.map(|_| answer)
 }
 
-/// A goodbye with code 1002 came, and then the end and no reset.
+/// A close frame with code 1002 arrived, and then EOF instead of a reset.
 #[track_caller]
 fn check_goodbye(answer: io::Result<Vec<u8>>) {
-    let answer = answer.expect("the goodbye was taken back");
+    let answer = answer.expect("the close frame was lost");
     assert_eq!((answer[0], &answer[2..4]), (0x88, &1002_u16.to_be_bytes()[..]));
 }
 
@@ -135,8 +136,8 @@ async fn a_goodbye_is_heard_by_whoever_still_speaks() {
     let server = TestServer::new().await;
     for _ in 0..5 {
         check_goodbye(answered(server.ws().await, 4 << 20).await);
-        let stranger = server.open(&[]).await.unwrap();
-        check_goodbye(answered(stranger, 100_000).await);
+        let anonymous = server.open(&[]).await.unwrap();
+        check_goodbye(answered(anonymous, 100_000).await);
         let unix = server.unix().await;
         let mut owner = WsClient::open(unix, "ws://localhost/ws", &[]).await.unwrap();
         owner.text().await;
@@ -144,11 +145,11 @@ async fn a_goodbye_is_heard_by_whoever_still_speaks() {
     }
     let url = format!("ws://{}/doors/opencode-pty/ws", server.address);
     let bearer = format!("Bearer {}", server.token);
-    let door =
+    let compat =
         WsClient::open(server.tcp().await, &url, &[("authorization", &bearer)]).await.unwrap();
-    let answer = answered(door, 4 << 20).await.expect("the goodbye was taken back");
-    let goodbye = answer.windows(4).rposition(|at| at[0] == 0x88 && at[2..] == [0x03, 0xea]);
-    assert!(goodbye.is_some(), "{answer:?}");
+    let answer = answered(compat, 4 << 20).await.expect("the close frame was lost");
+    let close_frame = answer.windows(4).rposition(|at| at[0] == 0x88 && at[2..] == [0x03, 0xea]);
+    assert!(close_frame.is_some(), "{answer:?}");
 }
 
 #[tokio::test]

@@ -1,4 +1,4 @@
-//! Flow: windows, gaps, and readers who do not hold each other up.
+//! Flow control: windows, gaps, and readers that do not block each other.
 
 use std::time::{Duration, Instant};
 
@@ -106,8 +106,8 @@ async fn a_reader_who_stops_changes_nothing_for_another_and_is_given_up() {
     let pane = server.fake.pane("a").unwrap();
     let mut stopped = server.ws().await;
     for _ in 0..4 {
-        let most = 16 << 20;
-        stopped.send(json!({ "type": "subscribe", "pane": "a", "window": most })).await;
+        let window = 16 << 20;
+        stopped.send(json!({ "type": "subscribe", "pane": "a", "window": window })).await;
     }
     let mut reader = server.ws().await;
     reader.subscribe("a", json!("now")).await;
@@ -118,7 +118,7 @@ async fn a_reader_who_stops_changes_nothing_for_another_and_is_given_up() {
     }
     let began = Instant::now();
     while server.metric("paned_ws_sockets").await != 1 {
-        assert!(began.elapsed() < DEADLINE, "whoever reads nothing is still there");
+        assert!(began.elapsed() < DEADLINE, "the client that reads nothing is still connected");
     }
     reader.expect_quiet().await;
 }
@@ -136,7 +136,7 @@ async fn whoever_asks_and_reads_no_answers_is_not_read_for_ever() {
     }
 }
 
-/// A socket of the owner's whose client takes little at once.
+/// The owner's socket with a small receive buffer.
 async fn narrow(server: &TestServer) -> WsClient<TcpStream> {
     let socket = TcpSocket::new_v4().unwrap();
     socket.set_recv_buffer_size(4096).unwrap();
@@ -147,7 +147,8 @@ async fn narrow(server: &TestServer) -> WsClient<TcpStream> {
     ws
 }
 
-/// Events go past the library that sends everything else, and neither may come into a frame of the other.
+/// Events bypass the library that sends everything else; neither may end up inside a frame of the
+/// other.
 #[tokio::test]
 async fn events_and_the_rest_come_whole_and_in_order_to_whoever_reads_late() {
     const COUNT: u64 = 400;
@@ -159,7 +160,8 @@ async fn events_and_the_rest_come_whole_and_in_order_to_whoever_reads_late() {
     ws.ask(json!({ "type": "subscribe", "pane": "a", "from": "now", "window": 16 << 20 })).await;
     let mut emitted = Vec::new();
     for count in 0..COUNT {
-        // Its own request, so that the socket has a turn and is stuck in the middle of a frame when an event comes.
+        // A separate request, so that the socket's task runs and is blocked in the middle of a
+        // frame when an event comes.
         server.fake.pane("a").unwrap().print(&[b'x'; PRINTED as usize]);
         assert_eq!(server.get("/health").await.status(), 200);
         emitted.push(server.emit("a:x", &json!({ "count": count })).await);

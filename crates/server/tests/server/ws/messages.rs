@@ -1,4 +1,4 @@
-//! Each message and its answer, and what a grant does not reach.
+//! Each message and its answer, and what a grant does not allow.
 
 use std::time::Instant;
 
@@ -30,10 +30,10 @@ async fn each_message_does_what_its_action_does() {
     ] {
         let mut message = message;
         message["id"] = json!(7);
-        let said = ws.ask(message).await;
-        assert_eq!((&said["type"], &said["id"]), (&json!("ok"), &json!(7)), "{said}");
+        let reply = ws.ask(message).await;
+        assert_eq!((&reply["type"], &reply["id"]), (&json!("ok"), &json!(7)), "{reply}");
         if answer != json!({}) {
-            assert_eq!(said["answer"], answer);
+            assert_eq!(reply["answer"], answer);
         }
     }
     let pane = server.fake.pane("a").unwrap();
@@ -60,8 +60,8 @@ async fn what_has_no_id_is_only_done() {
     for text in ["o", "n", "e"] {
         ws.send(json!({ "type": "input", "pane": "a", "text": text })).await;
     }
-    let said = ws.ask(json!({ "type": "input", "pane": "a", "text": "!", "id": "x" })).await;
-    assert_eq!((&said["type"], &said["id"]), (&json!("ok"), &json!("x")));
+    let reply = ws.ask(json!({ "type": "input", "pane": "a", "text": "!", "id": "x" })).await;
+    assert_eq!((&reply["type"], &reply["id"]), (&json!("ok"), &json!("x")));
     assert_eq!(server.fake.pane("a").unwrap().typed(), b"one!");
 }
 
@@ -107,15 +107,15 @@ async fn what_makes_no_sense_is_refused_and_the_socket_lives_on() {
 async fn a_refusal_says_what_it_refuses() {
     let server = TestServer::new().await;
     let mut ws = server.ws().await;
-    let said = ws.ask(json!({ "type": "dance", "id": "x" })).await;
+    let reply = ws.ask(json!({ "type": "dance", "id": "x" })).await;
     assert_eq!(
-        (&said["type"], &said["id"], &said["code"]),
+        (&reply["type"], &reply["id"], &reply["code"]),
         (&json!("error"), &json!("x"), &json!("invalid"))
     );
-    assert!(said["error"].as_str().unwrap().contains("subscribe"), "{said}");
+    assert!(reply["error"].as_str().unwrap().contains("subscribe"), "{reply}");
 }
 
-/// What a grant with these scopes over these panes is told when it asks this of pane `a`.
+/// Checks that this grant is refused with this code for each of these messages.
 async fn check(grant: Value, messages: &[Value], code: Code) {
     let server = TestServer::new().await;
     server.pane("a").await;
@@ -210,11 +210,11 @@ async fn an_action_that_waits_holds_up_nothing() {
     let mut ws = server.ws().await;
     let until = json!({ "paneId": "a", "pattern": "ready" });
     ws.send(json!({ "type": "action", "name": "pane:wait", "params": until, "id": "wait" })).await;
-    let said = ws.ask(json!({ "type": "input", "pane": "a", "text": "x", "id": "input" })).await;
-    assert_eq!((&said["type"], &said["id"]), (&json!("ok"), &json!("input")));
+    let reply = ws.ask(json!({ "type": "input", "pane": "a", "text": "x", "id": "input" })).await;
+    assert_eq!((&reply["type"], &reply["id"]), (&json!("ok"), &json!("input")));
     server.fake.pane("a").unwrap().print(b"ready\r\n");
-    let said = ws.text().await;
-    assert_eq!((&said["type"], &said["id"]), (&json!("ok"), &json!("wait")), "{said}");
+    let reply = ws.text().await;
+    assert_eq!((&reply["type"], &reply["id"]), (&json!("ok"), &json!("wait")), "{reply}");
 }
 
 #[tokio::test]
@@ -250,8 +250,8 @@ async fn however_much_waits_a_client_is_heard() {
     let typed = ws.ask(json!({ "type": "input", "pane": "a", "text": "x", "id": "i" })).await;
     assert_eq!((&typed["type"], &typed["id"]), (&json!("ok"), &json!("i")));
     let emit = json!({ "name": "a:b" });
-    let told = json!({ "type": "action", "name": "event:emit", "params": emit, "id": "e" });
-    assert_eq!(ws.ask(told).await["id"], "e");
+    let action = json!({ "type": "action", "name": "event:emit", "params": emit, "id": "e" });
+    assert_eq!(ws.ask(action).await["id"], "e");
     let more = ws.ask(json!({ "type": "action", "name": "pane:list", "id": "more" })).await;
     assert_eq!((&more["code"], &more["id"]), (&json!("limit"), &json!("more")), "{more}");
     server.fake.pane("a").unwrap().print(b"ready\r\n");

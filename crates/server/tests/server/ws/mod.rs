@@ -1,4 +1,4 @@
-//! The WebSocket as a client meets it.
+//! The WebSocket as a client uses it.
 
 mod auth;
 pub(crate) mod client;

@@ -1,4 +1,4 @@
-//! Output: late joiners and those who come back.
+//! Output: late joiners and clients that reconnect.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
@@ -19,15 +19,15 @@ use super::client::WsReceived;
 use crate::client::DEADLINE;
 use crate::test_server::TestServer;
 
-/// What a screen shows after these bytes.
+/// A screen after these bytes.
 fn shown(bytes: &[u8]) -> ScreenView {
     let mut screen = Screen::new(Size::default());
     screen.feed(bytes);
     ScreenView { revision: 0, ..screen.view() }
 }
 
-/// Joins a pane after `printed` and lets it print `rest`: the dump and the live bytes together must show what
-/// all of it shows.
+/// Joins a pane after `printed` and lets it print `rest`: the dump and the live bytes together must
+/// show the same screen as all of the output.
 async fn check_join(server: &TestServer, id: &str, printed: &[u8], rest: &[u8]) {
     server.pane(id).await;
     let pane = server.fake.pane(id).unwrap();
@@ -93,7 +93,7 @@ async fn a_channel_begins_where_it_is_asked_to() {
     assert_eq!(beyond["code"], "invalid");
 }
 
-/// Numbers that look random and are the same every time.
+/// A deterministic random number generator.
 struct OutputRng(u64);
 
 impl OutputRng {
@@ -114,13 +114,13 @@ async fn whoever_comes_back_a_hundred_times_loses_and_repeats_nothing() {
     let server = TestServer::new().await;
     server.pane("a").await;
     let pane = server.fake.pane("a").unwrap();
-    let (mut dice, mut printed, mut read) = (OutputRng(7), Vec::new(), Vec::new());
+    let (mut rng, mut printed, mut read) = (OutputRng(7), Vec::new(), Vec::new());
     for _ in 0..100 {
-        dice.print(&pane, &mut printed);
+        rng.print(&pane, &mut printed);
         let mut ws = server.ws().await;
         ws.subscribe("a", json!(read.len())).await;
-        dice.print(&pane, &mut printed);
-        for _ in 0..dice.below(4) {
+        rng.print(&pane, &mut printed);
+        for _ in 0..rng.below(4) {
             if read.len() == printed.len() {
                 break;
             }
@@ -172,7 +172,7 @@ async fn an_offset_into_another_pane_of_the_same_name_is_refused() {
     assert_eq!(first["createdAt"], made);
     server.act("pane:close", json!({ "paneId": "a" })).await;
     let began = Instant::now();
-    // Two panes are told apart by the millisecond they were made in.
+    // Two panes of one name differ by the millisecond of their creation.
     while json!(Time(millis())) == made {
         assert!(began.elapsed() < DEADLINE);
     }
@@ -198,7 +198,7 @@ fn millis() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_millis() as u64
 }
 
-/// A ground on which nothing starts before it is let.
+/// A backend that starts a pane only when it is released.
 #[derive(Clone, Default)]
 struct SlowBackend {
     fake: FakeBackend,
@@ -206,12 +206,12 @@ struct SlowBackend {
 }
 
 impl Backend for SlowBackend {
-    fn spawn(&self, order: SpawnSpec) -> BoxedFuture<'_, Result<PaneHandle, Error>> {
+    fn spawn(&self, spec: SpawnSpec) -> BoxedFuture<'_, Result<PaneHandle, Error>> {
         Box::pin(async {
             self.release.notified().await;
-            match order.id.as_str() {
+            match spec.id.as_str() {
                 "refused" => Err(Error::Refused("it cannot be".into())),
-                _ => self.fake.spawn(order).await,
+                _ => self.fake.spawn(spec).await,
             }
         })
     }
@@ -258,10 +258,10 @@ async fn a_pane_that_is_being_started_is_waited_for() {
         slow.release.notify_one();
         let mut answers = 0;
         while answers < 2 {
-            if let WsReceived::Text(told) = ws.next().await
-                && told["id"].is_string()
+            if let WsReceived::Text(reply) = ws.next().await
+                && reply["id"].is_string()
             {
-                assert_eq!(told["type"], expect, "{told}");
+                assert_eq!(reply["type"], expect, "{reply}");
                 answers += 1;
             }
         }

@@ -1,4 +1,4 @@
-//! Panes whose oldest output is dropped by a test's hand, as the ring of a real one drops it.
+//! Panes whose oldest output a test drops, as a real pane's ring buffer does.
 
 use std::io;
 use std::sync::Arc;
@@ -42,11 +42,12 @@ impl TrimmedBackend {
 }
 
 impl Backend for TrimmedBackend {
-    fn spawn(&self, order: SpawnSpec) -> BoxedFuture<'_, Result<PaneHandle, Error>> {
+    fn spawn(&self, spec: SpawnSpec) -> BoxedFuture<'_, Result<PaneHandle, Error>> {
         Box::pin(async {
-            let link = self.fake.spawn(order).await?;
-            let output = Arc::new(TrimmedOutput { output: link.output, first: self.first.clone() });
-            Ok(PaneHandle { output, ..link })
+            let handle = self.fake.spawn(spec).await?;
+            let output =
+                Arc::new(TrimmedOutput { output: handle.output, first: self.first.clone() });
+            Ok(PaneHandle { output, ..handle })
         })
     }
 

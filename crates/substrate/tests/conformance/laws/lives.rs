@@ -1,4 +1,4 @@
-//! Sessions come, have names, and go.
+//! Sessions are made, named and ended.
 
 use paned_model::Size;
 use paned_substrate::{
@@ -63,7 +63,7 @@ pub(crate) async fn a_name_may_have_dots_and_dashes(server: TestSubstrate) {
     assert_eq!(server.names().await, [""; 0]);
 }
 
-/// Each call with somebody who is not there, though others begin like it.
+/// Each call with a target that does not exist, though other names begin like it.
 pub(crate) async fn a_name_is_matched_whole(server: TestSubstrate) {
     server.spawn("agent-10", &programs::cat()).await;
     let (name, cat) = (named("agent-1"), programs::cat());

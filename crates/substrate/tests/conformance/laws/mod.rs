@@ -1,4 +1,4 @@
-//! What holds on every ground.
+//! What holds for every substrate.
 
 pub(crate) mod lives;
 pub(crate) mod reading;

@@ -1,4 +1,4 @@
-//! What was printed comes back, counted right.
+//! Captured output is exact.
 
 use paned_substrate::{CaptureStyle, Error, MOST_LINES};
 

@@ -1,4 +1,4 @@
-//! Panes share the room of a session, and each can be addressed.
+//! Panes share the size of a session, and each can be addressed.
 
 use paned_model::Size;
 use paned_substrate::{Error, SplitOrientation, SubstratePane, Target};

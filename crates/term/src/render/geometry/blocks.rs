@@ -64,7 +64,7 @@ fn quarters(filled: [bool; 4], cell: CellSize) -> Outline {
     filled.map(|(quarter, _)| part(quarter, cell)).fold(Outline::default(), Outline::and)
 }
 
-/// Whole pixels, so that neither a seam nor a shadow is seen between two parts.
+/// Rounded to whole pixels, so that no seam shows between two parts.
 fn part([left, top, right, bottom]: Eighths, cell: CellSize) -> Outline {
     let at = |eighths: u16, length: u16| f32::from((eighths * length + 4) / 8);
     Outline::rect(

@@ -1,11 +1,13 @@
-//! Box drawing, U+2500 to U+257F: up to four arms that meet in the middle, dashes, arcs and diagonals.
+//! Box drawing, U+2500 to U+257F: up to four arms that meet in the middle, dashes, arcs and
+//! diagonals.
 
 use std::f32::consts::{FRAC_PI_2, PI};
 
 use super::super::cell_size::CellSize;
 use super::super::outline::Outline;
 
-/// The weights of left, right, up and down: 1 light, 2 heavy, 3 double; dots for what has no arms.
+/// The weights of the arms left, right, up and down: 1 light, 2 heavy, 3 double; dots for
+/// characters without arms.
 const ARMS: [&str; 8] = [
     "1100 2200 0011 0022 .... .... .... .... .... .... .... .... 0101 0201 0102 0202",
     "1001 2001 1002 2002 0110 0210 0120 0220 1010 2010 1020 2020 0111 0211 0121 0112",
@@ -17,7 +19,7 @@ const ARMS: [&str; 8] = [
     ".... .... .... .... 1000 0010 0100 0001 2000 0020 0200 0002 1200 0012 2100 0021",
 ];
 
-/// Into how many lines an arc is cut.
+/// The number of lines that approximate an arc.
 const STEPS: u8 = 8;
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -28,17 +30,17 @@ enum Weight {
     Double,
 }
 
-/// From one pixel to before another.
+/// A range of pixels, the end excluded.
 type PixelSpan = (u16, u16);
 
-/// The two arms of one direction, towards the beginning and towards the end, and how far it is between.
+/// The two arms of one direction, towards its start and its end, and the length of the cell in it.
 #[derive(Clone, Copy)]
 struct Axis {
     arms: [Weight; 2],
     length: u16,
 }
 
-/// A direction and the one across it.
+/// A direction and the one perpendicular to it.
 struct Crossing {
     along: Axis,
     across: Axis,
@@ -88,7 +90,7 @@ fn weight(digit: u8) -> Weight {
 }
 
 impl Crossing {
-    /// The lines of both arms: where each runs, and how thick it is.
+    /// The lines of both arms: the range of each along the direction, and across it.
     fn lines(&self) -> Vec<(PixelSpan, PixelSpan)> {
         let mut lines = Vec::new();
         for side in 0..2 {
@@ -100,7 +102,7 @@ impl Crossing {
         lines
     }
 
-    /// How far a line of an arm runs.
+    /// The range that a line of an arm covers along its direction.
     fn run(&self, side: usize, index: usize) -> PixelSpan {
         let length = self.along.length;
         let heaviest = self.across.arms.into_iter().max().unwrap_or(Weight::None);
@@ -116,8 +118,9 @@ impl Crossing {
         }
     }
 
-    /// Whether a line ends at the nearer of two lines across it. A double line turns inside the corner; a single
-    /// one ends at the wall of a double one, but goes through when there is something behind.
+    /// Whether a line ends at the nearer of the two lines across it. A double line turns inside the
+    /// corner; a single one ends at the side of a double one, but crosses it if there is an arm
+    /// behind.
     fn is_short(&self, side: usize, index: usize) -> bool {
         if self.along.arms[side] == Weight::Double {
             return self.across.arms[index] == Weight::Double;
@@ -126,7 +129,7 @@ impl Crossing {
     }
 }
 
-/// Where the lines of a weight are in a cell so wide or so high.
+/// The positions of the lines of a weight, in a cell of this width or height.
 fn spans(weight: Weight, length: u16, cell: CellSize) -> Vec<PixelSpan> {
     let centred = |thick: u16| (length.saturating_sub(thick) / 2, thick);
     let light = cell.light();
@@ -146,15 +149,16 @@ fn rect((left, right): PixelSpan, (top, bottom): PixelSpan) -> Outline {
     Outline::rect(left.into(), top.into(), right.into(), bottom.into())
 }
 
-/// Odd ones are heavy, the latter two of four vertical.
+/// Odd ones are heavy; the latter two of each four are vertical.
 fn dashes(index: usize, count: u16, cell: CellSize) -> Outline {
     let weight = if index.is_multiple_of(2) { Weight::Light } else { Weight::Heavy };
     let is_vertical = index % 4 >= 2;
-    let (length, width) =
-        if is_vertical { (cell.height, cell.width) } else { (cell.width, cell.height) };
+    let length = if is_vertical { cell.height } else { cell.width };
+    let width = if is_vertical { cell.width } else { cell.height };
     let thick = spans(weight, width, cell)[0];
     let dash = |index: u16| {
-        let (start, end) = (length * index / count, length * (index + 1) / count);
+        let start = length * index / count;
+        let end = length * (index + 1) / count;
         let run = (start, end - ((end - start) / 3).max(1).min(end - start));
         if is_vertical { rect(thick, run) } else { rect(run, thick) }
     };
@@ -164,20 +168,20 @@ fn dashes(index: usize, count: u16, cell: CellSize) -> Outline {
 /// A light corner as a quarter of a circle, open towards a side and up or down.
 fn arc([right, down]: [f32; 2], cell: CellSize) -> Outline {
     let middle = |(start, end): PixelSpan| f32::midpoint(start.into(), end.into());
-    let (cols, rows) =
-        (spans(Weight::Light, cell.width, cell)[0], spans(Weight::Light, cell.height, cell)[0]);
-    let (x, y) = (middle(cols), middle(rows));
+    let x = middle(spans(Weight::Light, cell.width, cell)[0]);
+    let y = middle(spans(Weight::Light, cell.height, cell)[0]);
     let edge = |towards: f32, length: u16| if towards > 0.0 { f32::from(length) } else { 0.0 };
-    let (right_edge, low_edge) = (edge(right, cell.width), edge(down, cell.height));
+    let right_edge = edge(right, cell.width);
+    let low_edge = edge(down, cell.height);
     let radius = (right_edge - x).abs().min((low_edge - y).abs());
     let half = f32::from(cell.light()) / 2.0;
-    let place = |radius_to: f32, step: u8| {
+    let point = |radius_to: f32, step: u8| {
         let angle = PI + FRAC_PI_2 * f32::from(step) / f32::from(STEPS);
         let (sin, cos) = angle.sin_cos();
         (x + right * (radius + radius_to * cos), y + down * (radius + radius_to * sin))
     };
-    let outer = (0..=STEPS).map(|step| place(radius + half, step));
-    let inner = (0..=STEPS).rev().map(|step| place(radius - half, step));
+    let outer = (0..=STEPS).map(|step| point(radius + half, step));
+    let inner = (0..=STEPS).rev().map(|step| point(radius - half, step));
     let ring = Outline::polygon(outer.chain(inner));
     let stem = Outline::rect(x - half, y + down * radius, x + half, low_edge);
     let branch = Outline::rect(x + right * radius, y - half, right_edge, y + half);
@@ -186,7 +190,8 @@ fn arc([right, down]: [f32; 2], cell: CellSize) -> Outline {
 
 /// A diagonal from corner to corner.
 fn diagonal(cell: CellSize, is_mirrored: bool) -> Outline {
-    let (width, height) = (f32::from(cell.width), f32::from(cell.height));
+    let width = f32::from(cell.width);
+    let height = f32::from(cell.height);
     let half = f32::from(cell.light()) * 0.6;
     let band = [(-half, 0.0), (half, 0.0), (width + half, height), (width - half, height)];
     Outline::polygon(band.map(|(x, y)| (if is_mirrored { width - x } else { x }, y)))

@@ -1,5 +1,5 @@
-//! Characters that are drawn, not written: lines and blocks that have to meet those of the next cell exactly,
-//! and a few signs that our faces lack. No fonts here.
+//! Characters that are drawn by geometry, not from a font: lines and blocks that must meet those of
+//! the next cell exactly, and a few symbols that our fonts lack.
 
 mod blocks;
 mod boxes;
@@ -9,7 +9,7 @@ mod symbols;
 use super::cell_size::CellSize;
 use super::outline::Outline;
 
-/// What a character looks like in its cell.
+/// The shape of a character in its cell.
 pub(super) struct GlyphShape {
     pub(super) outline: Outline,
     /// From 0 to 1; less than 1 for the shades.
@@ -22,7 +22,7 @@ impl From<Outline> for GlyphShape {
     }
 }
 
-/// Draws a character of one column, if it is one of ours.
+/// Draws a character of one column; `None` if it comes from a font.
 pub(super) fn shape(c: char, cell: CellSize) -> Option<GlyphShape> {
     match c {
         '\u{2500}'..='\u{257f}' => boxes::outline(c, cell).map(GlyphShape::from),
@@ -32,12 +32,15 @@ pub(super) fn shape(c: char, cell: CellSize) -> Option<GlyphShape> {
     }
 }
 
-/// What stands for a character that no face has: an empty frame.
+/// The replacement for a character that no font has: an empty frame.
 pub(super) fn missing_glyph(cell: CellSize, cols: u16) -> Outline {
-    let (width, height) = (cell.span(cols), f32::from(cell.height));
+    let width = cell.span(cols);
+    let height = f32::from(cell.height);
     let thick = f32::from(cell.light());
-    let (left, right) = (width * 0.1, width * 0.9);
-    let (top, bottom) = ((height * 0.15).round(), cell.baseline());
+    let left = width * 0.1;
+    let right = width * 0.9;
+    let top = (height * 0.15).round();
+    let bottom = cell.baseline();
     Outline::rect(left, top, right, top + thick)
         .and(Outline::rect(left, bottom - thick, right, bottom))
         .and(Outline::rect(left, top, left + thick, bottom))

@@ -1,17 +1,18 @@
-//! Lines under and through a cell, and the cursors that are lines. They meet those of the next cell.
+//! Lines under and through a cell, and cursors that are lines. They meet those of the next cell.
 
 use super::super::cell_size::CellSize;
 use super::super::outline::Outline;
 use crate::screen::styled_screen::Underline;
 use crate::screen::view::ScreenCursorShape as CursorShape;
 
-/// Into how many steps a wave is cut, for each cell.
+/// The number of steps that approximate a wave in each cell.
 const STEPS: u32 = 8;
 
-/// The line under so many columns.
+/// The line under this many columns.
 pub(in super::super) fn underline(kind: Underline, cell: CellSize, cols: u16) -> Outline {
     let thick = f32::from(cell.light());
-    let (width, top) = (cell.span(cols), cell.baseline() + thick);
+    let width = cell.span(cols);
+    let top = cell.baseline() + thick;
     match kind {
         Underline::None => Outline::default(),
         Underline::Single => Outline::rect(0.0, top, width, top + thick),
@@ -27,15 +28,16 @@ pub(in super::super) fn underline(kind: Underline, cell: CellSize, cols: u16) ->
     }
 }
 
-/// The line through so many columns.
+/// The line through this many columns.
 pub(in super::super) fn strike(cell: CellSize, cols: u16) -> Outline {
     let top = (f32::from(cell.height) * 0.55).round();
     Outline::rect(0.0, top, cell.span(cols), top + f32::from(cell.light()))
 }
 
-/// A cursor over so many columns.
+/// A cursor over this many columns.
 pub(in super::super) fn cursor(shape: CursorShape, cell: CellSize, cols: u16) -> Outline {
-    let (width, height) = (cell.span(cols), f32::from(cell.height));
+    let width = cell.span(cols);
+    let height = f32::from(cell.height);
     let thick = f32::from(cell.heavy());
     match shape {
         CursorShape::Block => cell.outline(cols),
@@ -44,7 +46,7 @@ pub(in super::super) fn cursor(shape: CursorShape, cell: CellSize, cols: u16) ->
     }
 }
 
-/// Pieces so wide, with gaps that are as wide.
+/// Dots or dashes of this width, with gaps of the same width.
 fn pieces(size: u16, cell: CellSize, cols: u16) -> Outline {
     let thick = f32::from(cell.light());
     let top = cell.baseline() + thick;
@@ -60,12 +62,12 @@ fn pieces(size: u16, cell: CellSize, cols: u16) -> Outline {
 fn wave(cell: CellSize, cols: u16) -> Outline {
     let thick = f32::from(cell.light());
     let height = (f32::from(cell.height) - cell.baseline() - thick) / 2.0;
-    let place = |step: u32, down: f32| {
+    let point = |step: u32, down: f32| {
         let part = step as f32 / STEPS as f32;
         let swing = (part * std::f32::consts::TAU).sin() * (height - thick / 2.0);
         (part * f32::from(cell.width), cell.baseline() + height + swing + down)
     };
-    let upper = (0..=STEPS * u32::from(cols)).map(|step| place(step, 0.0));
-    let lower = (0..=STEPS * u32::from(cols)).rev().map(|step| place(step, thick));
+    let upper = (0..=STEPS * u32::from(cols)).map(|step| point(step, 0.0));
+    let lower = (0..=STEPS * u32::from(cols)).rev().map(|step| point(step, thick));
     Outline::polygon(upper.chain(lower))
 }

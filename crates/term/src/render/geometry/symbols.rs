@@ -1,13 +1,15 @@
-//! Signs that terminals are full of and that our faces lack: those of status lines, and of players.
+//! Symbols that are common in terminals and missing in our fonts: powerline and media control
+//! symbols.
 
 use super::super::cell_size::CellSize;
 use super::super::outline::Outline;
 
-/// Draws a sign. Places are in tenths of the cell's width and twentieths of its height.
+/// Draws a symbol. Points are in tenths of the cell's width and twentieths of its height.
 pub(super) fn outline(c: char, cell: CellSize) -> Option<Outline> {
-    let (x, y) = (f32::from(cell.width) / 10.0, f32::from(cell.height) / 20.0);
-    let polygon = |places: &[(f32, f32)]| {
-        Outline::polygon(places.iter().map(|&(col, row)| (col * x, row * y)))
+    let x = f32::from(cell.width) / 10.0;
+    let y = f32::from(cell.height) / 20.0;
+    let polygon = |points: &[(f32, f32)]| {
+        Outline::polygon(points.iter().map(|&(col, row)| (col * x, row * y)))
     };
     let outline = match c {
         '\u{e0b0}' => polygon(&[(0.0, 0.0), (10.0, 10.0), (0.0, 20.0)]),
@@ -42,20 +44,22 @@ pub(super) fn outline(c: char, cell: CellSize) -> Option<Outline> {
     Some(outline)
 }
 
-/// A stem from the top that turns right at the foot of the letters.
+/// A stem from the top that turns right at the baseline.
 fn corner(cell: CellSize) -> Outline {
-    let (left, thick) = (f32::from(cell.width / 4), f32::from(cell.light()));
+    let left = f32::from(cell.width / 4);
+    let thick = f32::from(cell.light());
     let stem = Outline::rect(left, 0.0, left + thick, cell.baseline());
     let foot = Outline::rect(left, cell.baseline() - thick, cell.width.into(), cell.baseline());
     stem.and(foot)
 }
 
 fn disc(cell: CellSize, tenths: f32) -> Outline {
-    let (x, y) = (f32::from(cell.width) / 2.0, f32::from(cell.height) * 0.55);
+    let x = f32::from(cell.width) / 2.0;
+    let y = f32::from(cell.height) * 0.55;
     let radius = f32::from(cell.width) * tenths / 10.0;
-    let place = |step: u8| {
+    let point = |step: u8| {
         let (sin, cos) = (f32::from(step) * std::f32::consts::TAU / 24.0).sin_cos();
         (x + radius * cos, y + radius * sin)
     };
-    Outline::polygon((0..24).map(place))
+    Outline::polygon((0..24).map(point))
 }

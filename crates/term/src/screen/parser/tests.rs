@@ -1,4 +1,5 @@
-//! The reader against the parser alone: the same bytes, the same screen, down to what cannot be seen.
+//! Compares the fast path with the parser alone: the same bytes must give the same screen, down to
+//! its invisible state.
 
 use alacritty_terminal::grid::{Cursor, Dimensions};
 use alacritty_terminal::term::TermMode;
@@ -12,33 +13,38 @@ use super::super::tests::{self, size};
 use super::super::{Screen, incomplete_suffix, rows, screen_titles};
 use super::*;
 
-/// What is known of a screen, whatever drew it.
+/// The observable state of a screen, whatever drew it.
 #[derive(Debug, PartialEq)]
 struct ObservedScreen {
     cells: Vec<Vec<Cell>>,
     cursors: [Cursor<Cell>; 2],
     mode: TermMode,
-    tap: String,
+    handler: String,
     replies: Vec<u8>,
 }
 
-fn observe(tap: &mut TermHandler) -> ObservedScreen {
-    let replies = tap.take_replies();
-    let grid = tap.term.grid();
+fn observe(handler: &mut TermHandler) -> ObservedScreen {
+    let replies = handler.take_replies();
+    let grid = handler.term.grid();
     let rows = 0..grid.screen_lines();
     ObservedScreen {
         cells: rows.map(|row| rows::cells(grid, row).to_vec()).collect(),
         cursors: [grid.cursor.clone(), grid.saved_cursor.clone()],
-        mode: *tap.term.mode(),
-        tap: format!(
+        mode: *handler.term.mode(),
+        handler: format!(
             "{:?} {:?} {:?} {:?} {:?} {:?}",
-            tap.title, tap.titles, tap.region, tap.charset, tap.tabs, tap.pushed
+            handler.title,
+            handler.titles,
+            handler.region,
+            handler.charset,
+            handler.tabs,
+            handler.pushed
         ),
         replies,
     }
 }
 
-/// Lets the parser hold a synchronized update back itself.
+/// Lets the parser buffer a synchronized update itself.
 #[derive(Default)]
 struct HoldingTimeout(bool);
 
@@ -85,8 +91,8 @@ impl ScreenAndParser {
             }
         }
         let output = screen_titles::hide_titles(output.into(), &mut self.escaped);
-        // The parser reads an update that begins in the same piece in which another ends by itself, past its grammar:
-        // what stands between the two is cut off there.
+        // If an update begins in the same piece in which another ends, the parser reads it outside
+        // of its grammar: what comes between the two is cut off there.
         let mut rest = &output[..];
         while let Some(at) = memmem::find(rest, END) {
             let (head, tail) = rest.split_at(at + END.len());
@@ -114,7 +120,7 @@ impl ScreenAndParser {
     }
 }
 
-/// Runs longer than a row, and what stands in the way of printing them at once.
+/// Runs longer than a row, and what prevents printing them at once.
 fn runs() -> impl Strategy<Value = String> {
     let long = "[ -~]{1,40}";
     let odd =
@@ -123,7 +129,7 @@ fn runs() -> impl Strategy<Value = String> {
     prop_oneof![4 => long, 1 => other, 1 => odd.prop_map(str::to_owned), 2 => tests::text()]
 }
 
-/// Looks of all kinds, known and unknown, whole and broken off.
+/// SGR sequences of all kinds, known and unknown, complete and truncated.
 fn looks() -> impl Strategy<Value = String> {
     let number = prop_oneof![
         6 => 0..110u32,
@@ -140,7 +146,7 @@ fn looks() -> impl Strategy<Value = String> {
     })
 }
 
-/// Anything that looks like a control sequence, with what does not belong there.
+/// Anything that looks like a control sequence, with bytes that do not belong there.
 fn sequences() -> impl Strategy<Value = String> {
     let body = "[0-9;:?>! \n\r\u{7f}\u{18}\u{1b}]{0,4}";
     let last = select("ABCDEFGHIJKLMPSTXZ@bdefgm`hlrsu".chars().collect::<Vec<_>>());
@@ -156,7 +162,7 @@ fn sequences() -> impl Strategy<Value = String> {
     ]
 }
 
-/// Strings and others that are more than one letter long, each with an end of some kind and text after it.
+/// Strings and other multi-byte sequences, each with an end of some kind and text after it.
 fn strings() -> impl Strategy<Value = String> {
     let begin = select(vec![
         "\x1b]2;", "\x1b]8;;", "\x1bP", "\x1bP1$q", "\x1bP;+", "\x1bX", "\x1b^", "\x1b_", "\x1bk",
@@ -222,7 +228,7 @@ proptest! {
         let (mut both, mut cuts) = (ScreenAndParser::new(size), cuts.into_iter().cycle());
         both.feed(&before, &mut cuts);
         both.check();
-        // A row knows how much of it is used; that shows in another size only.
+        // A row records how much of it is used; that shows only after a resize.
         both.resize(other);
         both.check();
         both.feed(&after, &mut cuts);
@@ -264,17 +270,17 @@ fn no_run_is_too_long() {
     }
 }
 
-/// Each way of being common, so that one that is never taken is seen, too.
+/// Every branch of the fast path, so that one that is never taken is noticed.
 #[test]
 fn what_is_common_never_reaches_the_parser() {
     let common = "ab ~\r\n日│é\x1b[m\x1b[1;2;3;4;7;9;22;23;24;27;29;39;49m\
         \x1b[31;97;42;101m\x1b[38;5;9;48;2;1;2;3m\
         \x1b[2;3H\x1b[2K\x1b[K\x1b[J\x1b[A\x1b[2B\x1b[C\x1b[3D\x1b[G\x1b[4X\x1b[d";
-    let (mut reader, mut tap) =
+    let (mut reader, mut handler) =
         (ScreenParser::default(), TermHandler::new(Size { cols: 10, rows: 4 }, 0));
     let mut rest = common.as_bytes();
     while !rest.is_empty() {
-        let drawn = reader.draw(&mut tap, rest);
+        let drawn = reader.draw(&mut handler, rest);
         assert_ne!(drawn, 0, "{:?}", String::from_utf8_lossy(rest));
         rest = &rest[drawn..];
     }

@@ -1,4 +1,4 @@
-//! What a client is told. Pure.
+//! Messages to a client. Pure.
 
 use axum::extract::ws::Message;
 use serde::Serialize;
@@ -11,24 +11,24 @@ use crate::compat::opencode_pty::info::PtyCompatInfo;
 pub(super) enum PtyCompatMessage<'a> {
     /// All sessions.
     SessionList { sessions: &'a [PtyCompatInfo] },
-    /// One began or ended.
+    /// A session was started or has ended.
     SessionUpdate { session: &'a PtyCompatInfo },
-    /// One was forgotten; nothing is told of it any more.
+    /// A session was removed; no further message is about it.
     SessionRemoved { session_id: &'a str },
-    /// Its output is passed on from now on.
+    /// The client receives a session's output from now on.
     Subscribed { session_id: &'a str },
-    /// Its output is passed on no more.
+    /// The client no longer receives a session's output.
     Unsubscribed { session_id: &'a str },
-    /// One printed this.
+    /// New output of a session.
     RawData { session: &'a PtyCompatInfo, raw_data: &'a str },
-    /// One has printed all of this.
+    /// All output of a session so far.
     #[serde(rename = "readRawResponse")]
     ReadRaw { session_id: &'a str, raw_data: &'a str },
-    /// Something was not done.
+    /// A request failed.
     Error { error: PtyCompatError<'a> },
 }
 
-/// What went wrong. Nothing of how we are built is told with it.
+/// An error. It exposes no internals, such as a stack trace.
 #[derive(Serialize)]
 pub(super) struct PtyCompatError<'a> {
     name: &'static str,
@@ -42,7 +42,7 @@ impl PtyCompatMessage<'_> {
     }
 }
 
-/// The frame that says that something was not done.
+/// An error as a frame.
 pub(super) fn error_message(message: &str) -> Message {
     PtyCompatMessage::Error { error: PtyCompatError { name: "CustomError", message } }.frame()
 }

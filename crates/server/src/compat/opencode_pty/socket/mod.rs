@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `request`, `message` | the protocol's two directions |
 //! | `session` | one task that owns one socket |
-//! | `subscriptions` | sessions whose output is passed on |
+//! | `subscriptions` | sessions whose output the client receives |
 
 mod message;
 mod request;
@@ -22,22 +22,24 @@ use crate::reply::HandlerResult;
 use crate::ws::{PROTOCOL, UpgradeSlot, run_on_upgrade};
 use session::PtyCompatSocket;
 
-/// Turns the connection into a socket.
+/// Upgrades the connection to a WebSocket.
 pub(super) async fn open(mut call: Call) -> HandlerResult {
     if !call.parts.headers.contains_key(UPGRADE) {
         let sentence = "WebSocket endpoint - use WebSocket upgrade";
         return Ok(no_socket(StatusCode::UPGRADE_REQUIRED, sentence));
     }
     let upgrade = match WebSocketUpgrade::from_request_parts(&mut call.parts, &()).await {
-        // A browser shows its token as a protocol, and hangs up when none of those it offers is taken.
+        // A browser sends its token as a subprotocol, and closes the connection if the response
+        // selects none of those it offers.
         Ok(upgrade) => upgrade.protocols([PROTOCOL]),
         Err(rejection) => {
             let sentence = format!("WebSocket upgrade failed: {}", rejection.body_text());
             return Ok(no_socket(StatusCode::BAD_REQUEST, &sentence));
         }
     };
-    let (sessions, most) = (sessions(&call), call.shared.limits.body_bytes);
-    run_on_upgrade(UpgradeSlot::of(&mut call.parts)?, upgrade, most, |wire, heard| {
-        Box::pin(PtyCompatSocket::new(sessions, wire, heard).run())
+    let sessions = sessions(&call);
+    let max_bytes = call.shared.limits.body_bytes;
+    run_on_upgrade(UpgradeSlot::of(&mut call.parts)?, upgrade, max_bytes, |outbound, inbound| {
+        Box::pin(PtyCompatSocket::new(sessions, outbound, inbound).run())
     })
 }

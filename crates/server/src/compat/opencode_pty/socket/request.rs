@@ -1,4 +1,4 @@
-//! What a client may ask, and what comes of it.
+//! Requests of a client, and their replies.
 
 use axum::extract::ws::Message;
 use paned_kernel::PaneOutput;
@@ -9,7 +9,7 @@ use super::message::{PtyCompatMessage, error_message};
 use crate::compat::opencode_pty::sessions::PtyCompatSessions;
 use crate::compat::opencode_pty::spawn::{PtyCompatSpawn, fresh_id, with_cause};
 
-/// A message of a client.
+/// A request of a client.
 pub(super) enum PtyCompatRequest {
     List,
     Subscribe(String),
@@ -24,54 +24,54 @@ pub(super) enum PtyCompatRequest {
         data: String,
     },
     ReadRaw(String),
-    /// It is not understood, for this reason.
+    /// It is not valid, for this reason.
     Invalid(String),
 }
 
-/// What comes of a message.
+/// The reply to a request.
 pub(super) enum PtyCompatReply {
     Nothing,
     Send(Message),
     Unsubscribe(String),
-    /// A session's output is to be passed on.
+    /// Subscribe to a session's output.
     Subscribe(PaneId, PaneOutput),
-    /// A session was started, and is perhaps to be subscribed to.
+    /// A session was started; with a reader, subscribe to it.
     Spawned(PaneId, Option<PaneOutput>),
     /// A session was not started, for this reason.
     NotSpawned(PaneId, String),
 }
 
 impl PtyCompatRequest {
-    /// Reads a message.
+    /// Parses a message.
     pub(super) fn read(text: &str) -> Self {
-        let asked: Value = match serde_json::from_str(text) {
-            Ok(asked) => asked,
+        let message: Value = match serde_json::from_str(text) {
+            Ok(message) => message,
             Err(error) => return Self::Invalid(format!("JSON Parse error: {error}")),
         };
-        let word = |key: &str| asked[key].as_str().unwrap_or_default().to_owned();
-        let id = word("sessionId");
-        match word("type").as_str() {
+        let field = |key: &str| message[key].as_str().unwrap_or_default().to_owned();
+        let id = field("sessionId");
+        match field("type").as_str() {
             "session_list" => Self::List,
             "subscribe" => Self::Subscribe(id),
             "unsubscribe" => Self::Unsubscribe(id),
-            "input" => Self::Input { id, data: word("data") },
+            "input" => Self::Input { id, data: field("data") },
             "readRaw" => Self::ReadRaw(id),
-            "spawn" => Self::read_spawn(asked),
+            "spawn" => Self::read_spawn(message),
             other => Self::Invalid(format!("Unknown message type {other}")),
         }
     }
 
-    fn read_spawn(asked: Value) -> Self {
-        let subscribe = asked["subscribe"] == true;
-        match PtyCompatSpawn::read(asked) {
+    fn read_spawn(message: Value) -> Self {
+        let subscribe = message["subscribe"] == true;
+        match PtyCompatSpawn::read(message) {
             Ok(spawn) => Self::Spawn { id: fresh_id(), spawn: Box::new(spawn), subscribe },
             Err(refusal) => Self::Invalid(with_cause(refusal)),
         }
     }
 
-    /// Does what is asked.
+    /// Runs the request.
     pub(super) async fn run(self, sessions: PtyCompatSessions) -> PtyCompatReply {
-        let done = match self {
+        let reply = match self {
             Self::List => list(&sessions).await,
             Self::Subscribe(id) => subscribe(&sessions, &id).await,
             Self::Unsubscribe(id) => Ok(PtyCompatReply::Unsubscribe(id)),
@@ -82,7 +82,7 @@ impl PtyCompatRequest {
             Self::ReadRaw(id) => read_raw(&sessions, &id).await,
             Self::Invalid(sentence) => Ok(PtyCompatReply::Send(error_message(&sentence))),
         };
-        done.unwrap_or_else(|sentence| PtyCompatReply::Send(error_message(&sentence)))
+        reply.unwrap_or_else(|sentence| PtyCompatReply::Send(error_message(&sentence)))
     }
 }
 
@@ -106,7 +106,7 @@ async fn spawn_session(
     if let Err(refusal) = sessions.spawn(&id, spawn).await {
         return PtyCompatReply::NotSpawned(id, with_cause(refusal));
     }
-    // From its first byte, however early that came.
+    // From its first byte, even if that was printed before this lookup.
     let reader = match sessions.get(id.as_str()).await {
         Ok(pane) if subscribe => sessions.reader(&pane, 0).ok(),
         Ok(_) | Err(_) => None,
@@ -114,7 +114,7 @@ async fn spawn_session(
     PtyCompatReply::Spawned(id, reader)
 }
 
-/// Clients expect no word, unless it could have been typed and was not.
+/// Clients expect no reply to input. Only a failed write to an existing session is reported.
 async fn type_into(
     sessions: &PtyCompatSessions,
     id: &str,

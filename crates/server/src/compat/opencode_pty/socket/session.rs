@@ -1,4 +1,4 @@
-//! One socket. Its task owns it: `select!` picks, `match` handles.
+//! The session of one socket. Its task owns the socket: `select!` picks, `match` handles.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::future::pending;
@@ -27,32 +27,33 @@ use crate::compat::opencode_pty::sockets::{FlushWaiter, PtyCompatRegistration};
 use crate::ws::close::{CloseReason, SessionEnd, session_end};
 use crate::ws::outbound::{WsInbound, WsOutbound};
 
-/// What every socket hears of: sessions that begin, end and are forgotten.
+/// The events that every socket follows: sessions that start, end and are removed.
 const EVENT_FILTER: &str = "pane:created,pane:exited,pane:lost,pane:removed";
 /// The most events pulled at once.
 const BATCH: usize = 64;
-/// How much may be asked before some of it is done.
+/// How many requests may be in progress before reading stops.
 const MAX_JOBS: usize = 64;
-/// How long what is left may take when the client is gone.
+/// How long the remaining requests may take when the client is gone.
 const DRAIN_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// A socket while it lives.
+/// An open socket.
 pub(super) struct PtyCompatSocket {
     sessions: PtyCompatSessions,
     outbound: WsOutbound,
     inbound: WsInbound,
     subscriptions: Subscriptions,
-    /// What is under way, in the order in which it was asked: typed text must not overtake itself.
+    /// Requests in progress, in order: typed text must not be reordered.
     jobs: VecDeque<BoxFuture<'static, PtyCompatReply>>,
     feed: Option<EventFeed>,
-    /// Sessions of which something was or may have been told: when one is forgotten, that is told too.
+    /// Sessions that the client knows or may know: their removal is reported.
     announced: BTreeSet<PaneId>,
-    /// Sessions started here, whose beginning is told before anything else of them.
+    /// Sessions that this client is starting. Their `pane:created` event is skipped, as the reply
+    /// to the request reports them.
     spawned_here: BTreeSet<PaneId>,
-    /// Sessions whose end is told when everything they printed was.
+    /// Sessions whose exit is reported once all of their output was sent.
     pending_exits: BTreeSet<PaneId>,
     registration: PtyCompatRegistration,
-    /// Those who wait until what was said so far is sent.
+    /// Dropped when everything queued so far is sent, which releases those who wait.
     flush_waiters: Vec<FlushWaiter>,
     end: SessionEnd,
 }
@@ -76,29 +77,27 @@ impl PtyCompatSocket {
         inbound: WsInbound,
     ) -> Self {
         let end = session_end(sessions.shared.clone(), sessions.caller.clone());
-        let told = EVENT_FILTER.parse().unwrap_or_default();
-        // Whoever may not read hears nothing unasked.
-        let feed = sessions.shared.kernel.events(None, told, &sessions.caller).ok();
+        let filter = EVENT_FILTER.parse().unwrap_or_default();
+        // A caller that may not read gets no events.
+        let feed = sessions.shared.kernel.events(None, filter, &sessions.caller).ok();
         let registration = sessions.shared.opencode_pty.register();
-        let (subscriptions, jobs, announced, spawned_here, pending_exits, flush_waiters) =
-            Default::default();
         Self {
             sessions,
             outbound,
             inbound,
-            subscriptions,
-            jobs,
+            subscriptions: Subscriptions::default(),
+            jobs: VecDeque::new(),
             feed,
-            announced,
-            spawned_here,
-            pending_exits,
+            announced: BTreeSet::new(),
+            spawned_here: BTreeSet::new(),
+            pending_exits: BTreeSet::new(),
             registration,
-            flush_waiters,
+            flush_waiters: Vec::new(),
             end,
         }
     }
 
-    /// Talks until either side has enough.
+    /// Runs until either side closes.
     pub(super) async fn run(mut self) {
         let shared = self.sessions.shared.clone();
         let _counted = shared.metrics.socket();
@@ -110,45 +109,45 @@ impl PtyCompatSocket {
         };
         let known = self.sessions.list().await.unwrap_or_default();
         self.announced.extend(known.iter().filter_map(|session| session.id().parse().ok()));
-        let farewell = loop {
+        let reason = loop {
             if !self.outbound.is_dirty() && self.pending_exits.is_empty() {
                 self.flush_waiters.clear();
             }
             let event = self.next().await;
             match self.handle(event) {
                 ControlFlow::Continue(()) => {}
-                ControlFlow::Break(farewell) => break farewell,
+                ControlFlow::Break(reason) => break reason,
             }
         };
-        match farewell {
-            // What they asked for is done though they are gone.
+        match reason {
+            // The requests of a disconnected client are still finished.
             CloseReason::ClientClosed | CloseReason::Broken(_) => {
-                tokio::join!(farewell.send(self.outbound, self.inbound), drain_jobs(self.jobs));
+                tokio::join!(reason.send(self.outbound, self.inbound), drain_jobs(self.jobs));
             }
             CloseReason::Refused(..) | CloseReason::GrantEnded | CloseReason::ServerStopping => {
-                farewell.send(self.outbound, self.inbound).await;
+                reason.send(self.outbound, self.inbound).await;
             }
         }
     }
 
     async fn next(&mut self) -> PtyCompatSocketEvent {
-        let may_ask = !self.outbound.is_over_limit() && self.jobs.len() < MAX_JOBS;
+        let may_read = !self.outbound.is_over_limit() && self.jobs.len() < MAX_JOBS;
         let may_pull = !self.outbound.is_full();
         tokio::select! {
             biased;
-            farewell = &mut self.end => PtyCompatSocketEvent::Ended(farewell),
-            mark = self.registration.next() => PtyCompatSocketEvent::FlushRequested(mark),
+            reason = &mut self.end => PtyCompatSocketEvent::Ended(reason),
+            waiter = self.registration.next() => PtyCompatSocketEvent::FlushRequested(waiter),
             reply = first_reply(&mut self.jobs) => PtyCompatSocketEvent::JobDone(reply),
-            heard = self.inbound.next(), if may_ask => PtyCompatSocketEvent::Received(heard),
+            message = self.inbound.next(), if may_read => PtyCompatSocketEvent::Received(message),
             batch = next_events(&mut self.feed), if may_pull => PtyCompatSocketEvent::Events(batch),
-            told = self.subscriptions.next(), if may_pull => PtyCompatSocketEvent::Output(told),
+            output = self.subscriptions.next(), if may_pull => PtyCompatSocketEvent::Output(output),
             flushed = self.outbound.flush(), if self.outbound.is_dirty() => PtyCompatSocketEvent::Flushed(flushed),
         }
     }
 
     fn handle(&mut self, event: PtyCompatSocketEvent) -> PtyCompatFlow {
         match event {
-            PtyCompatSocketEvent::Ended(farewell) => return PtyCompatFlow::Break(farewell),
+            PtyCompatSocketEvent::Ended(reason) => return PtyCompatFlow::Break(reason),
             PtyCompatSocketEvent::JobDone(reply) => {
                 self.jobs.pop_front();
                 self.on_reply(reply);
@@ -161,32 +160,32 @@ impl PtyCompatSocket {
             PtyCompatSocketEvent::Received(None) => {
                 return PtyCompatFlow::Break(CloseReason::ClientClosed);
             }
-            PtyCompatSocketEvent::Output(told) => self.on_output(told),
+            PtyCompatSocketEvent::Output(output) => self.on_output(output),
             PtyCompatSocketEvent::Events(batch) => self.on_events(batch),
-            PtyCompatSocketEvent::FlushRequested(mark) => self.on_flush_requested(mark),
+            PtyCompatSocketEvent::FlushRequested(waiter) => self.on_flush_requested(waiter),
             PtyCompatSocketEvent::Flushed(Ok(())) => {}
         }
         PtyCompatFlow::Continue(())
     }
 
     fn on_message(&mut self, message: &Message) -> PtyCompatFlow {
-        let most = self.sessions.shared.limits.body_bytes;
-        let ask = match message {
-            Message::Text(text) if text.len() <= most => PtyCompatRequest::read(text),
+        let max = self.sessions.shared.limits.body_bytes;
+        let request = match message {
+            Message::Text(text) if text.len() <= max => PtyCompatRequest::read(text),
             Message::Text(_) => {
-                PtyCompatRequest::Invalid(format!("a message may have at most {most} bytes"))
+                PtyCompatRequest::Invalid(format!("a message may have at most {max} bytes"))
             }
             Message::Binary(_) => {
                 PtyCompatRequest::Invalid("Binary messages are not supported".to_owned())
             }
-            // The socket answers a ping by itself.
+            // The WebSocket library answers a ping.
             Message::Ping(_) | Message::Pong(_) => return PtyCompatFlow::Continue(()),
             Message::Close(_) => return PtyCompatFlow::Break(CloseReason::ClientClosed),
         };
-        if let PtyCompatRequest::Spawn { id, .. } = &ask {
+        if let PtyCompatRequest::Spawn { id, .. } = &request {
             self.spawned_here.insert(id.clone());
         }
-        self.jobs.push_back(Box::pin(ask.run(self.sessions.clone())));
+        self.jobs.push_back(Box::pin(request.run(self.sessions.clone())));
         PtyCompatFlow::Continue(())
     }
 
@@ -220,8 +219,8 @@ impl PtyCompatSocket {
         self.subscriptions.open(pane, reader);
     }
 
-    fn on_output(&mut self, told: PtyCompatOutput) {
-        match told {
+    fn on_output(&mut self, output: PtyCompatOutput) {
+        match output {
             PtyCompatOutput::Printed(session, text) => {
                 self.send(&PtyCompatMessage::RawData { session: &session, raw_data: &text });
             }
@@ -241,34 +240,35 @@ impl PtyCompatSocket {
         }
     }
 
-    /// Tells of a session's end, if that waited for the last of its output.
+    /// Reports a session's exit, if that waited for the last of its output.
     fn send_pending_exit(&mut self, pane: &PaneId) {
         if self.pending_exits.remove(pane) {
             self.send_session_update(pane);
         }
     }
 
-    /// Tells everything that has happened, for somebody who waits for that. Whoever does not keep up is not waited for.
-    fn on_flush_requested(&mut self, mark: Option<FlushWaiter>) {
+    /// Queues all events so far and keeps the waiter until they are sent. If the client does not
+    /// keep up, the waiter is released at once.
+    fn on_flush_requested(&mut self, waiter: Option<FlushWaiter>) {
         if self.outbound.is_full() {
             return;
         }
         while let Some(batch) = unconstrained(next_events(&mut self.feed)).now_or_never() {
             self.on_events(batch);
         }
-        self.flush_waiters.extend(mark);
+        self.flush_waiters.extend(waiter);
     }
 
     fn on_events(&mut self, batch: JournalRead) {
         match batch {
             JournalRead::Entries(entries) => entries.iter().for_each(|entry| self.on_event(entry)),
             JournalRead::Gap { .. } => {}
-            // The server stops, and the socket will hear of it.
+            // The server stops; the session ends by its own signal.
             JournalRead::Closed => self.feed = None,
         }
     }
 
-    /// Tells of a session that began or ended; nothing of one that is forgotten already.
+    /// Reports a session that was started, has ended or was removed.
     fn on_event(&mut self, entry: &Arc<JournalEntry>) {
         #[derive(Deserialize)]
         #[serde(rename_all = "camelCase")]
@@ -290,7 +290,8 @@ impl PtyCompatSocket {
         }
     }
 
-    /// Tells how a session is now, so that nothing late can take back what was told before.
+    /// Sends a session's current state, so that a late event cannot revert a newer state. Sends
+    /// nothing if the pane is removed already or is not a session.
     fn send_session_update(&mut self, pane: &PaneId) {
         let PtyCompatSessions { shared, caller } = &self.sessions;
         let Ok(reader) = shared.kernel.output(pane, Offset(0), caller) else { return };
@@ -302,12 +303,12 @@ impl PtyCompatSocket {
         }
     }
 
-    fn send(&mut self, say: &PtyCompatMessage<'_>) {
-        self.outbound.send(say.frame());
+    fn send(&mut self, message: &PtyCompatMessage<'_>) {
+        self.outbound.send(message.frame());
     }
 }
 
-/// Does what is left to do, though nobody wants to hear of it.
+/// Finishes the remaining requests of a disconnected client; their replies are dropped.
 async fn drain_jobs(jobs: VecDeque<BoxFuture<'static, PtyCompatReply>>) {
     let rest = async {
         for job in jobs {
@@ -315,11 +316,11 @@ async fn drain_jobs(jobs: VecDeque<BoxFuture<'static, PtyCompatReply>>) {
         }
     };
     if timeout(DRAIN_TIMEOUT, rest).await.is_err() {
-        tracing::warn!("what a socket asked for last was not done in time");
+        tracing::warn!("the last requests of a closed socket did not finish in time");
     }
 }
 
-/// The first job's reply. Dropping the future loses nothing.
+/// The first job's reply. Cancel-safe.
 async fn first_reply(jobs: &mut VecDeque<BoxFuture<'static, PtyCompatReply>>) -> PtyCompatReply {
     match jobs.front_mut() {
         Some(job) => job.await,
@@ -327,7 +328,7 @@ async fn first_reply(jobs: &mut VecDeque<BoxFuture<'static, PtyCompatReply>>) ->
     }
 }
 
-/// The next events, if any are followed. Dropping the future loses nothing.
+/// The next events, if any are followed. Cancel-safe.
 async fn next_events(feed: &mut Option<EventFeed>) -> JournalRead {
     match feed {
         Some(feed) => feed.next(BATCH).await,

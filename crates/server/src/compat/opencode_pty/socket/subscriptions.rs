@@ -1,4 +1,4 @@
-//! The sessions whose output a socket passes on, each pulled in its turn.
+//! The sessions whose output a socket sends, each pulled in its turn.
 
 use std::collections::BTreeMap;
 use std::future::pending;
@@ -12,17 +12,17 @@ use paned_model::{PaneId, Refusal};
 use crate::compat::opencode_pty::decode::Utf8Decoder;
 use crate::compat::opencode_pty::info::PtyCompatInfo;
 
-/// The most bytes that are told at once.
+/// The most bytes of output in a message.
 const CHUNK_BYTES: usize = 64 << 10;
 
-/// The sessions whose output is passed on.
+/// The sessions whose output is sent.
 #[derive(Default)]
 pub(super) struct Subscriptions {
     open: BTreeMap<PaneId, AbortHandle>,
     pulls: FuturesUnordered<Abortable<BoxFuture<'static, PtyCompatPull>>>,
 }
 
-/// What a pull brings back.
+/// The result of a pull.
 struct PtyCompatPull {
     pane: PaneId,
     reader: PaneOutput,
@@ -30,32 +30,32 @@ struct PtyCompatPull {
     piece: Result<PaneOutputChunk, Refusal>,
 }
 
-/// What is told of a session's output.
+/// What a subscription produced.
 pub(super) enum PtyCompatOutput {
-    /// It printed this, and is as it was then.
+    /// New output, with the session's state at that time.
     Printed(Box<PtyCompatInfo>, String),
-    /// So many bytes of it were not told, and are no longer kept.
+    /// This many bytes were not sent and are no longer kept.
     Lost(PaneId, u64),
-    /// Everything it printed was told, this being the last of it.
+    /// The output has ended, with the last of it.
     Ended(PaneId, Option<(Box<PtyCompatInfo>, String)>),
-    /// It cannot be read, and no more of it is passed on.
+    /// The output cannot be read; the subscription is closed.
     Failed(PaneId, Refusal),
 }
 
 impl Subscriptions {
-    /// Passes on what a reader reads; one that is passed on already stays as it is.
+    /// Subscribes to a session. An open subscription stays as it is.
     pub(super) fn open(&mut self, pane: PaneId, reader: PaneOutput) {
         if !self.open.contains_key(&pane) {
             self.pull(pane, reader, Utf8Decoder::default());
         }
     }
 
-    /// Whether a session's output is passed on, and not all of it was.
+    /// Whether a subscription is open and has not reached the end of the output.
     pub(super) fn is_open(&self, pane: &PaneId) -> bool {
         self.open.contains_key(pane)
     }
 
-    /// Passes on no more of a session.
+    /// Closes a subscription.
     pub(super) fn close(&mut self, session: &str) {
         let open = session.parse().ok().and_then(|pane: PaneId| self.open.remove(&pane));
         if let Some(pull) = open {
@@ -63,13 +63,13 @@ impl Subscriptions {
         }
     }
 
-    /// The next thing to tell. Dropping the future loses nothing.
+    /// The next output of any subscription. Cancel-safe.
     pub(super) async fn next(&mut self) -> PtyCompatOutput {
         loop {
             match self.pulls.next().await {
                 Some(Ok(pulled)) => {
-                    if let Some(told) = self.finish_pull(pulled) {
-                        return told;
+                    if let Some(output) = self.finish_pull(pulled) {
+                        return output;
                     }
                 }
                 Some(Err(Aborted)) => {}
@@ -78,14 +78,14 @@ impl Subscriptions {
         }
     }
 
-    /// Takes what a pull brought and has the next begin, until the session ends.
+    /// Takes the result of a pull and starts the next one, until the output ends.
     fn finish_pull(&mut self, pulled: PtyCompatPull) -> Option<PtyCompatOutput> {
         let PtyCompatPull { pane, reader, mut decoder, piece } = pulled;
         match piece {
             Ok(PaneOutputChunk::Bytes(_, bytes)) => {
-                let told = session_text(&reader, decoder.feed(&bytes));
+                let output = session_text(&reader, decoder.feed(&bytes));
                 self.pull(pane, reader, decoder);
-                told.map(|(info, text)| PtyCompatOutput::Printed(info, text))
+                output.map(|(info, text)| PtyCompatOutput::Printed(info, text))
             }
             Ok(PaneOutputChunk::Gap(from, to)) => {
                 let lost = to.0.saturating_sub(from.0) + decoder.reset() as u64;
@@ -114,7 +114,7 @@ impl Subscriptions {
     }
 }
 
-/// A text that a session printed, if it is any.
+/// A session's text with its state; `None` if the text is empty.
 fn session_text(reader: &PaneOutput, text: String) -> Option<(Box<PtyCompatInfo>, String)> {
     let info = || Box::new(PtyCompatInfo::new(reader.info(), reader.is_inside_line()));
     (!text.is_empty()).then(|| (info(), text))

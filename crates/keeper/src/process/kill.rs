@@ -1,4 +1,5 @@
-//! Ending a pane: ask, wait, make, verify. Time comes in as an argument; [`KillProgress::deadline`] goes out.
+//! Killing a pane: `SIGTERM`, wait, `SIGKILL`, verify. The time is an argument;
+//! [`KillProgress::deadline`] says when to call again.
 
 use std::time::{Duration, Instant};
 
@@ -10,31 +11,32 @@ use crate::peer::PeerId;
 const FORCE_KILL_TIMEOUT: Duration = Duration::from_secs(5);
 const FIRST_POLL: Duration = Duration::from_millis(5);
 const MAX_POLL: Duration = Duration::from_millis(100);
-/// The same once they are made to end: what they start meanwhile does not live for long.
+/// The same after `SIGKILL`: a process that is forked meanwhile must not live for long.
 const MAX_FORCE_POLL: Duration = Duration::from_millis(20);
 
-/// When those that ignore `SIGTERM` are sent `SIGHUP` again, and how often after that. bash only notes a signal: one that comes
-/// just before it waits for input is acted on at the next.
+/// When processes that ignore `SIGTERM` get `SIGHUP` again, and how often after that. bash only
+/// records a signal: if one arrives just before bash waits for input, bash acts on it at the next
+/// signal.
 const FIRST_REMINDER: Duration = Duration::from_millis(300);
 const NEXT_REMINDER: Duration = Duration::from_secs(1);
 
 /// What to do to the pane's processes now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum KillStep {
-    /// Nothing; they are being waited for.
+    /// Nothing: wait until they exit.
     Wait,
-    /// Ask those again that may have missed it.
+    /// Repeat the signal for those that may have missed it.
     Remind,
-    /// Make them end.
+    /// Send `SIGKILL`.
     ForceKill,
-    /// These will not go; it is over.
+    /// They do not exit; the kill is over.
     GiveUp,
 }
 
 /// A kill under way.
 #[derive(Debug)]
 pub(crate) struct KillProgress {
-    /// Who asked for it and wants to hear how it went.
+    /// The requests to answer once it is over.
     pub(crate) asked_by: Vec<(PeerId, RequestId)>,
     force_at: Instant,
     give_up_at: Option<Instant>,
@@ -55,29 +57,31 @@ impl KillProgress {
         }
     }
 
-    /// A second request joins the first; the shorter patience counts.
+    /// A second request joins the first; the shorter grace period counts.
     pub(crate) fn shorten_grace(&mut self, now: Instant, grace: Duration) {
         self.force_at = self.force_at.min(now + grace);
         self.poll_at = self.poll_at.min(self.force_at);
     }
 
-    /// When to look at the processes again.
+    /// When to check the processes again.
     pub(crate) fn deadline(&self) -> Instant {
         self.poll_at
     }
 
-    /// Some are still there. Looks grow rarer, but never miss the moment to act.
+    /// Processes are left. The polling interval grows, but a poll never comes later than the end of
+    /// the grace period.
     pub(crate) fn next_step(&mut self, now: Instant) -> KillStep {
         let longest = if self.give_up_at.is_some() { MAX_FORCE_POLL } else { MAX_POLL };
         self.poll_interval = (self.poll_interval * 2).min(longest);
         self.poll_at = now + self.poll_interval;
         match self.give_up_at {
             Some(give_up_at) if give_up_at <= now => KillStep::GiveUp,
-            // Again and again: one of them may have forked meanwhile.
+            // Repeated, because one of them may have forked meanwhile.
             Some(_) => KillStep::ForceKill,
             None if self.force_at <= now => {
                 self.give_up_at = Some(now + FORCE_KILL_TIMEOUT);
-                (self.poll_interval, self.poll_at) = (FIRST_POLL, now + FIRST_POLL);
+                self.poll_interval = FIRST_POLL;
+                self.poll_at = now + FIRST_POLL;
                 KillStep::ForceKill
             }
             None => {
@@ -92,7 +96,7 @@ impl KillProgress {
     }
 }
 
-/// How a kill went.
+/// The result of a kill.
 #[derive(Debug)]
 pub(crate) struct KillOutcome {
     pub(crate) asked_by: Vec<(PeerId, RequestId)>,
@@ -103,7 +107,8 @@ pub(crate) struct KillOutcome {
 mod tests {
     use super::*;
 
-    /// Looks at every deadline until it gives up; answers each step that was not to wait, with its time.
+    /// Calls it at every deadline until it gives up; answers each step other than waiting, with its
+    /// time.
     fn steps(grace_ms: u64) -> Vec<(u64, KillStep)> {
         let start = Instant::now();
         let mut killing = KillProgress::new(start, Duration::from_millis(grace_ms));

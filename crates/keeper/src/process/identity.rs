@@ -1,8 +1,9 @@
 //! Processes as `/proc` shows them: one of them, its descendants, and how to end them for certain.
 //!
-//! A look at `/proc` is not one moment: a program that forks and exits every millisecond can be missed by it. So nothing
-//! here takes one empty look for the end. [`kill_all`] stops what it finds until nothing new is found, and the caller
-//! repeats it until the kernel itself says that nothing is left ([`ProcessTree::is_over`], or `ECHILD` for a subreaper).
+//! A scan of `/proc` is not atomic: it can miss a program that forks and exits every millisecond.
+//! So nothing here takes one empty scan for the end. [`kill_all`] stops what it finds until nothing
+//! new is found, and the caller repeats it until the kernel itself says that nothing is left
+//! ([`ProcessTree::is_over`], or `ECHILD` for a subreaper).
 
 use std::collections::{HashMap, HashSet};
 use std::fs;
@@ -11,28 +12,28 @@ use std::io;
 use paned_model::Time;
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 
-/// How often [`kill_all`] looks for processes that were started meanwhile.
+/// How many times [`kill_all`] scans for processes that were started meanwhile.
 const ROUNDS: usize = 32;
 
-/// A process. Its number together with its start time is unique; its number alone may be another's by now.
+/// A process. Its pid together with its start time is unique; the pid alone may be reused by now.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Process {
-    /// Its number.
+    /// Its process id.
     pub pid: i32,
     /// When it was started, in ticks since the machine was.
     pub start: u64,
-    /// Its parent's number.
+    /// Its parent's process id.
     pub parent: i32,
-    /// Its session's number.
+    /// Its session's id.
     pub session: i32,
     /// Its name.
     pub command: String,
-    /// Whether all of its threads have ended; nobody has reaped it yet.
+    /// Whether all of its threads have ended and it is not reaped yet.
     pub is_zombie: bool,
 }
 
 impl Process {
-    /// The process of this number, if there is one.
+    /// The process with this pid, if there is one.
     ///
     /// Reads `pid (command) state ppid …`; the command may hold anything, so the last `)` counts.
     #[must_use]
@@ -49,7 +50,8 @@ impl Process {
             parent: fields.get(1)?.parse().ok()?,
             session: fields.get(3)?.parse().ok()?,
             command: head.split_once('(')?.1.to_owned(),
-            // The first thread may end before the others: that is no zombie, though it is shown as one.
+            // The first thread may end before the others: that is no zombie, though it is shown as
+            // one.
             is_zombie: has_ended && number(17)? <= 1,
         })
     }
@@ -97,10 +99,10 @@ impl Process {
         (self.pid, self.start)
     }
 
-    /// Sends it a signal, and no other process that has its number by now.
+    /// Sends it a signal, and never to another process that has reused its pid.
     pub fn signal(&self, signal: Signal) {
         let Some(pid) = Pid::from_raw(self.pid) else { return };
-        // The descriptor comes first: it stays the same process whatever happens to the number.
+        // The descriptor comes first: it stays the same process even if the pid is reused.
         let Ok(process) = pidfd_open(pid, PidfdFlags::empty()) else { return };
         if Self::find(self.pid).is_some_and(|found| found.start == self.start) {
             let _ = pidfd_send_signal(process, signal);
@@ -108,17 +110,19 @@ impl Process {
     }
 }
 
-/// All descendants of a process as one look found them, zombies included.
+/// All descendants of a process as one scan found them, zombies included.
 #[derive(Debug)]
 pub struct ProcessTree {
     /// The descendants, parents before their children.
     pub processes: Vec<Process>,
-    /// Whether the kernel said at one moment that the process has no children, and so no descendants.
+    /// Whether the kernel said at one moment that the process has no children, and so no
+    /// descendants.
     has_no_children: bool,
 }
 
 impl ProcessTree {
-    /// Looks at the descendants of a process. It costs as much as there are of them, where the kernel lists children.
+    /// Scans the descendants of a process. Where the kernel lists children, the cost depends only
+    /// on how many there are.
     #[must_use]
     pub fn of(root: i32) -> Self {
         match children(root) {
@@ -135,22 +139,23 @@ impl ProcessTree {
         let mut processes = Vec::new();
         while let Some(pid) = open.pop() {
             processes.extend(Process::find(pid));
-            // One that has ended meanwhile has none: they are the root's by now, and found there in the next look.
+            // One that has ended meanwhile has no children: they were reparented to the root, where
+            // the next scan finds them.
             let more = children(pid).unwrap_or_default();
             open.extend(more.into_iter().filter(|pid| known.insert(*pid)));
         }
         Self { processes, has_no_children }
     }
 
-    /// The same by the parents of all processes of the machine.
+    /// The same, found by the parents of all processes of the machine.
     fn search(root: i32) -> Self {
         let table: HashMap<i32, Process> =
             Process::all().map(|process| (process.pid, process)).collect();
         let parent = |pid: &i32| table.get(pid).map(|process| process.parent);
         let descends = |pid: i32| {
-            // Bounded, because the table was not read at one moment and may hold a circle.
-            let line = std::iter::successors(Some(pid), parent).skip(1).take(table.len());
-            line.into_iter().any(|pid| pid == root)
+            // Bounded, because the table was not read atomically and may hold a cycle.
+            let ancestors = std::iter::successors(Some(pid), parent).skip(1).take(table.len());
+            ancestors.into_iter().any(|pid| pid == root)
         };
         let ours = table.values().filter(|process| descends(process.pid));
         Self { processes: ours.cloned().collect(), has_no_children: false }
@@ -162,10 +167,11 @@ impl ProcessTree {
         self.processes.into_iter().filter(|process| !process.is_zombie).collect()
     }
 
-    /// Whether nothing of the tree lives, given what the look before found.
+    /// Whether no process of the tree is alive, given what the scan before found.
     ///
-    /// All are zombies, and they are the same as before: a zombie has no children, so nothing can have been started
-    /// between the looks. Where the process does not reap (it is stopped), this is the only end there is.
+    /// All are zombies, and they are the same as before: a zombie has no children, so nothing can
+    /// have been started between the scans. If the root does not reap (it is stopped), this is the
+    /// only end there is.
     #[must_use]
     pub fn is_over(&self, before: &Self) -> bool {
         let ids = |tree: &Self| tree.processes.iter().map(Process::id).collect::<HashSet<_>>();
@@ -179,7 +185,7 @@ fn children(pid: i32) -> io::Result<Vec<i32>> {
     let mut children = Vec::new();
     for thread in fs::read_dir(format!("/proc/{pid}/task"))? {
         let listed = match fs::read_to_string(thread?.path().join("children")) {
-            // A thread that has just ended; another of its threads has its children.
+            // The thread has just ended; another thread of the process has its children.
             Err(error) if error.raw_os_error() == Some(libc::ESRCH) => continue,
             listed => listed?,
         };
@@ -188,8 +194,8 @@ fn children(pid: i32) -> io::Result<Vec<i32>> {
     Ok(children)
 }
 
-/// Kills what is found, again and again: stops it first until nothing new is found, so that nothing of it forks while the
-/// rest is killed.
+/// Kills all processes that `find` finds. It stops them first, until nothing new is found, so that
+/// none of them forks while the others are killed.
 pub fn kill_all(find: impl Fn() -> Vec<Process>) {
     let mut known = HashSet::new();
     let mut found = Vec::new();
@@ -212,7 +218,7 @@ mod tests {
 
     use super::*;
 
-    /// A shell with children; answers it and their numbers, which it prints in one line.
+    /// A shell with children, and their pids, which it prints in one line.
     fn family(script: &str) -> (Child, Vec<i32>) {
         let shell = Command::new("/bin/sh").args(["-c", script]).stdout(Stdio::piped()).spawn();
         let mut shell = shell.unwrap();
@@ -249,7 +255,7 @@ mod tests {
         let root = number(&shell);
         let mut before = ProcessTree::of(root);
         assert!(!before.is_over(&ProcessTree::of(root)), "it sleeps");
-        // The shell is stopped, so nobody reaps it.
+        // The shell is stopped, so it does not reap its child.
         loop {
             kill_all(|| ProcessTree::of(root).living());
             let now = ProcessTree::of(root);

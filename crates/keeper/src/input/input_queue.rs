@@ -1,4 +1,4 @@
-//! What was typed and not yet read by the program.
+//! Input that waits to be written to the pty.
 
 use std::collections::VecDeque;
 use std::os::fd::OwnedFd;
@@ -8,15 +8,16 @@ use rustix::io::{Errno, write};
 
 use crate::pty;
 
-/// How much may wait for a program that does not read: the longest text that is taken, and the marks of a paste.
+/// How many bytes may wait for a program that does not read: the longest accepted text, and the
+/// marks of a bracketed paste.
 pub(crate) const MAX_QUEUED: usize = (1 << 20) + 64;
 
-/// How long a part may take on its way through the pty before it can be seen there. On a busy machine that is more
-/// than a moment.
+/// How long written bytes may take through the pty until [`pty::has_unread`] sees them. On a busy
+/// machine that takes a while.
 pub(crate) const PTY_DELAY: Duration = Duration::from_millis(20);
-/// How often a program is looked at then that has a part to read before it gets the next.
+/// After that delay, how often to check whether the program has read a part.
 const POLL_INTERVAL: Duration = Duration::from_millis(2);
-/// A program that has not read a part by then gets the next one all the same.
+/// After this time the next part is written even if the program has not read the last one.
 const READ_TIMEOUT: Duration = Duration::from_millis(500);
 
 /// Bytes on their way into the pty, in the order they were accepted. One request's bytes are never
@@ -24,14 +25,16 @@ const READ_TIMEOUT: Duration = Duration::from_millis(500);
 #[derive(Default)]
 pub(crate) struct InputQueue {
     bytes: VecDeque<u8>,
-    /// How much was written, ever.
+    /// Bytes written so far.
     written: u64,
-    /// Where parts end, counted as `written`: the program is to read what is before by itself.
+    /// Where parts end, counted like `written`. The program must read the bytes before an end
+    /// separately.
     ends: VecDeque<u64>,
     pause: Option<PartPause>,
 }
 
-/// A part was written, and the next one waits until the program has read it. Nobody tells when it does.
+/// A part was written; the next one waits until the program has read it. The kernel sends no
+/// notification of that, so it is polled.
 struct PartPause {
     poll_at: Instant,
     give_up_at: Instant,
@@ -42,22 +45,22 @@ impl InputQueue {
         self.bytes.is_empty()
     }
 
-    /// How much was written, ever.
+    /// Bytes written so far.
     pub(crate) fn written(&self) -> u64 {
         self.written
     }
 
-    /// Whether it waits for nothing but room in the pty.
+    /// Whether queued bytes wait only for space in the pty.
     pub(crate) fn is_due(&self) -> bool {
         !self.bytes.is_empty() && self.pause.is_none()
     }
 
-    /// When [`InputQueue::write`] wants to be called although there is room.
+    /// When to call [`InputQueue::write`] although the pty has space.
     pub(crate) fn deadline(&self) -> Option<Instant> {
         self.pause.as_ref().filter(|_| !self.bytes.is_empty()).map(|pause| pause.poll_at)
     }
 
-    /// Takes a whole request or nothing of it.
+    /// Queues a whole request or nothing of it.
     pub(crate) fn accept(&mut self, parts: &[&[u8]]) -> bool {
         let length: usize = parts.iter().map(|part| part.len()).sum();
         if MAX_QUEUED < self.bytes.len() + length {
@@ -72,10 +75,10 @@ impl InputQueue {
         true
     }
 
-    /// Writes as much as the pty takes now.
+    /// Writes as much as the pty accepts now.
     pub(crate) fn write(&mut self, pty: &OwnedFd, now: Instant) {
         while !self.bytes.is_empty() && !self.is_paused(pty, now) {
-            // A terminal that edits lines gives out whole ones, however they came.
+            // In canonical mode the terminal delivers whole lines, however they were written.
             if !self.ends.is_empty() && pty::edits_lines(pty) {
                 self.ends.clear();
             }
@@ -85,7 +88,7 @@ impl InputQueue {
                 Ok(wrote) => self.wrote(wrote, now),
                 Err(Errno::INTR) => {}
                 Err(Errno::AGAIN) => return,
-                // Nobody has the terminal open any more.
+                // No process has the terminal open any more.
                 Err(_) => *self = Self::default(),
             }
         }
@@ -126,7 +129,7 @@ mod tests {
     use super::*;
     use crate::pty::Pty;
 
-    /// A terminal whose program takes every key as it comes, and that program's side.
+    /// A terminal in raw mode, and the program's side of it.
     fn terminal() -> (Pty, OwnedFd) {
         let pty = Pty::open(Size::default()).unwrap();
         let flags = OFlags::RDWR | OFlags::NOCTTY;

@@ -1,9 +1,11 @@
-//! Somebody who puts a terminal back when the process that uses it dies, however it dies.
+//! A guard process that restores a terminal when the process that uses it dies, however it dies.
 //!
-//! A process that was killed cannot clean up after itself. So it forks a guard first, which holds the terminal and
-//! knows how it was, and waits at a pipe whose other end nobody else has. It is told what would undo what the terminal
-//! shows by now. When the pipe closes without a word, the guard does that. It has no terminal of its own, so that it
-//! is nobody's job, hears no keys, and may set a terminal it is not in the foreground of.
+//! A process that was killed cannot clean up after itself. So it forks a guard first. The guard
+//! keeps the terminal open, remembers its modes, and reads a pipe whose write end only the parent
+//! has. The parent sends it the bytes that undo what the terminal shows now. When the pipe closes
+//! without `CLEAN_EXIT`, the guard restores the modes and writes those bytes. The guard has no
+//! controlling terminal: it belongs to no job, gets no signals from keys, and may set the modes of
+//! a terminal without being in its foreground.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -14,14 +16,15 @@ use rustix::io::{Errno, FdFlags, fcntl_setfd, read, write};
 use rustix::process::{Pid, WaitOptions, setsid, waitpid};
 use rustix::termios::{OptionalActions, Termios, tcgetattr, tcsetattr};
 
-use crate::{fds, signals};
+use crate::fds;
+use crate::process::signals;
 
-/// The longest message that is written whole or not at all.
+/// The longest message. A write to a pipe is atomic up to this size (`PIPE_BUF` on Linux).
 const MAX_MESSAGE: usize = 4096;
-/// How long a terminal that takes nothing is waited for.
+/// How long to wait for a terminal that accepts no bytes.
 const WRITE_TIMEOUT: Timespec = Timespec { tv_sec: 1, tv_nsec: 0 };
 
-/// A guard at its post. Dropping it says that the terminal is as it was.
+/// A running guard. Dropping it tells the guard process that the terminal is restored already.
 #[derive(Debug)]
 pub struct TtyGuard {
     pipe: Option<OwnedFd>,
@@ -30,15 +33,16 @@ pub struct TtyGuard {
 }
 
 impl TtyGuard {
-    /// Posts a guard for this terminal as it is now. Only for a process with one thread: it forks.
+    /// Forks a guard for this terminal in its current state. Only for a process with one thread,
+    /// because it forks.
     ///
     /// # Errors
-    /// When it is no terminal, or the system has no process to spare.
+    /// When it is no terminal, or the pipe or the fork fails.
     pub fn spawn(terminal: BorrowedFd<'_>) -> io::Result<Self> {
         let before = tcgetattr(terminal)?;
         let (from, pipe) = rustix::pipe::pipe()?;
         fcntl_setfd(&pipe, FdFlags::CLOEXEC)?;
-        // A guard that was stopped must not stop us.
+        // A stopped guard must not block us.
         fcntl_setfl(&pipe, OFlags::NONBLOCK)?;
         // SAFETY: the caller has one thread, so the child may go on as if nothing had happened.
         match unsafe { libc::fork() } {
@@ -46,7 +50,8 @@ impl TtyGuard {
             0 => {
                 drop(pipe);
                 let _ = run_guard(terminal, &from, &before);
-                // SAFETY: ends the process at once; nothing that it shares with its parent is flushed or freed.
+                // SAFETY: ends the process at once; nothing that it shares with its parent is
+                // flushed or freed.
                 unsafe { libc::_exit(0) }
             }
             process => {
@@ -56,7 +61,7 @@ impl TtyGuard {
         }
     }
 
-    /// Says what is to be shown to the terminal should we die now.
+    /// Sets the bytes that the guard writes to the terminal if this process dies.
     pub fn set_undo(&mut self, undo: Vec<u8>) {
         let Some(pipe) = self.pipe.as_ref().filter(|_| undo != self.sent) else {
             return;
@@ -74,58 +79,65 @@ impl Drop for TtyGuard {
         if let Some(pipe) = self.pipe.take() {
             let _ = write(&pipe, &CLEAN_EXIT);
         }
-        // It has the terminal open, which is not to look used when we are gone.
+        // The guard has the terminal open. Wait for its exit, so that the terminal is not in use
+        // after ours.
         let _ = waitpid(Some(self.process), WaitOptions::empty());
     }
 }
 
-/// A length that no message has.
+/// Sent for a clean exit: a length that no message has.
 const CLEAN_EXIT: [u8; 4] = u32::MAX.to_le_bytes();
 
-/// Waits for the end of whoever posted us; puts the terminal back unless they have.
+/// Waits until the parent ends, and restores the terminal unless the parent has done so.
 fn run_guard(terminal: BorrowedFd<'_>, pipe: &OwnedFd, before: &Termios) -> io::Result<()> {
     let _ = setsid();
     signals::ignore_hangups();
-    // Whoever waits for the end of our output must not wait for us.
+    // A process that waits for end of file on our standard output or error must not wait for the
+    // guard.
     let null = open("/dev/null", OFlags::RDWR, Mode::empty())?;
-    let (terminal, pipe) = (terminal.try_clone_to_owned()?, pipe.try_clone()?);
+    let terminal = terminal.try_clone_to_owned()?;
+    let pipe = pipe.try_clone()?;
     rustix::stdio::dup2_stdin(&terminal)?;
     rustix::stdio::dup2_stdout(&pipe)?;
     rustix::stdio::dup2_stderr(&null)?;
     drop((terminal, pipe, null));
     fds::close_inherited()?;
-    if let Some(undo) = listen(rustix::stdio::stdout())? {
+    if let Some(undo) = read_undo(rustix::stdio::stdout())? {
         restore(rustix::stdio::stdin(), before);
         show(rustix::stdio::stdin(), &undo);
     }
     Ok(())
 }
 
-/// Hears to the end; answers what is to be undone, if anything is.
-fn listen(pipe: BorrowedFd<'_>) -> io::Result<Option<Vec<u8>>> {
-    let (mut heard, mut undo, mut bytes) = (Vec::new(), Vec::new(), [0; MAX_MESSAGE]);
+/// Reads messages until the pipe closes. Answers the last undo bytes, or nothing after a clean
+/// exit.
+fn read_undo(pipe: BorrowedFd<'_>) -> io::Result<Option<Vec<u8>>> {
+    let mut received = Vec::new();
+    let mut undo = Vec::new();
+    let mut bytes = [0; MAX_MESSAGE];
     loop {
         match read(pipe, &mut bytes) {
             Ok(0) => return Ok(Some(undo)),
-            Ok(got) => heard.extend(&bytes[..got]),
+            Ok(got) => received.extend(&bytes[..got]),
             Err(Errno::INTR) => {}
             Err(error) => return Err(error.into()),
         }
-        while let Some(&length) = heard.first_chunk::<4>() {
+        while let Some(&length) = received.first_chunk::<4>() {
             if length == CLEAN_EXIT {
                 return Ok(None);
             }
             let end = 4 + u32::from_le_bytes(length) as usize;
-            if heard.len() < end {
+            if received.len() < end {
                 break;
             }
-            undo = heard[4..end].to_vec();
-            heard.drain(..end);
+            undo = received[4..end].to_vec();
+            received.drain(..end);
         }
     }
 }
 
-/// Sets the modes as they were, if they are as we left them: a shell that has put them back knows better.
+/// Restores the modes if the terminal is still in raw mode. If a shell has restored them already,
+/// its modes stay.
 fn restore(terminal: BorrowedFd<'_>, before: &Termios) {
     let mut raw = before.clone();
     raw.make_raw();

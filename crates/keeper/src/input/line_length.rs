@@ -1,7 +1,7 @@
-//! How long the line is that somebody types into a terminal that edits lines.
+//! The length of the line that is typed into a terminal in canonical mode.
 //!
-//! The kernel's line editor holds so much of a line and drops what is typed beyond that. A line may come in many
-//! pieces, from many who type, so it is counted here, where all of them meet.
+//! The kernel's line editor holds a limited number of bytes of a line and drops the rest. A line
+//! may come in many writes, from many clients, so it is counted here, where all input passes.
 
 use std::os::fd::AsFd;
 
@@ -10,14 +10,15 @@ use rustix::termios::{LocalModes, SpecialCodeIndex, Termios, tcgetattr};
 /// The longest line that the kernel's line editor holds.
 const MAX_LINE: usize = 4095;
 
-/// The line that has not ended.
+/// The current line, which has not ended.
 #[derive(Debug, Default)]
 pub(crate) struct LineLength {
     length: usize,
 }
 
 impl LineLength {
-    /// These were typed one after the other; whether any of it is more than the line editor takes.
+    /// Counts parts that are typed one after the other. Answers whether a line is longer than the
+    /// line editor accepts.
     pub(crate) fn add(&mut self, terminal: &impl AsFd, parts: &[&[u8]]) -> bool {
         let modes = tcgetattr(terminal).ok();
         match modes.filter(|modes| modes.local_modes.contains(LocalModes::ICANON)) {
@@ -48,7 +49,7 @@ impl LineLength {
             };
             is_long |= MAX_LINE < self.length;
         }
-        // What was dropped is no part of the line any more.
+        // Dropped bytes are no part of the line.
         self.length = self.length.min(MAX_LINE);
         is_long
     }

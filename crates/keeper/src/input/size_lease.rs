@@ -1,65 +1,66 @@
-//! Who may set a terminal's size: one at a time, for as long as they are there.
+//! The lease of a terminal's size: one client at a time, for as long as it is connected.
 //!
-//! A terminal has one size, and a program drawn for one size looks broken in another. So whoever shows a pane
-//! holds its size until they leave, and everybody else draws what fits.
+//! A terminal has one size, and a program drawn for one size looks broken in another. So the client
+//! that shows a pane holds its size until it disconnects or releases it, and all other clients draw
+//! what fits.
 
 use crate::peer::PeerId;
 
-/// Who holds the size.
+/// Which client holds the size.
 #[derive(Debug, Default)]
 pub(crate) struct SizeLease {
     holder: Option<LeaseHolder>,
-    /// Whether the size was set by force, and nobody has held it since.
+    /// Whether the size was set by force and has had no holder since.
     forced: bool,
 }
 
-/// A connection may speak for many, so that it takes a name as well.
+/// A holder has a name as well, because one connection may act for many clients.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct LeaseHolder {
     peer: PeerId,
     name: String,
 }
 
-/// Somebody else holds it.
+/// Another client holds it.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct SizeHeldError;
 
 impl SizeLease {
-    /// Who holds it, as they named themselves.
+    /// The holder's name.
     pub(crate) fn holder(&self) -> Option<&str> {
         self.holder.as_ref().map(|holder| holder.name.as_str())
     }
 
-    /// Whether it is free because somebody set the size by force, who does not hold it. Whoever waits for it then
-    /// goes on waiting, or the size would not last.
+    /// Whether it is free because a client set the size by force without holding it. Clients that
+    /// wait for the size then go on waiting, or the forced size would not last.
     pub(crate) fn is_forced(&self) -> bool {
         self.forced
     }
 
-    /// Somebody wants to set the size and, if they give a name, to hold it. Answers whether the holder
-    /// changed.
+    /// A client wants to set the size and, if it gives a name, to hold it. Answers whether the
+    /// holder changed.
     pub(crate) fn acquire(
         &mut self,
         peer: PeerId,
         name: Option<&str>,
         force: bool,
     ) -> Result<bool, SizeHeldError> {
-        let asks = name.map(|name| LeaseHolder { peer, name: name.to_owned() });
-        if self.holder.is_some() && self.holder != asks && !force {
+        let requested = name.map(|name| LeaseHolder { peer, name: name.to_owned() });
+        if self.holder.is_some() && self.holder != requested && !force {
             return Err(SizeHeldError);
         }
-        let changed = self.holder != asks;
-        self.forced = asks.is_none() && (force || self.forced);
-        self.holder = asks;
+        let changed = self.holder != requested;
+        self.forced = requested.is_none() && (force || self.forced);
+        self.holder = requested;
         Ok(changed)
     }
 
-    /// Somebody lets go of it; whether they held it.
+    /// A client releases it; whether it was the holder.
     pub(crate) fn release(&mut self, peer: PeerId, name: &str) -> bool {
         self.holder.take_if(|holder| holder.peer == peer && holder.name == name).is_some()
     }
 
-    /// A connection is gone; whether anybody on it held the size.
+    /// A connection is gone; whether it held the size.
     pub(crate) fn peer_disconnected(&mut self, peer: PeerId) -> bool {
         self.holder.take_if(|holder| holder.peer == peer).is_some()
     }

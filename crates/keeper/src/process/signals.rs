@@ -9,7 +9,7 @@ use rustix::io::{FdFlags, fcntl_setfd};
 
 static PIPE: AtomicI32 = AtomicI32::new(-1);
 
-/// The end to read: one byte, the signal's number, for each signal that came.
+/// Both ends of the pipe, the read end first. It delivers one byte for each signal: its number.
 pub(crate) fn watch() -> io::Result<(OwnedFd, OwnedFd)> {
     let (read, write) = rustix::pipe::pipe()?;
     for end in [&read, &write] {
@@ -24,14 +24,15 @@ pub(crate) fn watch() -> io::Result<(OwnedFd, OwnedFd)> {
     Ok((read, write))
 }
 
-/// A keeper is nobody's foreground job: the ends of terminals, sessions and pipes mean nothing to it.
+/// Ignores the signals for the end of a terminal, a session or a pipe: a keeper is no foreground
+/// job and must survive them.
 pub(crate) fn ignore_hangups() {
     for signal in [libc::SIGHUP, libc::SIGINT, libc::SIGQUIT, libc::SIGPIPE] {
         set(signal, libc::SIG_IGN);
     }
 }
 
-/// Ended children vanish by themselves.
+/// Has the kernel reap ended children.
 pub(crate) fn ignore_children() {
     set(libc::SIGCHLD, libc::SIG_IGN);
 }
@@ -43,13 +44,14 @@ fn set(signal: libc::c_int, action: libc::sighandler_t) {
 
 extern "C" fn on_signal(signal: libc::c_int) {
     let byte = u8::try_from(signal).unwrap_or(0);
-    // SAFETY: `write` is safe in a handler, on a descriptor that stays open as long as the process. A
-    // full pipe already says what this byte would. `errno` is put back for the code that was interrupted.
+    // SAFETY: `write` is safe in a handler, on a descriptor that stays open as long as the process.
+    // A full pipe has a byte already that wakes the reader. `errno` is restored for the interrupted
+    // code.
     unsafe {
         let errno = errno();
-        let kept = *errno;
+        let saved = *errno;
         libc::write(PIPE.load(Ordering::SeqCst), (&raw const byte).cast(), 1);
-        *errno = kept;
+        *errno = saved;
     }
 }
 

@@ -1,19 +1,20 @@
-//! What a person typed, told from what their terminal says by itself.
+//! Tells user input from the reports that a terminal sends by itself.
 //!
-//! A terminal reports its focus, its mouse and its answers to questions on the same line as the keys. Those change no
-//! text, and would make every pane that somebody looks at seem to be typed into.
+//! A terminal sends focus events, mouse events and answers to queries on the same stream as keys.
+//! They change no text, and counted as input they would make every pane that a user only views look
+//! typed into.
 //!
-//! The server is told which keys a person pressed, so that it knows of an Enter before the program shows it, and never
-//! which words: a password is nobody's business.
+//! The server learns which keys a user pressed, so that it knows of an Enter before the program
+//! shows it. It never learns the text, which may be a password.
 
-/// Of more keys in one go than this, the first are told.
+/// At most this many bytes of keys are reported for one write: the first ones.
 const MAX_KEYS: usize = 1024;
 /// Stands for a run of text.
 const TEXT_PLACEHOLDER: u8 = b'*';
 const PASTE_START: &[u8] = b"\x1b[200~";
 const PASTE_END: &[u8] = b"\x1b[201~";
 
-/// One who types.
+/// The input of one client.
 #[derive(Debug, Default)]
 pub(crate) struct KeyFilter {
     /// Whether a paste has begun and not ended.
@@ -23,7 +24,8 @@ pub(crate) struct KeyFilter {
 impl KeyFilter {
     /// The keys that were pressed, as they were sent. Each run of text, typed or pasted, is a star.
     pub(crate) fn keys_pressed(&mut self, bytes: &[u8]) -> Vec<u8> {
-        let (mut keys, mut rest) = (Vec::new(), bytes);
+        let mut keys = Vec::new();
+        let mut rest = bytes;
         while !rest.is_empty() {
             let used = self.next(rest, &mut keys);
             rest = &rest[used..];
@@ -32,7 +34,7 @@ impl KeyFilter {
         keys
     }
 
-    /// Tells what these bytes begin with; answers how long that is.
+    /// Handles the report, paste mark or key that these bytes begin with; answers its length.
     fn next(&mut self, rest: &[u8], keys: &mut Vec<u8>) -> usize {
         if let Some(length) = report_len(rest) {
             return length;
@@ -71,7 +73,7 @@ fn key_len(bytes: &[u8]) -> usize {
     length.min(bytes.len())
 }
 
-/// Whether a key is part of what a person writes.
+/// Whether a key enters text.
 fn is_text_key(key: &[u8]) -> bool {
     match key {
         // Keys with their number, as programs may ask for: `97;1u`, or the older `27;1;97~`.
@@ -90,15 +92,17 @@ fn is_text_key(key: &[u8]) -> bool {
     }
 }
 
-/// Whether a key's number is that of a letter, rather than of a key like Enter or of a letter with ctrl.
+/// Whether a key's number is that of a letter, rather than of a key like Enter or of a letter with
+/// ctrl.
 fn is_text_key_code(numbers: &[u8]) -> bool {
     let mut fields = numbers.split(|byte| *byte == b';').map(number);
-    let (key, modifiers) = (fields.next().flatten(), fields.next().flatten().unwrap_or(1));
+    let key = fields.next().flatten();
+    let modifiers = fields.next().flatten().unwrap_or(1);
     let is_with_ctrl = modifiers.saturating_sub(1) & 4 != 0;
     !is_with_ctrl && key.is_none_or(|key| !matches!(key, 0..0x20 | 0x7f | 57_344..=63_743))
 }
 
-/// A field up to the first colon.
+/// The number in a field, up to its first colon.
 fn number(field: &[u8]) -> Option<u32> {
     let digits = field.split(|byte| *byte == b':').next()?;
     std::str::from_utf8(digits).ok()?.parse().ok()
@@ -126,14 +130,16 @@ fn report_len(bytes: &[u8]) -> Option<usize> {
     }
 }
 
-/// A report that begins with a control sequence: focus, mouse, position, what the terminal is and can do.
+/// A report that begins with a control sequence: focus, mouse, position, what the terminal is and
+/// can do.
 fn csi_report_len(rest: &[u8]) -> Option<usize> {
     // The old mouse report has three bytes after it.
     if let [b'M', _, _, _, ..] = rest {
         return Some(4);
     }
     let at = rest.iter().position(|byte| (0x40..=0x7e).contains(byte))?;
-    let (parameters, last) = (&rest[..at], rest[at]);
+    let parameters = &rest[..at];
+    let last = rest[at];
     let first = parameters.first().copied();
     let is_report = match last {
         b'I' | b'O' => parameters.is_empty(),
@@ -147,7 +153,7 @@ fn csi_report_len(rest: &[u8]) -> Option<usize> {
     is_report.then_some(at + 1)
 }
 
-/// The length of a string of a terminal, with what ends it.
+/// The length of a control string (OSC, DCS, APC), with its terminator.
 fn string_len(rest: &[u8]) -> Option<usize> {
     let bell = rest.iter().position(|byte| *byte == 7).map(|at| at + 1);
     let mark = rest.windows(2).position(|pair| pair == b"\x1b\\").map(|at| at + 2);
@@ -193,10 +199,10 @@ mod tests {
 
     #[track_caller]
     fn check(typed: &[&str], pressed: &[&str]) {
-        let mut hands = KeyFilter::default();
-        let told = typed.iter().map(|piece| hands.keys_pressed(piece.as_bytes()));
-        let told: Vec<_> = told.map(|keys| String::from_utf8(keys).unwrap()).collect();
-        assert_eq!(told, pressed, "{typed:?}");
+        let mut filter = KeyFilter::default();
+        let reported = typed.iter().map(|piece| filter.keys_pressed(piece.as_bytes()));
+        let reported: Vec<_> = reported.map(|keys| String::from_utf8(keys).unwrap()).collect();
+        assert_eq!(reported, pressed, "{typed:?}");
     }
 
     #[test]
@@ -238,16 +244,16 @@ mod tests {
             has_typed_input(&bytes);
         }
 
-        /// Whatever is typed, its letters are not told, apart from those in the names of keys.
+        /// No typed text is reported, apart from letters in key sequences.
         #[test]
         fn no_word_is_told(bytes in prop::collection::vec(any::<u8>(), 0..40)) {
-            let told = KeyFilter::default().keys_pressed(&bytes);
-            let mut rest = told.as_slice();
+            let reported = KeyFilter::default().keys_pressed(&bytes);
+            let mut rest = reported.as_slice();
             while !rest.is_empty() {
                 let length = key_len(rest);
                 // Esc and text after it look like a letter with alt.
                 let key = rest[..length].strip_prefix(b"\x1b").unwrap_or(&rest[..length]);
-                prop_assert!(key == [TEXT_PLACEHOLDER] || !is_text_key(&rest[..length]), "{told:?}");
+                prop_assert!(key == [TEXT_PLACEHOLDER] || !is_text_key(&rest[..length]), "{reported:?}");
                 rest = &rest[length..];
             }
         }

@@ -1,9 +1,10 @@
-//! Who belongs to a pane: every process that the keeper is an ancestor of.
+//! The processes of a pane: every descendant of its keeper.
 //!
-//! On Linux the keeper is a subreaper: a process whose parent dies becomes the keeper's child, whatever
-//! sessions and groups it made for itself. So the keeper's descendants are exactly the pane's processes,
-//! and none of them can leave; once `waitpid` says that the keeper has no child, all of them are gone. Elsewhere it is the
-//! processes of the pane's session.
+//! On Linux the keeper is a subreaper: a process whose parent dies becomes the keeper's child,
+//! whatever sessions and groups it made for itself. So the keeper's descendants are exactly the
+//! pane's processes, and none of them can escape; once `waitpid` says that the keeper has no child,
+//! all of them are gone. Elsewhere the pane's processes are the program, its descendants and the
+//! members of their process groups.
 
 use std::io;
 use std::os::fd::AsFd;
@@ -25,30 +26,32 @@ impl From<PaneProcess> for Survivor {
     }
 }
 
-/// Makes this process the one that orphaned descendants come to.
+/// Makes this process the subreaper, which adopts orphaned descendants.
 pub(crate) fn become_subreaper() -> io::Result<()> {
     #[cfg(target_os = "linux")]
     rustix::process::set_child_subreaper(Some(rustix::process::getpid()))?;
     Ok(())
 }
 
-/// What a process of the pane is asked or made to do.
+/// Which signal the pane's processes get.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum KillSignal {
-    /// Please end.
+    /// `SIGTERM`, and `SIGHUP` for those that react to it.
     Terminate,
-    /// The same again, for those that ignore `SIGTERM`.
+    /// `SIGHUP` again, for those that ignore `SIGTERM`.
     Remind,
-    /// End.
+    /// `SIGKILL`.
     ForceKill,
 }
 
-/// Pushes every process of the pane. One that is gone by now, or is another user's, shows up in the next look.
+/// Signals every process of the pane. A process that is gone by now, or belongs to another user,
+/// shows in the next scan.
 pub(crate) fn push(leader: Pid, how: KillSignal) {
     system::push(leader, how);
 }
 
-/// Sends the pane's program a signal. Those that come from a terminal go to all who work in its foreground.
+/// Sends the pane's program a signal. Signals that a terminal sends go to its foreground process
+/// group.
 pub(crate) fn signal(terminal: &impl AsFd, leader: Pid, signal: Signal) {
     let foreground = tcgetpgrp(terminal).ok();
     match (signal, foreground) {
@@ -63,15 +66,16 @@ pub(crate) fn signal(terminal: &impl AsFd, leader: Pid, signal: Signal) {
     }
 }
 
-/// Whether all descendants come to us when their parents end, so that having no child is having no descendant.
+/// Whether orphaned descendants become our children, so that having no child means having no
+/// descendant.
 pub(crate) const KEEPS_ALL: bool = system::KEEPS_ALL;
 
-/// Every process of the pane that has not ended, as far as one look finds them.
+/// Every process of the pane that has not ended, as far as one scan finds them.
 pub(crate) fn of_pane(leader: Pid) -> Vec<PaneProcess> {
     system::of_pane(leader)
 }
 
-/// Whether those who are left have all ended, and are no longer ours to reap: a debugger has them.
+/// Whether all remaining processes have ended and cannot be reaped by us: a debugger traces them.
 pub(crate) fn is_over() -> bool {
     system::is_over()
 }
@@ -83,54 +87,55 @@ mod system {
     use rustix::process::{Pid, Signal, getpid};
 
     use super::{KillSignal, PaneProcess};
-    use crate::process::{self, ProcessTree};
+    use crate::process::identity;
+    use crate::process::identity::ProcessTree;
 
-    /// Descendants stay: see [`super::become_subreaper`].
-    pub(super) const KEEPS_ALL: bool = true;
+    /// Descendants are reparented to us: see [`super::become_subreaper`].
+    pub(crate) const KEEPS_ALL: bool = true;
 
     fn tree() -> ProcessTree {
         ProcessTree::of(getpid().as_raw_nonzero().get())
     }
 
-    pub(super) fn of_pane(_: Pid) -> Vec<PaneProcess> {
-        let process = |found: process::Process| {
+    pub(crate) fn of_pane(_: Pid) -> Vec<PaneProcess> {
+        let process = |found: identity::Process| {
             let pid = Pid::from_raw(found.pid)?;
             Some(PaneProcess { pid, command: found.command })
         };
         tree().living().into_iter().filter_map(process).collect()
     }
 
-    pub(super) fn is_over() -> bool {
+    pub(crate) fn is_over() -> bool {
         let before = tree();
         before.processes.iter().all(|process| process.is_zombie) && tree().is_over(&before)
     }
 
-    pub(super) fn push(_: Pid, how: KillSignal) {
+    pub(crate) fn push(_: Pid, how: KillSignal) {
         match how {
             KillSignal::Terminate => tree().living().iter().for_each(ask),
             KillSignal::Remind => tree().living().iter().for_each(remind),
-            KillSignal::ForceKill => process::kill_all(|| tree().living()),
+            KillSignal::ForceKill => identity::kill_all(|| tree().living()),
         }
     }
 
-    fn ask(process: &process::Process) {
+    fn ask(process: &identity::Process) {
         process.signal(Signal::TERM);
-        if hears_hangup(process.pid) {
+        if reacts_to_hangup(process.pid) {
             process.signal(Signal::HUP);
         }
-        // A stopped process hears `SIGTERM` only once it goes on.
+        // A stopped process handles `SIGTERM` only once it continues.
         process.signal(Signal::CONT);
     }
 
-    fn remind(process: &process::Process) {
+    fn remind(process: &identity::Process) {
         if has_signal(process.pid, "SigIgn:", Signal::TERM) {
             process.signal(Signal::HUP);
         }
     }
 
-    /// Whether it catches `SIGHUP` or ignores `SIGTERM`: interactive shells ignore the second and handle the first, and a
-    /// program that handles it has chosen what to do then.
-    fn hears_hangup(pid: i32) -> bool {
+    /// Whether it catches `SIGHUP` or ignores `SIGTERM`: interactive shells ignore `SIGTERM` and
+    /// handle `SIGHUP`, and a program that handles `SIGHUP` has chosen what to do then.
+    fn reacts_to_hangup(pid: i32) -> bool {
         has_signal(pid, "SigCgt:", Signal::HUP) || has_signal(pid, "SigIgn:", Signal::TERM)
     }
 
@@ -151,14 +156,15 @@ mod system {
 
     use super::{KillSignal, PaneProcess};
 
-    /// A daemon leaves us; it is found by its session.
-    pub(super) const KEEPS_ALL: bool = false;
+    /// A daemon is reparented to init; only its parent or its process group can tell that it is
+    /// ours.
+    pub(crate) const KEEPS_ALL: bool = false;
 
-    pub(super) fn is_over() -> bool {
+    pub(crate) fn is_over() -> bool {
         true
     }
 
-    pub(super) fn push(leader: Pid, how: KillSignal) {
+    pub(crate) fn push(leader: Pid, how: KillSignal) {
         let signals: &[Signal] = match how {
             KillSignal::Terminate => &[Signal::TERM, Signal::HUP, Signal::CONT],
             KillSignal::Remind => &[],
@@ -169,8 +175,8 @@ mod system {
         }
     }
 
-    /// `ps` is everywhere and knows sessions; a kill is rare enough for a process of its own.
-    pub(super) fn of_pane(leader: Pid) -> Vec<PaneProcess> {
+    /// `ps` is on every system; a kill is rare enough to start a process for it.
+    pub(crate) fn of_pane(leader: Pid) -> Vec<PaneProcess> {
         let columns = ["-axo", "pid=,ppid=,pgid=,stat=,comm="];
         let Ok(output) = Command::new("/bin/ps").args(columns).output() else {
             return Vec::new();
@@ -200,7 +206,9 @@ mod system {
     fn row(line: &str) -> Option<(i32, i32, i32, bool, String)> {
         let mut fields = line.split_ascii_whitespace();
         let mut number = || fields.next()?.parse().ok();
-        let (pid, parent, group) = (number()?, number()?, number()?);
+        let pid = number()?;
+        let parent = number()?;
+        let group = number()?;
         let ended = fields.next()?.starts_with('Z');
         Some((pid, parent, group, ended, fields.collect::<Vec<_>>().join(" ")))
     }

@@ -1,55 +1,58 @@
-//! What is typed into one terminal: in which order, how often, and whether it has arrived.
+//! Input to one pty: its order, how often users typed, and whether the program has read it.
 
 use std::os::fd::OwnedFd;
 use std::time::Instant;
 
 use paned_model::frame::RefusalReason;
 
-use crate::input_queue::{self, InputQueue};
-use crate::line_length::LineLength;
-use crate::{key_filter, pty};
+use crate::input::input_queue;
+use crate::input::input_queue::InputQueue;
+use crate::input::key_filter;
+use crate::input::line_length::LineLength;
+use crate::pty;
 
-/// Everything typed into a terminal comes through here: one queue, one order.
+/// All input to a pty goes through this type: one queue, one order.
 #[derive(Default)]
 pub(crate) struct PtyInput {
     queue: InputQueue,
     line: LineLength,
-    /// How often somebody has typed.
+    /// Number of writes with user input. Writes of terminal reports only are not counted.
     typed: u64,
-    /// How many writes were done behind a guard with a condition. A server that was killed may not know whether its last one was; the next
-    /// server learns it from this.
+    /// Number of guarded writes with a condition that were done. A server that was killed may not
+    /// know whether its last one was done; the next server learns it from this count.
     guarded: u64,
     /// When something was last written into the pty, and where the output ended then.
     last_write: Option<(Instant, u64)>,
 }
 
 impl PtyInput {
-    /// How often somebody has typed.
+    /// Number of writes with user input. Writes of terminal reports only are not counted.
     pub(crate) fn typed(&self) -> u64 {
         self.typed
     }
 
-    /// How many writes were done behind a guard with a condition.
+    /// Number of guarded writes with a condition that were done.
     pub(crate) fn guarded(&self) -> u64 {
         self.guarded
     }
 
-    /// A write behind a guard with a condition was done.
+    /// Counts a guarded write with a condition that was done.
     pub(crate) fn count_guarded(&mut self) {
         self.guarded += 1;
     }
 
-    /// Somebody has typed this. What a terminal says by itself is nobody's typing.
+    /// Counts a write if it has user input. Reports that a terminal sends by itself are no user
+    /// input.
     pub(crate) fn count(&mut self, parts: &[&[u8]]) {
         self.typed += u64::from(parts.iter().any(|part| key_filter::has_typed_input(part)));
     }
 
-    /// Whether it waits for nothing but room in the pty.
+    /// Whether queued bytes wait only for space in the pty.
     pub(crate) fn is_due(&self) -> bool {
         self.queue.is_due()
     }
 
-    /// Whether nothing waits to be typed.
+    /// Whether the queue is empty.
     pub(crate) fn is_empty(&self) -> bool {
         self.queue.is_empty()
     }
@@ -66,13 +69,14 @@ impl PtyInput {
         }
     }
 
-    /// Takes a text, all of its parts or none; whether a line is longer than the terminal's line editor takes.
+    /// Queues all parts or none. Answers whether a line is longer than the terminal's line editor
+    /// accepts.
     pub(crate) fn accept(&mut self, pty: &OwnedFd, parts: &[&[u8]]) -> Result<bool, RefusalReason> {
-        let is_taken = self.queue.accept(parts);
-        is_taken.then(|| self.line.add(pty, parts)).ok_or(RefusalReason::Full)
+        let is_accepted = self.queue.accept(parts);
+        is_accepted.then(|| self.line.add(pty, parts)).ok_or(RefusalReason::Full)
     }
 
-    /// Gives the program what it takes of what was typed.
+    /// Writes queued bytes to the pty, as many as it accepts now.
     pub(crate) fn write_queued(&mut self, pty: &OwnedFd, end: u64, now: Instant) {
         let before = self.queue.written();
         self.queue.write(pty, now);
@@ -81,13 +85,14 @@ impl PtyInput {
         }
     }
 
-    /// Whether the program may not have read all that was typed: it has not shown then what it makes of it.
+    /// Whether the program may not have read all input yet. Its output does not reflect that input
+    /// then.
     pub(crate) fn is_unread(&self, pty: &OwnedFd, end: u64, now: Instant) -> bool {
         !self.queue.is_empty() || self.is_in_flight(end, now) || pty::has_unread(pty)
     }
 
-    /// Whether what was written may not be there yet for the program to read, or for anybody to see that it is. Once
-    /// something was printed, it is.
+    /// Whether the last write may still be on its way through the pty, where [`pty::has_unread`]
+    /// does not see it yet. Once the program has printed something, the write has arrived.
     fn is_in_flight(&self, end: u64, now: Instant) -> bool {
         self.last_write.is_some_and(|(at, then)| now < at + input_queue::PTY_DELAY && then == end)
     }

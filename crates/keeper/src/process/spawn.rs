@@ -1,20 +1,21 @@
-//! Bringing one pane to life: the tape, the pty, the socket, the program.
+//! Spawning one pane: the tape, the pty, the socket, the program.
 
 use std::fs::{self, Permissions};
 use std::io;
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::UnixListener;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use paned_model::frame::{SpawnFailure, SpawnRequest};
 use paned_model::{Code, Time, machine_limit};
 use rustix::process::{Pid, chdir};
 
 use crate::owned_file::OwnedFile;
+use crate::process::core_limit;
 use crate::pty::{self, Pty, PtyProgram};
 use crate::tape::TapeWriter;
-use crate::{core_limit, time};
+use crate::time;
 
 /// What a new pane consists of.
 pub(crate) struct SpawnedPane {
@@ -26,20 +27,21 @@ pub(crate) struct SpawnedPane {
     pub(crate) started: Time,
 }
 
-/// Brings the pane to life, or says why not and leaves nothing behind.
+/// Spawns the pane. On failure it removes the tape and the socket.
 pub(crate) fn spawn(
-    birth: &SpawnRequest,
+    request: &SpawnRequest,
     pty: io::Result<Pty>,
 ) -> Result<SpawnedPane, SpawnFailure> {
-    let (tape, socket) = (Path::new(&birth.tape), PathBuf::from(&birth.socket));
-    try_spawn(birth, pty, tape, &socket).inspect_err(|_| {
+    let tape = Path::new(&request.tape);
+    let socket = Path::new(&request.socket);
+    try_spawn(request, pty, tape, socket).inspect_err(|_| {
         let _ = fs::remove_file(tape);
-        let _ = fs::remove_file(&socket);
+        let _ = fs::remove_file(socket);
     })
 }
 
 fn try_spawn(
-    birth: &SpawnRequest,
+    request: &SpawnRequest,
     pty: io::Result<Pty>,
     tape: &Path,
     socket: &Path,
@@ -50,18 +52,18 @@ fn try_spawn(
         move |error: io::Error| failed(&what, &error)
     };
     let pty = pty.map_err(no_pty)?;
-    pty::resize(&pty.master, birth.size).map_err(machine("cannot size the pty"))?;
-    let mut tape = TapeWriter::create(tape, birth.capacity, started)
+    pty::resize(&pty.master, request.size).map_err(machine("cannot size the pty"))?;
+    let mut tape = TapeWriter::create(tape, request.capacity, started)
         .map_err(machine("cannot make the tape"))?;
-    tape.set_size(birth.size);
+    tape.set_size(request.size);
     let (listener, socket) = listen(socket).map_err(machine("cannot listen for the server"))?;
-    let pid = start(birth, &pty)?;
+    let pid = start(request, &pty)?;
     tape.set_pid(pid);
     let child = i32::try_from(pid).ok().and_then(Pid::from_raw).expect("a process has a number");
     Ok(SpawnedPane { master: pty.master, child, tape, listener, socket, started })
 }
 
-/// What the machine has refused, and what to change where it is a limit of it.
+/// Describes an error of the system, with what to change where a limit of the machine was reached.
 pub(crate) fn failed(what: &str, error: &io::Error) -> SpawnFailure {
     let limit = machine_limit(error);
     let hint = limit.map(|(_, hint)| format!("; {hint}")).unwrap_or_default();
@@ -69,7 +71,7 @@ pub(crate) fn failed(what: &str, error: &io::Error) -> SpawnFailure {
     SpawnFailure { reason: format!("{what}: {error}{hint}"), invalid: false, limit }
 }
 
-/// There are as many ptys as the machine allows: Linux says that there is no space, others that one should try again.
+/// The machine's limit of ptys is reached: Linux reports ENOSPC, other systems EAGAIN or ENXIO.
 fn no_pty(error: io::Error) -> SpawnFailure {
     let errno = error.raw_os_error().unwrap_or_default();
     if ![libc::ENOSPC, libc::EAGAIN, libc::ENXIO].contains(&errno) {
@@ -88,19 +90,20 @@ pub(crate) fn listen(socket: &Path) -> io::Result<(UnixListener, OwnedFile)> {
     Ok((listener, OwnedFile::new(socket)?))
 }
 
-/// Starts the program where it wants to be; the keeper itself holds on to no folder.
-fn start(birth: &SpawnRequest, pty: &Pty) -> Result<u32, SpawnFailure> {
-    chdir(&birth.cwd).map_err(|error| SpawnFailure {
-        reason: format!("cannot start in `{}`: {}", birth.cwd, io::Error::from(error)),
+/// Starts the program in its folder. The keeper itself stays in `/`, so that it keeps no folder in
+/// use.
+fn start(request: &SpawnRequest, pty: &Pty) -> Result<u32, SpawnFailure> {
+    chdir(&request.cwd).map_err(|error| SpawnFailure {
+        reason: format!("cannot start in `{}`: {}", request.cwd, io::Error::from(error)),
         invalid: true,
         limit: false,
     })?;
-    let program = PtyProgram { file: &birth.program, argv: &birth.argv, env: &birth.env };
+    let program = PtyProgram { file: &request.program, argv: &request.argv, env: &request.env };
     let started = core_limit::with_original(|| pty::start(pty, program));
     let _ = chdir("/");
     started.map_err(|error| SpawnFailure {
         invalid: machine_limit(&error).is_none(),
-        ..failed(&format!("cannot run `{}`", birth.program), &error)
+        ..failed(&format!("cannot run `{}`", request.program), &error)
     })
 }
 

@@ -1,4 +1,5 @@
-//! Keepers leave no core dumps: what was typed is in their memory. Programs in panes get the limit that their user had.
+//! Keepers leave no core dumps: what was typed is in their memory. Programs in panes get the limit
+//! that their user had.
 
 use std::sync::OnceLock;
 
