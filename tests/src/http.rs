@@ -73,7 +73,7 @@ impl Request {
     /// Sends it over a unix socket and reads the whole answer.
     ///
     /// # Errors
-    /// When nobody listens, or hangs up.
+    /// When no server listens, or it hangs up.
     pub fn over_unix(&self, socket: &Path) -> io::Result<Reply> {
         let (write, read) = connect(socket)?;
         self.send(write, read)

@@ -1,4 +1,4 @@
-//! Somebody who comes to a keeper directly, as `paned attach` does.
+//! A client that connects to a keeper directly, as `paned attach` does.
 
 use std::io::{Read, Write};
 use std::os::unix::net::UnixStream;
@@ -19,7 +19,7 @@ pub struct KeeperClient {
 }
 
 impl KeeperClient {
-    /// Comes to a pane's keeper.
+    /// Connects to a pane's keeper.
     #[must_use]
     #[track_caller]
     pub fn connect(server: &Server, pane: &str) -> Self {
@@ -37,7 +37,7 @@ impl KeeperClient {
         this
     }
 
-    /// How often somebody had typed when we came.
+    /// How often input had been typed when we connected.
     #[must_use]
     pub fn typed(&self) -> u64 {
         self.welcome.as_ref().and_then(|welcome| welcome.typed).unwrap()
@@ -49,7 +49,7 @@ impl KeeperClient {
         self.ask(|id| ToKeeper::Input(id, text.as_bytes().to_vec()))
     }
 
-    /// Types if that still holds.
+    /// Types if the guard still holds.
     #[track_caller]
     pub fn type_if(&mut self, guard: InputGuard, text: &str) -> KeeperResponse {
         self.ask(|id| ToKeeper::GuardedInput(id, guard, text.as_bytes().to_vec()))

@@ -1,4 +1,4 @@
-//! Other processes: whether they are there, and their end as a fact to wait for.
+//! Other processes: whether they exist, and waiting for their exit.
 
 use std::fs;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! Random choices that can be made again.
+//! Random choices that can be repeated.
 #![expect(
     clippy::print_stdout,
     clippy::new_without_default,
@@ -9,7 +9,7 @@
 pub struct SeededRng(u64);
 
 impl SeededRng {
-    /// Dice for this process; prints the seed.
+    /// A generator for this process; prints the seed.
     #[must_use]
     pub fn new() -> Self {
         let seed = u64::from(std::process::id()) * 2 + 1;
@@ -17,7 +17,7 @@ impl SeededRng {
         Self(seed)
     }
 
-    /// Dice whose seed is the variable `SEED`, if there is one; prints the seed.
+    /// A generator whose seed is the variable `SEED`, if there is one; prints the seed.
     #[must_use]
     pub fn from_env() -> Self {
         let seed = std::env::var("SEED").ok().and_then(|seed| seed.parse().ok());
@@ -26,7 +26,7 @@ impl SeededRng {
         Self::seeded(seed)
     }
 
-    /// Dice that fall the same way for the same seed.
+    /// A generator that gives the same numbers for the same seed.
     #[must_use]
     pub fn seeded(seed: u64) -> Self {
         // Mixed, so that neighbouring seeds differ at once; never zero, where it would stay.

@@ -382,7 +382,7 @@ impl Drop for Server {
         let _ = self.child.wait();
         tmux::end(&tmux::tmux_dir(&self.state()));
         let keepers = self.keepers();
-        // A keeper that is asked ends its pane properly; one that cannot is made to.
+        // A keeper that gets SIGTERM ends its pane properly; one that does not is killed.
         keepers.iter().for_each(|keeper| terminate(*keeper));
         for keeper in keepers {
             if !gone(keeper, Duration::from_secs(10)) {

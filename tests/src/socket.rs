@@ -50,7 +50,7 @@ impl Socket {
         Ok(Self { stream })
     }
 
-    /// Says something.
+    /// Sends a message.
     pub fn send(&mut self, message: &Value) {
         let text = message.to_string();
         let length = u16::try_from(text.len()).expect("a short message");
@@ -59,7 +59,7 @@ impl Socket {
         frame.extend(length.to_be_bytes());
         frame.extend([0; 4]);
         frame.extend(text.as_bytes());
-        // Whoever hung up shows in the next read.
+        // A closed connection shows in the next read.
         let _ = self.stream.write_all(&frame);
     }
 

@@ -1,5 +1,5 @@
-//! tmux servers that a test looks at: the one that panes are shown on, or somebody's. Each is reached by its own
-//! socket and by nothing else.
+//! tmux servers that a test looks at: the one that panes are shown on, or a user's. Each is reached
+//! by its own socket and by nothing else.
 
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
@@ -47,7 +47,7 @@ impl Tmux {
         Self { socket: tmux_dir(&server.state()), folder: None }
     }
 
-    /// Somebody's server, with one session `work` of this size that runs `cat`.
+    /// A user's server, with one session `work` of this size that runs `cat`.
     #[must_use]
     #[track_caller]
     pub fn start_foreign(size: Size) -> Self {
@@ -107,7 +107,8 @@ impl Tmux {
         String::from_utf8_lossy(&output.stdout).trim_end_matches('\n').to_owned()
     }
 
-    /// The panes that are there, without the one that holds our client; none when nobody answers.
+    /// The panes that are there, without the one that holds our client; none when no server
+    /// answers.
     #[must_use]
     pub fn panes(&self) -> Vec<TestTmuxPane> {
         let output = self.try_run(&["list-panes", "-a", "-F", PANE_FORMAT]);
@@ -146,7 +147,7 @@ impl Drop for Tmux {
     }
 }
 
-/// Where the stage of a state folder is.
+/// The socket of our tmux server in a state folder.
 pub(crate) fn tmux_dir(state: &Path) -> PathBuf {
     state.join("tmux/tmux.sock")
 }

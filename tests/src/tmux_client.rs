@@ -11,7 +11,7 @@ use rustix::process::{Pid, WaitOptions, waitpid};
 
 use crate::{Tmux, WAIT_TIMEOUT, gone, kill9, wait_for};
 
-/// Somebody who types into tmux and sees what it shows. When dropped, the terminal is closed on them.
+/// A user who types into tmux and sees what it shows. Dropping it closes the terminal.
 pub struct AttachedTmuxClient {
     master: Arc<OwnedFd>,
     pid: u32,
@@ -19,7 +19,7 @@ pub struct AttachedTmuxClient {
 }
 
 impl AttachedTmuxClient {
-    /// Somebody who attaches to a session, in a terminal of this size.
+    /// Attaches to a session, in a terminal of this size.
     #[must_use]
     #[track_caller]
     pub fn attach(tmux: &Tmux, session: &str, size: Size) -> Self {
@@ -34,7 +34,7 @@ impl AttachedTmuxClient {
         let pid = pty::start(&pty, PtyProgram { file: &file, argv: &argv, env: &env }).unwrap();
         let (master, seen) = (Arc::new(pty.master), Arc::new(Mutex::new(Vec::new())));
         let (eyes, memory) = (master.clone(), seen.clone());
-        // Somebody has to look, or tmux waits for the terminal.
+        // The output has to be read, or tmux waits for the terminal.
         std::thread::spawn(move || {
             let mut bytes = [0; 4096];
             loop {

@@ -7,7 +7,8 @@ use rustix::thread::{set_thread_gid, set_thread_groups, set_thread_res_uid};
 /// A user that owns nothing here.
 pub const OTHER_UID: u32 = 61_234;
 
-/// Whether other users can be played here. Says so when not, because the test then proves nothing.
+/// Whether a test can act as other users here. Prints a line when not, because the test then proves
+/// nothing.
 #[must_use]
 #[expect(clippy::print_stderr, reason = "a test that is left out says so")]
 pub fn can_switch_users() -> bool {

@@ -1,19 +1,19 @@
-//! Waits for what nobody tells.
+//! Waits for what no event reports, by polling.
 
 use std::time::{Duration, Instant};
 
 use crate::WAIT_TIMEOUT;
 
-/// How long between two looks.
+/// How long between two polls.
 const BETWEEN: Duration = Duration::from_millis(5);
 
-/// Looks until there is an answer.
+/// Polls until there is an answer.
 #[track_caller]
 pub fn wait_for<T>(what: &str, look: impl FnMut() -> Option<T>) -> T {
     wait_within(WAIT_TIMEOUT, what, look)
 }
 
-/// Looks until there is an answer, for so long.
+/// Polls until there is an answer, for so long.
 #[track_caller]
 pub fn wait_within<T>(within: Duration, what: &str, mut look: impl FnMut() -> Option<T>) -> T {
     let end = Instant::now() + within;

@@ -6,6 +6,7 @@ use std::fmt;
 use crate::tree::{File, Tree};
 
 mod direction;
+mod names;
 mod pure;
 mod registries;
 mod repository;
@@ -13,6 +14,7 @@ mod shape;
 mod sleeps;
 mod unsafe_code;
 mod whitespace;
+mod words;
 
 /// A rule reads the tree and reports what is wrong with it.
 type Rule = fn(&Tree) -> Vec<Finding>;
@@ -21,6 +23,8 @@ const RULES: &[Rule] = &[
     direction::arrows_point_one_way,
     repository::documents_exist,
     repository::lints_hold_everywhere,
+    names::names_are_found_once,
+    names::types_are_nouns,
     pure::dependencies_stay_pure,
     pure::keepers_have_no_runtime,
     pure::sources_stay_pure,
@@ -33,6 +37,9 @@ const RULES: &[Rule] = &[
     unsafe_code::lives_in_keeper,
     unsafe_code::is_forbidden_elsewhere,
     whitespace::is_clean,
+    words::comments_fit_the_page,
+    words::comments_name_who_acts,
+    words::lets_bind_one_value,
 ];
 
 /// A violation of a rule, and where it is.

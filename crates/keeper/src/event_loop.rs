@@ -17,17 +17,14 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::{Errno, read};
 use rustix::process::setsid;
 
-use crate::admission;
 use crate::drain::DrainUntil;
 use crate::input::size_lease::SizeLease;
 use crate::pane::KeeperPane;
 use crate::peer::{Peer, PeerId};
 use crate::peer_uid::is_ours;
-use crate::process::pane_processes;
-use crate::process::signals;
-use crate::process::spawn;
+use crate::process::{pane_processes, signals, spawn};
 use crate::pty::Pty;
-use crate::throttle;
+use crate::{admission, throttle};
 
 /// The most connections that are accepted in one turn, so that a client that opens many cannot
 /// starve the rest.

@@ -14,11 +14,9 @@ use paned_model::frame::{FrameMessage as _, FromKeeper};
 use rustix::fs::{Mode, OFlags, open};
 use rustix::process::{Resource, Rlimit, chdir, getrlimit, setrlimit, setsid};
 
-use crate::event_loop;
-use crate::fds;
-use crate::process::core_limit;
-use crate::process::signals;
 use crate::process::spawn::failed;
+use crate::process::{core_limit, signals};
+use crate::{event_loop, fds};
 
 /// Runs a fork server on standard input, the socket of its server, until the server is gone.
 /// `files` is the limit of open files that programs are to have; the server's own is higher.

@@ -1,9 +1,8 @@
 //! A file that is removed only while it is still the one we created.
 
-use std::fs;
-use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::{fs, io};
 
 /// A file that we created. Its path contains the pane's name, and another pane may have that name
 /// by the time we remove the file.

@@ -23,7 +23,6 @@ use rustix::io::Errno;
 use rustix::process::setsid;
 use rustix::stdio::stdin;
 
-use crate::admission;
 use crate::drain::{Drain, DrainUntil, PtyReadState};
 use crate::event_loop::{MAX_ACCEPTS, SHUTDOWN_TIMEOUT};
 use crate::peer::{Peer, PeerId};
@@ -32,7 +31,7 @@ use crate::process::process_watch::ProcessWatch;
 use crate::process::signals;
 use crate::process::spawn::listen;
 use crate::tape::TapeWriter;
-use crate::time;
+use crate::{admission, time};
 
 /// How long to wait for the server's record request.
 const SPAWN_TIMEOUT: Duration = Duration::from_secs(10);

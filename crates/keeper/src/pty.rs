@@ -1,10 +1,9 @@
 //! Opening a pty and starting a program on it, without forking.
 
 use std::ffi::{CString, NulError};
-use std::io;
 use std::mem::MaybeUninit;
 use std::os::fd::OwnedFd;
-use std::ptr;
+use std::{io, ptr};
 
 use paned_model::Size;
 use rustix::fs::{Mode, OFlags, fcntl_getfl, fcntl_setfl, open};

@@ -16,5 +16,5 @@ pub use table::{summary, table};
 /// How far from a change of label either label counts as right, in milliseconds.
 pub const GRACE: u64 = 250;
 
-/// How long after a screen showed something the label was set, at most: whoever labels looks now and then.
+/// How long after a screen showed something the label was set, at most: labels are set by polling.
 pub const LABEL_DELAY: u64 = 50;

@@ -110,7 +110,7 @@ impl Tally {
         );
         if working && state == AgentState::Ready {
             self.false_ready += 1;
-            // From the end of the reply on, the label only waits for somebody to look at the screen.
+            // From the end of the reply on, the label only waits for the next look at the screen.
             let is_over = next.is_some_and(|next| {
                 next.after.min(next.at.saturating_sub(LABEL_DELAY)) <= at
                     && next.expected.is(state, kind)

@@ -1,4 +1,4 @@
-//! Calls as any client makes them, each with a deadline and an honest account of what came back.
+//! Calls as any client makes them, each with a deadline and a precise outcome.
 
 use std::io::{self, ErrorKind};
 use std::path::PathBuf;
@@ -82,7 +82,8 @@ impl Client<'_> {
                 let is_named = refusal.code != Code::Internal;
                 self.ledger
                     .check(Invariant::Names, is_named, || format!("{name}: {}", refusal.sentence));
-                // A call that makes no sense would test nothing; what was read of a damaged pane may make none.
+                // An invalid call would test nothing; only what was read of a damaged pane may be
+                // invalid.
                 if refusal.code == Code::Invalid && name != "pane:read" {
                     self.ledger.fail(Invariant::Names, format!("{name}: {}", refusal.sentence));
                 }

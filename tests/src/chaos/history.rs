@@ -116,7 +116,8 @@ pub(super) fn finish(world: &ChaosRun, history: &History) {
     match world.call("event:emit", &params).accepted().and_then(|answer| answer["id"].as_u64()) {
         Some(id) => {
             history.end.store(id, Ordering::SeqCst);
-            // One more: a reader that had the last one before it was known to be that waits for nothing else.
+            // One more: a reader that had read the last event before it was stored as the end would
+            // wait for ever.
             let _ = world.call("event:emit", &params);
         }
         None => world.ledger.fail(Invariant::Changes, "the last event could not be recorded"),

@@ -1,4 +1,4 @@
-//! What was typed into one pane, by whom, and what its program has read of it.
+//! What was typed into one pane, by which writer, and what its program has read of it.
 
 use std::collections::{BTreeMap, HashMap};
 

@@ -1,4 +1,4 @@
-//! Episodes: faults that would cost the big ledger its evidence, made to a small server beside it.
+//! Faults that would cost the big ledger its evidence, made to a small server beside it.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -72,7 +72,8 @@ fn check_pane(server: &Server, id: &str, pane: &Value) -> Result<(), String> {
     }
 }
 
-/// Every event that is there, up to one that is recorded now; an error where one is missing and that is not told.
+/// Every event that is there, up to one that is recorded now; an error where one is missing and no
+/// gap is reported.
 fn read(server: &Server) -> Result<BTreeMap<u64, String>, String> {
     let end = act(server, "event:emit", json!({ "name": "chaos:end" }))?;
     let end = end["id"].as_u64().unwrap_or(0);

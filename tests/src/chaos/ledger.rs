@@ -156,7 +156,7 @@ impl Ledger {
         lock(&self.failures).clone()
     }
 
-    /// One more of something that is worth telling at the end.
+    /// Counts one more of something that is reported at the end.
     pub(super) fn figure(&self, name: &'static str) {
         *lock(&self.figures).entry(name).or_default() += 1;
     }

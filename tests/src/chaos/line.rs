@@ -1,6 +1,8 @@
-//! Lines that prove themselves: each names its own offset, its number and its kind, and ends with a checksum.
+//! Lines that can be checked by themselves: each names its own offset, its number and its kind, and
+//! ends with a checksum.
 //!
-//! A reader that knows at which offset of a tape it stands can check every byte without a copy of what was printed.
+//! A reader that knows its offset on a tape can check every byte without a copy of what was
+//! printed.
 
 use std::io::{self, Write};
 
@@ -9,7 +11,7 @@ use std::io::{self, Write};
 pub(super) struct Line {
     /// How many lines were printed before it.
     pub(super) number: u64,
-    /// One letter: what the program says with it.
+    /// One letter: what the line is about.
     pub(super) kind: char,
     /// The text between the head and the checksum.
     pub(super) payload: String,
@@ -65,7 +67,7 @@ impl Checker {
         self.next
     }
 
-    /// Bytes before this offset are not there, and the reader was told so.
+    /// Bytes before this offset are missing, and the reader got a gap for them.
     pub(super) fn skip_to(&mut self, offset: u64) {
         self.next = offset;
         self.begun.clear();

@@ -76,7 +76,7 @@ pub fn main(args: &[String]) -> ExitCode {
     }
 }
 
-/// Runs chaos, in a nest; whether everything held.
+/// Runs chaos in a sandbox; whether everything held.
 fn run(options: &Options) -> io::Result<bool> {
     let Some(nest) = Sandbox::find() else {
         report::begin(options);

@@ -4,7 +4,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use super::schedule::WEIGHTS;
 
-/// What a person says.
+/// The usage line.
 pub(super) const USAGE: &str =
     "usage: chaos [--minutes N] [--seed S] [--panes N] [--faults NAME,…] [--keep]";
 

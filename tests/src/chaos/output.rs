@@ -14,10 +14,10 @@ use super::ledger::{Entry, Invariant};
 use super::run_state::{ChaosRun, pause};
 use crate::{Frame, Socket};
 
-/// How long a socket may say nothing before it is opened anew.
+/// How long a socket may be silent before it is opened anew.
 const SILENCE: Duration = Duration::from_millis(400);
 
-/// One bundle of channels over one socket.
+/// Several channels over one socket.
 struct Follower<'a> {
     world: &'a ChaosRun,
     socket: Socket,

@@ -1,4 +1,5 @@
-//! The lives of panes: made, ended in every way there is, and checked for what they leave behind.
+//! The lifecycle of panes: created, ended in every way there is, and checked for what they leave
+//! behind.
 
 use std::time::{Duration, Instant};
 

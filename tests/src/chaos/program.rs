@@ -1,4 +1,5 @@
-//! The programs that run in the panes. They print nothing but lines that prove themselves.
+//! The programs that run in the panes. They print nothing but lines that can be checked by
+//! themselves.
 
 use std::io::{self, BufWriter, Read, Stdout, stdin, stdout};
 use std::process::{Command, ExitCode, Stdio};

@@ -1,4 +1,5 @@
-//! The nest of a run: a folder of its own, a disk of its own where root allows it, and an end to everything in it.
+//! The sandbox of a run: a folder of its own, a disk of its own where root allows it, and an end to
+//! everything in it.
 //!
 //! The process that a person starts makes the folder and starts this binary once more, with the folder as its temporary
 //! one. As root that happens in a private mount namespace with a small file system in memory, which can be made full. When
@@ -20,7 +21,7 @@ use crate::{WAIT_TIMEOUT, gone, kill9};
 const FOLDER: &str = "PANED_CHAOS_FOLDER";
 /// Set for the inner process when the disk can be made full.
 const DISK: &str = "PANED_CHAOS_DISK";
-/// The room on the disk of a run when it is not full.
+/// The space on the disk of a run when it is not full.
 pub(super) const ROOM: &str = "4g";
 
 static IS_ORPHANED: AtomicBool = AtomicBool::new(false);
@@ -34,7 +35,7 @@ pub(super) struct Sandbox {
 }
 
 impl Sandbox {
-    /// The nest of this process; none in the outer one.
+    /// The sandbox of this process; none in the outer one.
     pub(super) fn find() -> Option<Self> {
         let folder = PathBuf::from(std::env::var_os(FOLDER)?);
         let disk = std::env::var_os(DISK).map(PathBuf::from);

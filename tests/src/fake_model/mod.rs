@@ -29,7 +29,7 @@ pub use log::{AnswerEnd, ModelEvent, ModelEventKind, Prompt};
 
 use crate::WAIT_TIMEOUT;
 
-/// A running fake model. Dropping it hangs up on everybody.
+/// A running fake model. Dropping it closes all connections.
 pub struct FakeModel {
     address: SocketAddr,
     log: Arc<ModelLog>,

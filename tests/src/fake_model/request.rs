@@ -132,7 +132,7 @@ fn new_inputs(messages: &[&Value]) -> Vec<NewInput> {
     messages[from..].iter().flat_map(|message| read(message)).collect()
 }
 
-/// What one message says. Rules of the house (`system`, `developer`) are not said by anybody.
+/// What one message says. Instructions (`system`, `developer`) are not input of a user.
 fn read(message: &Value) -> Vec<NewInput> {
     let kind = message["type"].as_str().unwrap_or_default();
     if kind.ends_with("call_output") {

@@ -1,4 +1,4 @@
-//! Answers one client, and tells the truth about it.
+//! Answers one client, and logs what happened.
 
 use std::io;
 use std::net::TcpStream;
@@ -17,7 +17,7 @@ use super::{answer_text, schema};
 /// Longer than any test waits.
 const FOREVER: Duration = Duration::from_secs(3600);
 
-/// Words in a second where nobody watches them come.
+/// Words in a second where the speed does not matter.
 const FAST: f64 = 2000.0;
 
 /// Serves a client until it is gone.
@@ -76,7 +76,7 @@ impl<'a> ModelTurn<'a> {
         Self { model_request, log, request, prompt: text, instruction }
     }
 
-    /// Answers; fails when the client hung up, which is told.
+    /// Answers; fails when the client hung up, which is logged.
     fn run(&self, wire: &mut ModelConnection<'_>) -> io::Result<()> {
         let answered = self.answer(wire);
         match &answered {

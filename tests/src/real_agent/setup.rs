@@ -120,7 +120,7 @@ fn qwen(real: &mut RealAgent, url: &str) {
     real.set("OPENAI_MODEL", "fake");
 }
 
-/// It asks nobody by itself; an extension does.
+/// It does not ask the user by itself; an extension does.
 const ASK: &str = r#"export default function (pi) {
   pi.on("tool_call", async (event, ctx) => {
     if (event.toolName !== "bash") return;

@@ -113,7 +113,7 @@ impl RecordSession {
         self.labels.push(Label { at, state, source, more: Map::new() });
     }
 
-    /// Writes to the terminal in one piece. Whoever has ended meanwhile reads nothing.
+    /// Writes to the terminal in one piece. A program that has ended meanwhile reads nothing.
     pub(super) fn types(&self, text: &str, why: &str) -> Instant {
         let at = Instant::now();
         self.note("i", text);

@@ -1,3 +1,5 @@
+//! Tests of `replayed_screen`.
+
 use paned_keeper::tape::{TapeReader, TapeWriter};
 use paned_model::Time;
 use paned_term::ScreenView;

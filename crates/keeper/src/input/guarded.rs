@@ -5,10 +5,9 @@ use std::time::Instant;
 
 use paned_model::frame::RefusalReason;
 
-use crate::input::input_queue;
 use crate::input::input_queue::InputQueue;
-use crate::input::key_filter;
 use crate::input::line_length::LineLength;
+use crate::input::{input_queue, key_filter};
 use crate::pty;
 
 /// All input to a pty goes through this type: one queue, one order.

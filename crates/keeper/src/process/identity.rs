@@ -6,8 +6,7 @@
 //! ([`ProcessTree::is_over`], or `ECHILD` for a subreaper).
 
 use std::collections::{HashMap, HashSet};
-use std::fs;
-use std::io;
+use std::{fs, io};
 
 use paned_model::Time;
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};

@@ -1,8 +1,7 @@
 //! Stopping this process, as a program does that has caught `SIGTSTP`.
 
-use std::io;
 use std::mem::MaybeUninit;
-use std::ptr;
+use std::{io, ptr};
 
 /// Does what SIGTSTP does to a program that does not catch it: stops this process until it gets
 /// SIGCONT. In an orphaned process group, which no shell could continue, it does nothing.

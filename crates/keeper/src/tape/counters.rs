@@ -1,9 +1,8 @@
 //! A reader's copy of the counters in a tape's header, validated before it is used.
 
 use std::fs::File;
-use std::io;
 use std::os::unix::fs::FileExt;
-use std::thread;
+use std::{io, thread};
 
 use paned_model::Time;
 

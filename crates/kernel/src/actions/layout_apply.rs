@@ -82,8 +82,9 @@ pub(super) fn layout_file(kernel: &Kernel, name: &str) -> Result<PathBuf, Refusa
         let sentence = "a layout's name is made of letters, digits, `_` and `-`, 64 at most";
         return Err(Refusal::invalid(sentence));
     }
-    let view = kernel.setup().tmux_view.as_ref().ok_or_else(|| {
-        Refusal::new(Code::Unavailable, "this server was set up without a tmux view")
-    })?;
+    let view =
+        kernel.setup().tmux_view.as_ref().ok_or_else(|| {
+            Refusal::new(Code::Unavailable, "this server was set up without tmux")
+        })?;
     Ok(view.layouts.join(format!("{name}.toml")))
 }

@@ -392,10 +392,9 @@ impl SqliteWriter {
         }
         let goal = bytes - bytes / 8;
         let share = u128::from(self.state.count) * u128::from(used - goal) / u128::from(used);
-        Ok(u64::try_from(share)
-            .unwrap_or(0)
-            .clamp(1, self.state.count.max(1) - 1)
-            .min(self.state.count))
+        // The newest event stays, however large it or the records are.
+        let most = self.state.count.saturating_sub(1);
+        Ok(u64::try_from(share).unwrap_or(0).max(1).min(most))
     }
 
     /// Leaves one file without a log, and a mark without reserved ids.

@@ -92,7 +92,7 @@ impl PaneTask {
         let sizes = output.sizes(0);
         let sizes_seen =
             sizes.iter().rev().find(|mark| mark.offset < processed).map_or(0, |mark| mark.n);
-        // When an update of before this task began is not known: it is shown.
+        // An update that began before this task has no known start time, so it counts as stale.
         pane.lock().stale_until = processed;
         Self {
             kernel,

@@ -42,7 +42,7 @@ use task::TmuxViewTask;
 pub(crate) const DEFAULT_SIZE: Size = Size { cols: 200, rows: 50 };
 /// How many requests to one task may be queued.
 const MAX_REQUESTS: usize = 64;
-/// With this many tmux servers in use, our own included, panes are shown on no other. Each has a
+/// With this many tmux servers in use, our own included, another owner's is refused. Each has a
 /// task and a tmux client.
 const MAX_FOREIGN: usize = 16;
 

@@ -1,3 +1,5 @@
+//! Tests of `keeper_link`.
+
 use paned_keeper::tape::{MIN_CAPACITY, TapeReader, TapeWriter};
 use paned_model::Time;
 use paned_model::frame::{ExitRecord, FrameDecoder, FrameMessage, SizeHolder, VERSION};

@@ -1,3 +1,5 @@
+//! Tests of `decode`.
+
 use proptest::collection::vec;
 use proptest::prelude::*;
 
