@@ -20,6 +20,8 @@ use crate::registry::{Action, ActionContext, ActionKind};
 /// How long a responsive keeper may take beyond the grace: to kill the processes, to drain the
 /// output, to answer.
 const KEEPER_MARGIN: Duration = Duration::from_secs(10);
+/// How long the server may take to scan what a program printed before it was killed.
+const SCAN_TIMEOUT: Duration = Duration::from_secs(60);
 /// How long between two probes of a keeper that is ending a pane.
 const PROBE_INTERVAL: Duration = Duration::from_secs(1);
 
@@ -122,9 +124,12 @@ pub(super) async fn kill(
         Err(refusal) => return Err(refusal),
     };
     if survivors.is_empty() {
-        // The keeper has reported the exit; the table follows in a moment. If it does not, nothing
-        // has ended.
-        timeout(KEEPER_MARGIN, pane.ended()).await.map_err(|_| kill_timeout(pane))?;
+        // The keeper has reported the exit; the table follows once the last output is scanned,
+        // which takes as long as there is output. Without an exit on the tape nothing has ended.
+        if timeout(KEEPER_MARGIN, pane.ended()).await.is_err() {
+            pane.readable()?.ending().ok_or_else(|| kill_timeout(pane))?;
+            timeout(SCAN_TIMEOUT, pane.ended()).await.map_err(|_| kill_timeout(pane))?;
+        }
         pane.check_responsive()?;
     } else {
         kernel.emit("pane:survived", &pane.event_payload(json!({ "survivors": survivors })));
