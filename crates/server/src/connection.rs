@@ -11,7 +11,7 @@ use hyper::Request;
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
-use hyper_util::rt::TokioIo;
+use hyper_util::rt::{TokioIo, TokioTimer};
 use paned_model::Refusal;
 use tokio::io::{AsyncReadExt, AsyncWriteExt, copy, sink};
 use tokio::sync::{mpsc, watch};
@@ -20,11 +20,7 @@ use tokio::time::timeout;
 use crate::compat::CompatProtocol;
 use crate::compat::agentmux::ContentLengthRewriter;
 use crate::conn_limit::ConnSlot;
-use crate::error_rewriter::ErrorRewriter;
-use crate::http_timer::HttpTimer;
-use crate::lane::{RawFrameQueue, RawFrameStream};
 use crate::listener::{ConnStream, Ingress};
-use crate::poll_on_wake::PollOnWake;
 use crate::read_limit::{LimitedReader, ReadLimit};
 use crate::reclaim::ReclaimOnDrop;
 use crate::request::handle_request;
@@ -58,7 +54,7 @@ pub(crate) async fn talk(context: ConnContext, stream: Box<dyn ConnStream>, slot
     let evicted = pin!(slot.evicted());
     tokio::select! {
         biased;
-        () = PollOnWake::new(evicted) => shared.metrics.count_refused(),
+        () = evicted => shared.metrics.count_refused(),
         () = serve_connection(context, stream, slot.clone()) => {}
     }
 }
@@ -69,11 +65,10 @@ async fn serve_connection(
     conn_slot: Arc<ConnSlot>,
 ) {
     let (visit, mut sessions) = mpsc::channel(1);
-    let lane = RawFrameQueue::default();
     let read_limit = ReadLimit::default();
     let (stream, reclaimed) = ReclaimOnDrop::new(stream);
     let shared = context.shared.clone();
-    let upgrade_slot = UpgradeSlot { visit, lane, read_limit, conn_slot };
+    let upgrade_slot = UpgradeSlot { visit, read_limit, conn_slot };
     serve_http(context, Box::new(stream), upgrade_slot).await;
     // All upgrade slots are dropped by now, unless the connection became a WebSocket.
     let Some(session) = sessions.recv().await else { return };
@@ -117,18 +112,13 @@ async fn serve_http(context: ConnContext, stream: Box<dyn ConnStream>, upgrade_s
         }
     });
     let mut http = http1::Builder::new();
-    http.timer(HttpTimer::default())
-        .header_read_timeout(limits.head_timeout)
-        .max_buf_size(MAX_BUFFER);
+    http.timer(TokioTimer::new()).header_read_timeout(limits.head_timeout).max_buf_size(MAX_BUFFER);
     let stream: Box<dyn ConnStream> = match context.ingress.door {
         Some(CompatProtocol::Agentmux) => Box::new(ContentLengthRewriter::new(stream)),
         Some(CompatProtocol::Agentapi | CompatProtocol::OpencodePty) | None => stream,
     };
-    let stream = LimitedReader::new(
-        ErrorRewriter::new(WriteTimeout::new(stream, limits.write_timeout)),
-        upgrade_slot.read_limit.clone(),
-    );
-    let stream = RawFrameStream::new(stream, upgrade_slot.lane.clone());
+    let stream = WriteTimeout::new(stream, limits.write_timeout);
+    let stream = LimitedReader::new(stream, upgrade_slot.read_limit.clone());
     let stream = TokioIo::new(stream);
     let mut connection = pin!(http.serve_connection(stream, service).with_upgrades());
     let ended = tokio::select! {

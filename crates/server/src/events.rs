@@ -137,7 +137,7 @@ impl SseSource {
     async fn next(&mut self) -> Option<Bytes> {
         let Some(feed) = &mut self.0 else { return pending().await };
         match feed.next(BATCH).await {
-            JournalRead::Entries(batch) => Some(sse::events(&batch).clone()),
+            JournalRead::Entries(batch) => Some(sse::events(&batch)),
             JournalRead::Gap { first, last } => Some(gap(first, last)),
             JournalRead::Closed => None,
         }

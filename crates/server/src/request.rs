@@ -16,7 +16,6 @@ use paned_policy::guard::{
 use crate::auth;
 use crate::conn_limit::ConnSlot;
 use crate::connection::{ConnContext, MAX_BUFFER};
-use crate::error_rewriter::head_too_large;
 use crate::listener::Ingress;
 use crate::reply::{self, Rejection};
 use crate::state::ServerState;
@@ -115,7 +114,8 @@ fn check_length(request: &Request) -> Result<(), Rejection> {
         return Ok(());
     }
     let status = StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE;
-    Err(Rejection { status, ..head_too_large().into() })
+    let sentence = "what comes before the body may have at most 100 headers and 64 KiB";
+    Err(Rejection::new(status, Code::Limit, sentence))
 }
 
 fn head(request: &Request) -> RequestHead<'_> {

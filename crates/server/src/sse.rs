@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use bytes::Bytes;
-use paned_kernel::journal::{EventBatch, EventEncoding, JournalEntry};
+use paned_kernel::journal::{EventBatch, JournalEntry};
 use paned_model::EventId;
 
 /// The first bytes of a stream, so that its client sees at once that it is open.
@@ -11,17 +11,12 @@ pub(crate) const GREETING: &str = ": paned\n\n";
 /// The heartbeat of an idle stream.
 pub(crate) const HEARTBEAT: &str = ": alive\n\n";
 
-/// Events as frames, encoded once for all streams.
-pub(crate) fn events(batch: &EventBatch) -> &Bytes {
-    batch.encoded(EventEncoding::Sse, event)
-}
-
-fn event(entry: &JournalEntry) -> &Bytes {
-    entry.encoded(EventEncoding::Sse, |entry| {
-        let mut out = String::with_capacity(96 + entry.name.len() + entry.payload.len());
-        add(&mut out, entry);
-        Bytes::from(out)
-    })
+/// Events as frames, one after the other.
+pub(crate) fn events(batch: &EventBatch) -> Bytes {
+    let length = |entry: &JournalEntry| 96 + entry.name.len() + entry.payload.len();
+    let mut out = String::with_capacity(batch.iter().map(|entry| length(entry)).sum());
+    batch.iter().for_each(|entry| add(&mut out, entry));
+    Bytes::from(out)
 }
 
 /// Appends an event. `time` is our own field; the format has clients ignore unknown fields.
@@ -62,7 +57,8 @@ mod tests {
     fn check(name: &str, payload: &str, expect: &str) {
         let (name, payload) = (name.to_owned(), payload.to_owned());
         let entry = JournalEntry::new(EventId(7), Time(0), name, payload);
-        assert_eq!(event(&entry), &format!("id: 7\n{expect}\n\n"));
+        let batch = EventBatch::new(vec![entry.into()]);
+        assert_eq!(events(&batch), format!("id: 7\n{expect}\n\n"));
     }
 
     #[test]

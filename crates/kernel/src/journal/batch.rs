@@ -1,16 +1,15 @@
 //! Batches of events: readers with the same position and the same filter share one.
 //!
 //! Sharing a hundred events with a hundred readers one by one costs as much as writing them to a
-//! hundred sockets. A batch is built once, encoded once for each transport, and shared.
+//! hundred sockets. A batch is built once and shared.
 
 use std::collections::VecDeque;
 use std::ops::Deref;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
-use bytes::Bytes;
 use paned_model::{EventFilter, EventId};
 
-use super::entry::{EventEncoding, JournalEntry};
+use super::entry::JournalEntry;
 
 /// A batch ends with the event that brings it to this many bytes: bounds what is held and written
 /// at once.
@@ -20,35 +19,16 @@ pub(super) const MAX_BYTES: usize = 64 << 10;
 const MAX_STEPS: usize = 16;
 
 /// Some events, in order.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, PartialEq, Eq)]
 pub struct EventBatch {
     entries: Vec<Arc<JournalEntry>>,
-    encoded: [OnceLock<Bytes>; EventEncoding::COUNT],
 }
 
 impl EventBatch {
     /// These events.
     #[must_use]
     pub fn new(entries: Vec<Arc<JournalEntry>>) -> Self {
-        Self { entries, encoded: Default::default() }
-    }
-
-    /// All of them in a transport's encoding, concatenated: encoded by the first reader that needs
-    /// it.
-    pub fn encoded(
-        &self,
-        encoding: EventEncoding,
-        encode: impl Fn(&JournalEntry) -> &Bytes,
-    ) -> &Bytes {
-        self.encoded[encoding as usize].get_or_init(|| match self.entries.as_slice() {
-            [one] => encode(one).clone(),
-            entries => {
-                let length = entries.iter().map(|entry| encode(entry).len()).sum();
-                let mut all = Vec::with_capacity(length);
-                entries.iter().for_each(|entry| all.extend_from_slice(encode(entry)));
-                all.into()
-            }
-        })
+        Self { entries }
     }
 }
 
@@ -59,15 +39,6 @@ impl Deref for EventBatch {
         &self.entries
     }
 }
-
-/// Ignores the cached encodings.
-impl PartialEq for EventBatch {
-    fn eq(&self, other: &Self) -> bool {
-        self.entries == other.entries
-    }
-}
-
-impl Eq for EventBatch {}
 
 /// A reader's position and what it wants next.
 #[derive(Clone, Copy)]
@@ -145,21 +116,6 @@ mod tests {
     fn batch(ids: impl IntoIterator<Item = u64>) -> EventBatch {
         let entry = |id| JournalEntry::new(EventId(id), Time(0), String::new(), String::new());
         EventBatch::new(ids.into_iter().map(|id| Arc::new(entry(id))).collect())
-    }
-
-    fn show(entry: &JournalEntry) -> &Bytes {
-        entry.encoded(EventEncoding::WebSocket, |entry| Bytes::from(format!("<{}>", entry.id)))
-    }
-
-    #[test]
-    fn a_portion_is_shown_in_order_and_once() {
-        for (ids, expect) in [(0..0, ""), (1..2, "<1>"), (1..4, "<1><2><3>")] {
-            let batch = batch(ids);
-            assert_eq!(batch.encoded(EventEncoding::WebSocket, show), expect);
-            let again =
-                batch.encoded(EventEncoding::WebSocket, |_| unreachable!("it was shown already"));
-            assert_eq!(again, expect);
-        }
     }
 
     /// A step from 3 to `upto` was taken when 9 was the last event, at most 5 at once of `a:*`;

@@ -18,27 +18,14 @@ pub struct JournalEntry {
     pub name: String,
     /// JSON text.
     pub payload: String,
-    encoded: [OnceLock<Bytes>; EventEncoding::COUNT],
-}
-
-/// The transport that an event is encoded for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum EventEncoding {
-    /// A server-sent event stream.
-    Sse,
-    /// A WebSocket.
-    WebSocket,
-}
-
-impl EventEncoding {
-    pub(super) const COUNT: usize = 2;
+    json: OnceLock<Bytes>,
 }
 
 impl JournalEntry {
     /// An event.
     #[must_use]
     pub fn new(id: EventId, time: Time, name: String, payload: String) -> Self {
-        Self { id, time, name, payload, encoded: Default::default() }
+        Self { id, time, name, payload, json: OnceLock::new() }
     }
 
     /// Its approximate size in bytes, in memory and on the wire.
@@ -61,14 +48,21 @@ impl JournalEntry {
         is_changed.then(|| Self::new(self.id, self.time, self.name.clone(), text))
     }
 
-    /// Its encoding for a transport: made by the first reader that needs it, and cached for the
-    /// others while the event is in memory.
-    pub fn encoded(&self, encoding: EventEncoding, encode: impl FnOnce(&Self) -> Bytes) -> &Bytes {
-        self.encoded[encoding as usize].get_or_init(|| encode(self))
+    /// The event as one JSON object of the type `event`: serialised by the first reader that needs
+    /// it, and shared with the others while the event is in memory.
+    pub fn json(&self) -> Bytes {
+        self.json.get_or_init(|| Bytes::from(self.to_json())).clone()
+    }
+
+    /// The payload is JSON already.
+    fn to_json(&self) -> String {
+        let Self { id, time, name, payload, .. } = self;
+        let name = serde_json::to_string(name).unwrap_or_default();
+        format!(r#"{{"type":"event","id":{id},"time":"{time}","name":{name},"payload":{payload}}}"#)
     }
 }
 
-/// Ignores the cached encodings.
+/// Ignores the cached JSON.
 impl PartialEq for JournalEntry {
     fn eq(&self, other: &Self) -> bool {
         let parts = |entry: &Self| (entry.id, entry.time);
@@ -83,15 +77,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_is_shown_once_at_each_door() {
-        let entry = JournalEntry::new(EventId(1), Time(2), "a:b".to_owned(), "{}".to_owned());
-        let show = |text: &'static str| move |_: &JournalEntry| Bytes::from_static(text.as_bytes());
-        assert_eq!(entry.encoded(EventEncoding::Sse, show("first")), "first");
-        assert_eq!(entry.encoded(EventEncoding::Sse, show("second")), "first");
-        assert_eq!(entry.encoded(EventEncoding::WebSocket, show("third")), "third");
+    fn its_json_is_made_once_and_holds_the_payload_as_it_is() {
+        let name = "a:\"b\"".to_owned();
+        let entry = JournalEntry::new(EventId(7), Time(0), name, r#"{"x":1}"#.to_owned());
+        let expect = r#"{"type":"event","id":7,"time":"1970-01-01T00:00:00.000Z","name":"a:\"b\"","payload":{"x":1}}"#;
+        assert_eq!(entry.json(), expect);
+        assert_eq!(entry.json().as_ptr(), entry.json().as_ptr());
         assert_eq!(
             entry,
-            JournalEntry::new(EventId(1), Time(2), "a:b".to_owned(), "{}".to_owned())
+            JournalEntry::new(entry.id, entry.time, entry.name.clone(), entry.payload.clone())
         );
     }
 }

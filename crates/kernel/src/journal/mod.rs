@@ -45,7 +45,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use paned_model::{EventFilter, EventId, Time};
 
 pub use batch::EventBatch;
-pub use entry::{EventEncoding, JournalEntry};
+pub use entry::JournalEntry;
 pub use error::Error;
 pub use queue::CommitTicket;
 pub use reader::{JournalRead, JournalReader};

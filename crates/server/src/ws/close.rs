@@ -14,7 +14,6 @@ use tokio::time::timeout;
 
 use super::message::WsMessage;
 use super::outbound::{WsInbound, WsOutbound};
-use crate::poll_on_wake::PollOnWake;
 use crate::state::ServerState;
 
 /// The client is not authenticated, or no longer. (Codes from 4000 on are for applications.)
@@ -77,16 +76,16 @@ impl CloseReason {
 }
 
 /// Completes when a session must end, because its grant is over or the server stops.
-pub(crate) type SessionEnd = PollOnWake<BoxFuture<'static, CloseReason>>;
+pub(crate) type SessionEnd = BoxFuture<'static, CloseReason>;
 
 /// Waits until the caller's session must end.
 pub(crate) fn session_end(shared: Arc<ServerState>, caller: Caller) -> SessionEnd {
-    PollOnWake::new(Box::pin(async move {
+    Box::pin(async move {
         tokio::select! {
             () = shared.kernel.wait_revoked(&caller) => CloseReason::GrantEnded,
             () = shared.closed() => CloseReason::ServerStopping,
         }
-    }))
+    })
 }
 
 fn cut(mut reason: String) -> String {

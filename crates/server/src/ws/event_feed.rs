@@ -9,15 +9,13 @@ use paned_kernel::EventFeed;
 use paned_kernel::journal::{EventBatch, JournalRead};
 use paned_model::EventId;
 
-use crate::poll_on_wake::PollOnWake;
-
 /// The most events pulled at once.
 const BATCH: usize = 512;
 
 /// The events that a socket follows, if it follows any.
 #[derive(Default)]
 pub(super) struct WsEventFeed {
-    batches: Option<PollOnWake<BoxStream<'static, JournalRead>>>,
+    batches: Option<BoxStream<'static, JournalRead>>,
     /// Pulled and not sent yet.
     next: Option<WsFeedItem>,
 }
@@ -33,7 +31,7 @@ pub(super) enum WsFeedItem {
 impl WsEventFeed {
     /// Replaces the feed, or stops following with `None`.
     pub(super) fn follow(&mut self, feed: Option<EventFeed>) {
-        let batches = feed.map(|feed| PollOnWake::new(batches(feed)));
+        let batches = feed.map(batches);
         *self = Self { batches, next: None };
     }
 

@@ -1,10 +1,7 @@
 //! Messages to a client: text frames of JSON, and binary frames of output. Pure.
 
-use std::fmt::Write;
-
-use axum::extract::ws::Message;
-use bytes::Bytes;
-use paned_kernel::journal::{EventBatch, EventEncoding, JournalEntry};
+use axum::extract::ws::{Message, Utf8Bytes};
+use paned_kernel::journal::JournalEntry;
 use paned_model::{EventId, Offset, PaneId, PaneInfo, PaneStatus, Refusal, Scope, Size, Time};
 use serde::Serialize;
 use serde_json::value::RawValue;
@@ -99,45 +96,9 @@ impl WsMessage<'_> {
     }
 }
 
-/// Events as frames, encoded once for all sockets.
-pub(super) fn events(batch: &EventBatch) -> &Bytes {
-    batch.encoded(EventEncoding::WebSocket, |entry| {
-        entry.encoded(EventEncoding::WebSocket, |entry| Bytes::from(text_frame(&event_text(entry))))
-    })
-}
-
-/// A text as a server's frame: FIN and text opcode, not masked, then the length in 7, 16 or 64
-/// bits.
-fn text_frame(text: &str) -> Vec<u8> {
-    const FIN_TEXT: u8 = 0x81;
-    let mut frame = Vec::with_capacity(10 + text.len());
-    frame.push(FIN_TEXT);
-    match u16::try_from(text.len()) {
-        Ok(short @ 0..=125) => frame.push(short as u8),
-        Ok(length) => {
-            frame.push(126);
-            frame.extend(length.to_be_bytes());
-        }
-        Err(_) => {
-            frame.push(127);
-            frame.extend((text.len() as u64).to_be_bytes());
-        }
-    }
-    frame.extend_from_slice(text.as_bytes());
-    frame
-}
-
-/// An event as JSON. Its payload is JSON already.
-fn event_text(entry: &JournalEntry) -> String {
-    let name = serde_json::to_string(&entry.name).unwrap_or_default();
-    let mut out = String::with_capacity(96 + name.len() + entry.payload.len());
-    // Writing to a string cannot fail.
-    let _ = write!(
-        out,
-        r#"{{"type":"event","id":{},"time":"{}","name":{name},"payload":{}}}"#,
-        entry.id, entry.time, entry.payload
-    );
-    out
+/// An event. All sockets share its text.
+pub(super) fn event(entry: &JournalEntry) -> Message {
+    Message::Text(Utf8Bytes::try_from(entry.json()).unwrap_or_default())
 }
 
 /// What the bytes of a binary frame are.
@@ -197,32 +158,8 @@ mod tests {
 
     #[test]
     fn an_event_is_as_the_journal_has_it() {
-        let (name, payload) = ("a:\"b\"".to_owned(), r#"{"x":1}"#.to_owned());
-        let entry = JournalEntry::new(EventId(7), Time(0), name, payload);
-        let expect = r#"{"type":"event","id":7,"time":"1970-01-01T00:00:00.000Z","name":"a:\"b\"","payload":{"x":1}}"#;
-        assert_eq!(event_text(&entry), expect);
-    }
-
-    #[test]
-    fn a_frame_says_how_long_it_is() {
-        for (length, head) in [
-            (0, &[0x81, 0][..]),
-            (125, &[0x81, 125]),
-            (126, &[0x81, 126, 0, 126]),
-            (65_535, &[0x81, 126, 255, 255]),
-            (65_536, &[0x81, 127, 0, 0, 0, 0, 0, 1, 0, 0]),
-        ] {
-            let text = "x".repeat(length);
-            assert_eq!(text_frame(&text), [head, text.as_bytes()].concat(), "{length}");
-        }
-    }
-
-    #[test]
-    fn events_are_frames_one_after_the_other() {
-        let entry = |id| JournalEntry::new(EventId(id), Time(0), "a".to_owned(), "{}".to_owned());
-        let (one, two) = (entry(1), entry(2));
-        let expect = [&one, &two].map(|entry| text_frame(&event_text(entry))).concat();
-        assert_eq!(events(&EventBatch::new(vec![one.into(), two.into()])), &expect);
+        let entry = JournalEntry::new(EventId(7), Time(0), "a".to_owned(), "{}".to_owned());
+        assert_eq!(event(&entry).into_data(), entry.json());
     }
 
     #[test]

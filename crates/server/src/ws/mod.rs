@@ -40,8 +40,6 @@ use tokio::sync::mpsc;
 
 use crate::auth;
 use crate::conn_limit::ConnSlot;
-use crate::lane::RawFrameQueue;
-use crate::poll_on_wake::PollOnWake;
 use crate::read_limit::ReadLimit;
 use crate::reply::{HandlerResult, Rejection, json};
 use crate::state::ServerState;
@@ -69,8 +67,6 @@ const MAX_UNAUTHENTICATED_BYTES: usize = 8 << 10;
 pub(crate) struct UpgradeSlot {
     /// Takes the session, which the connection's task then runs.
     pub(crate) visit: mpsc::Sender<BoxFuture<'static, ()>>,
-    /// The connection's queue of raw frames.
-    pub(crate) lane: RawFrameQueue,
     /// The connection's read limit.
     pub(crate) read_limit: ReadLimit,
     /// The connection's slot.
@@ -144,7 +140,7 @@ impl UpgradeSlot {
 
 /// Upgrades the connection. The connection's own task then runs the session.
 pub(crate) fn run_on_upgrade(
-    UpgradeSlot { visit, lane, .. }: UpgradeSlot,
+    UpgradeSlot { visit, .. }: UpgradeSlot,
     upgrade: WebSocketUpgrade,
     max_bytes: usize,
     session: impl FnOnce(WsOutbound, WsInbound) -> BoxFuture<'static, ()> + Send + 'static,
@@ -153,7 +149,7 @@ pub(crate) fn run_on_upgrade(
     let upgrade = upgrade.max_message_size(2 * max_bytes).max_frame_size(2 * max_bytes);
     Ok(upgrade.read_buffer_size(READ).on_upgrade(async move |socket| {
         let (sink, stream) = socket.split();
-        let session = session(WsOutbound::new(sink, lane), PollOnWake::new(stream));
+        let session = session(WsOutbound::new(sink), stream);
         // The connection may have been closed meanwhile.
         let _ = visit.send(session).await;
     }))

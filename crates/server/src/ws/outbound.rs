@@ -9,12 +9,8 @@ use std::future::poll_fn;
 
 use axum::Error;
 use axum::extract::ws::{Message, WebSocket};
-use bytes::Bytes;
 use futures_util::SinkExt;
 use futures_util::stream::{SplitSink, SplitStream};
-
-use crate::lane::RawFrameQueue;
-use crate::poll_on_wake::PollOnWake;
 
 /// How many bytes are gathered for one flush.
 const FLUSH_BYTES: usize = 64 << 10;
@@ -22,39 +18,25 @@ const FLUSH_BYTES: usize = 64 << 10;
 const MAX_UNSENT: usize = 1 << 20;
 
 /// The receiving half of a socket.
-pub(crate) type WsInbound = PollOnWake<SplitStream<WebSocket>>;
+pub(crate) type WsInbound = SplitStream<WebSocket>;
 
 /// The sending half of a socket.
 pub(crate) struct WsOutbound {
     sink: SplitSink<WebSocket, Message>,
-    raw_frames: RawFrameQueue,
-    queue: VecDeque<OutboundFrame>,
+    queue: VecDeque<Message>,
     /// Bytes that were queued and are not known to be sent.
     unsent: usize,
 }
 
-enum OutboundFrame {
-    /// A message, which the library encodes as a frame.
-    Message(Message),
-    /// Encoded frames.
-    Raw(Bytes),
-}
-
 impl WsOutbound {
-    pub(crate) fn new(sink: SplitSink<WebSocket, Message>, raw_frames: RawFrameQueue) -> Self {
-        Self { sink, raw_frames, queue: VecDeque::new(), unsent: 0 }
+    pub(crate) fn new(sink: SplitSink<WebSocket, Message>) -> Self {
+        Self { sink, queue: VecDeque::new(), unsent: 0 }
     }
 
     /// Queues a message for the next flush.
     pub(crate) fn send(&mut self, message: Message) {
         self.unsent += frame_bytes(&message);
-        self.queue.push_back(OutboundFrame::Message(message));
-    }
-
-    /// Queues encoded frames for the next flush.
-    pub(crate) fn send_raw(&mut self, frames: Bytes) {
-        self.unsent += frames.len();
-        self.queue.push_back(OutboundFrame::Raw(frames));
+        self.queue.push_back(message);
     }
 
     /// Whether there is anything to flush.
@@ -77,17 +59,10 @@ impl WsOutbound {
     /// # Errors
     /// If the socket is broken, or a write timed out.
     pub(crate) async fn flush(&mut self) -> Result<(), Error> {
-        while let Some(next) = self.queue.front() {
-            match next {
-                OutboundFrame::Message(_) => poll_fn(|cx| self.sink.poll_ready_unpin(cx)).await?,
-                // After a flush the library holds no part of a frame, so these cannot end up inside
-                // one.
-                OutboundFrame::Raw(_) => self.sink.flush().await?,
-            }
-            match self.queue.pop_front() {
-                Some(OutboundFrame::Message(message)) => self.sink.start_send_unpin(message)?,
-                Some(OutboundFrame::Raw(frames)) => self.raw_frames.push(frames),
-                None => {}
+        while !self.queue.is_empty() {
+            poll_fn(|cx| self.sink.poll_ready_unpin(cx)).await?;
+            if let Some(message) = self.queue.pop_front() {
+                self.sink.start_send_unpin(message)?;
             }
         }
         self.sink.flush().await?;

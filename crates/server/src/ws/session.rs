@@ -19,7 +19,7 @@ use super::channels::{ChannelOutput, Channels};
 use super::close::{CloseReason, SessionEnd, session_end};
 use super::event_feed::{WsEventFeed, WsFeedItem};
 use super::jobs::{ConcurrentAction, WsJob, WsJobResult, WsJobs};
-use super::message::{WsExitInfo, WsFrameKind, WsMessage, binary, events};
+use super::message::{WsExitInfo, WsFrameKind, WsMessage, binary, event};
 use super::outbound::{WsInbound, WsOutbound};
 use super::request::{WsActionCall, WsEnvelope, WsRequest, WsRequestId, WsSubscribe};
 use super::subscribe::{self, WsSubscription};
@@ -273,7 +273,9 @@ impl WsSession {
 
     fn send_events(&mut self) {
         match self.events.take() {
-            Some(WsFeedItem::Events(batch)) => self.outbound.send_raw(events(&batch).clone()),
+            Some(WsFeedItem::Events(batch)) => {
+                batch.iter().for_each(|entry| self.outbound.send(event(entry)));
+            }
             Some(WsFeedItem::Missed { first, last }) => {
                 self.send(&WsMessage::Missed { first, last })
             }
