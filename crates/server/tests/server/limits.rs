@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use paned_model::{Code, Refusal};
+use paned_model::Code;
 use paned_server::ServerLimits;
 use serde_json::json;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
