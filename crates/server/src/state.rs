@@ -10,10 +10,10 @@ use tokio::sync::{Semaphore, watch};
 
 use crate::compat::agentmux::AgentmuxConfig;
 use crate::compat::opencode_pty::PtyCompatSockets;
-use crate::conn_limit::ConnLimit;
-use crate::listener::{Ingress, ListenerAuth};
-use crate::login_limit::LoginLimit;
-use crate::metrics::Metrics;
+use crate::http::metrics::Metrics;
+use crate::transport::conn_limit::ConnLimit;
+use crate::transport::listener::{Ingress, ListenerAuth};
+use crate::transport::login_limit::LoginLimit;
 use crate::{HttpServerConfig, ServerLimits};
 
 /// The state that all requests share: the kernel, and the server's own state.

@@ -13,11 +13,11 @@ use axum::extract::Request;
 use axum::http::HeaderMap;
 use futures_util::future::BoxFuture;
 
-use crate::listener::ListenerAuth;
-use crate::reply::{HandlerResult, Rejection};
-use crate::request::RequestContext;
-use crate::routes::Route;
+use crate::http::reply::{HandlerResult, Rejection};
+use crate::http::request::RequestContext;
+use crate::http::routes::Route;
 use crate::state::ServerState;
+use crate::transport::listener::ListenerAuth;
 
 /// A protocol of another tool. The main API has it under `/doors/<name>`, and it may have a
 /// listener of its own.

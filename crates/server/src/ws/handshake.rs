@@ -9,7 +9,7 @@ use tokio::time::timeout;
 use super::close::CloseReason;
 use super::outbound::WsInbound;
 use super::request::{WsEnvelope, WsRequest, WsRequestId};
-use crate::auth;
+use crate::http::auth;
 use crate::state::ServerState;
 
 /// Waits for the first frame and authenticates its token. Also returns the `id` of that frame, for

@@ -38,11 +38,11 @@ use paned_model::{Code, Refusal};
 use serde::Serialize;
 use tokio::sync::mpsc;
 
-use crate::auth;
-use crate::conn_limit::ConnSlot;
-use crate::read_limit::ReadLimit;
-use crate::reply::{HandlerResult, Rejection, json};
+use crate::http::auth;
+use crate::http::reply::{HandlerResult, Rejection, json};
 use crate::state::ServerState;
+use crate::transport::conn_limit::ConnSlot;
+use crate::transport::read_limit::ReadLimit;
 use close::CloseReason;
 use outbound::{WsInbound, WsOutbound};
 use session::WsSession;

@@ -110,13 +110,9 @@ async fn a_head_with_too_much_in_it_is_refused() {
     let far = server.ask("GET", &format!("/health?{}", "x".repeat(70_000)));
     let wrong = server.ask("GET", "/health").header("content-length", "many");
     // hyper answers these before any code of ours runs: a status and no body.
-    for (ask, status) in [
-        (many, 431),
-        (long, 431),
-        (far, 414),
-        (wrong, 400),
-        (RawRequest::new("GE T", "/"), 400),
-    ] {
+    for (ask, status) in
+        [(many, 431), (long, 431), (far, 414), (wrong, 400), (RawRequest::new("GE T", "/"), 400)]
+    {
         let response = answer(&server, &ask.text()).await;
         assert!(response.starts_with(&format!("HTTP/1.1 {status} ")), "{response}");
     }

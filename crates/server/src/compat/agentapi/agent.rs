@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::input::{AgentapiInput, send_failed};
-use crate::call::Call;
-use crate::reply::Rejection;
+use crate::http::call::Call;
+use crate::http::reply::Rejection;
 use crate::state::ServerState;
 
 /// One agent, as its caller may see it.

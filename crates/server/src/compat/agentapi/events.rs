@@ -20,11 +20,11 @@ use tokio::time::{Instant, Interval, MissedTickBehavior, interval_at, sleep};
 
 use super::agent::{AgentapiAgent, AgentapiMessage, AgentapiStatus};
 use super::http::with_problem_errors;
-use crate::call::Call;
-use crate::events::MEDIA_TYPE;
-use crate::metrics::GaugeGuard;
-use crate::reply::HandlerResult;
-use crate::sse;
+use crate::http::call::Call;
+use crate::http::events::MEDIA_TYPE;
+use crate::http::metrics::GaugeGuard;
+use crate::http::reply::HandlerResult;
+use crate::http::sse;
 
 /// How long changes are gathered before they are sent.
 const DEBOUNCE: Duration = Duration::from_millis(100);

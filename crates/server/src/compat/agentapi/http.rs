@@ -6,8 +6,9 @@ use serde_json::json;
 
 use super::agent::AgentapiAgent;
 use super::input::AgentapiInput;
-use crate::call::Call;
-use crate::reply::{self, ErrorFormat, HandlerResult};
+use crate::http::call::Call;
+use crate::http::reply;
+use crate::http::reply::{ErrorFormat, HandlerResult};
 
 /// The agent's status.
 pub(super) async fn status(mut call: Call) -> HandlerResult {

@@ -18,9 +18,9 @@ mod input;
 use axum::http::Method;
 use paned_policy::guard::AcceptedBody;
 
-use crate::events::MEDIA_TYPE;
-use crate::reply::JSON;
-use crate::routes::{ParamLocation, Route, RouteHandler, RouteParam};
+use crate::http::events::MEDIA_TYPE;
+use crate::http::reply::JSON;
+use crate::http::routes::{ParamLocation, Route, RouteHandler, RouteParam};
 
 /// The name of this API.
 pub(crate) const NAME: &str = "agentapi";

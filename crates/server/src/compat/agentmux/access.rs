@@ -9,12 +9,12 @@ use paned_policy::guard::AcceptedBody;
 use subtle::ConstantTimeEq;
 
 use super::http::read_body;
-use crate::auth::authorization;
-use crate::call::Call;
-use crate::listener::{ListenerAuth, Secret};
-use crate::reply::{ErrorFormat, HandlerResult, Rejection};
-use crate::request::RequestContext;
+use crate::http::auth::authorization;
+use crate::http::call::Call;
+use crate::http::reply::{ErrorFormat, HandlerResult, Rejection};
+use crate::http::request::RequestContext;
 use crate::state::ServerState;
+use crate::transport::listener::{ListenerAuth, Secret};
 
 /// The header in which its clients may send the secret, besides `Authorization`.
 const BRIDGE_TOKEN_HEADER: &str = "x-bridge-token";

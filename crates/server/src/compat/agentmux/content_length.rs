@@ -13,7 +13,7 @@ use std::task::{Context, Poll, ready};
 use axum::http::HeaderMap;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-use crate::delegate_io::delegate_io;
+use crate::transport::delegate_io::delegate_io;
 
 /// The new name of such a header.
 const RENAMED_HEADER: &str = "x-wrong-length";

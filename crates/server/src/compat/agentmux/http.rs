@@ -12,8 +12,9 @@ use super::body::{self, AgentmuxBody};
 use super::content_length;
 use super::session::AgentmuxSession;
 use super::sessions::{AgentmuxSessions, MAX_SESSIONS};
-use crate::call::Call;
-use crate::reply::{self, ErrorFormat, HandlerResult, JSON_UTF8, Rejection};
+use crate::http::call::Call;
+use crate::http::reply;
+use crate::http::reply::{ErrorFormat, HandlerResult, JSON_UTF8, Rejection};
 
 /// The health of all sessions.
 pub(super) async fn health(call: Call) -> HandlerResult {

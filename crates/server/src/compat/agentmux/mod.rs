@@ -24,8 +24,8 @@ use std::time::Duration;
 use axum::http::Method;
 use paned_policy::guard::AcceptedBody;
 
-use crate::reply::JSON_UTF8;
-use crate::routes::{ParamLocation, Route, RouteHandler, RouteParam};
+use crate::http::reply::JSON_UTF8;
+use crate::http::routes::{ParamLocation, Route, RouteHandler, RouteParam};
 
 pub(crate) use access::{authenticate, fallback};
 pub(crate) use content_length::ContentLengthRewriter;

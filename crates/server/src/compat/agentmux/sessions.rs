@@ -15,7 +15,7 @@ use tokio::time::{Instant, sleep};
 
 use super::NAME;
 use super::session::{AgentmuxSession, fresh_name};
-use crate::call::Call;
+use crate::http::call::Call;
 use crate::state::ServerState;
 
 /// How many sessions there may be at once.

@@ -6,9 +6,9 @@ use paned_model::Time;
 use serde::Serialize;
 
 use super::rest::{json_of, sessions};
-use crate::call::Call;
-use crate::reply::HandlerResult;
-use crate::{health, process};
+use crate::http::call::Call;
+use crate::http::reply::HandlerResult;
+use crate::http::{health, process};
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]

@@ -27,8 +27,8 @@ use paned_policy::guard::AcceptedBody;
 
 pub(crate) use sockets::PtyCompatSockets;
 
-use crate::reply::JSON;
-use crate::routes::{ParamLocation, Route, RouteHandler, RouteParam};
+use crate::http::reply::JSON;
+use crate::http::routes::{ParamLocation, Route, RouteHandler, RouteParam};
 
 /// The name of this API, which is also the tag of its panes.
 pub(crate) const NAME: &str = "opencode-pty";

@@ -11,8 +11,9 @@ use super::HTML;
 use super::plain_text::strip;
 use super::sessions::PtyCompatSessions;
 use super::spawn::{PtyCompatSpawn, fresh_id};
-use crate::call::Call;
-use crate::reply::{self, HandlerResult, Rejection};
+use crate::http::call::Call;
+use crate::http::reply;
+use crate::http::reply::{HandlerResult, Rejection};
 
 const TEXT: &str = "text/plain; charset=utf-8";
 /// The page for a browser: static, without scripts.

@@ -17,8 +17,8 @@ use axum::http::StatusCode;
 use axum::http::header::UPGRADE;
 
 use super::rest::{no_socket, sessions};
-use crate::call::Call;
-use crate::reply::HandlerResult;
+use crate::http::call::Call;
+use crate::http::reply::HandlerResult;
 use crate::ws::{PROTOCOL, UpgradeSlot, run_on_upgrade};
 use session::PtyCompatSocket;
 

@@ -13,12 +13,12 @@ use paned_policy::guard::{
     self, AcceptedBody, BodyCheck, RequestHead, RequestRefusal, RequestTransport,
 };
 
-use crate::auth;
-use crate::conn_limit::ConnSlot;
-use crate::connection::{ConnContext, MAX_BUFFER};
-use crate::listener::Ingress;
-use crate::reply::{self, Rejection};
+use crate::http::reply::Rejection;
+use crate::http::{auth, reply};
 use crate::state::ServerState;
+use crate::transport::conn_limit::ConnSlot;
+use crate::transport::connection::{ConnContext, MAX_BUFFER};
+use crate::transport::listener::Ingress;
 
 /// In which a browser says whether the page that sends a request is of the same site.
 const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");

@@ -3,15 +3,16 @@
 
 use std::fmt::{Display, Write};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::Relaxed;
 
 use axum::http::StatusCode;
 
-use crate::call::Call;
-use crate::health::{self, HealthStatus};
-use crate::process;
-use crate::reply::{HandlerResult, text};
-use crate::routes::{Route, routes};
+use crate::http::call::Call;
+use crate::http::health::HealthStatus;
+use crate::http::reply::{HandlerResult, text};
+use crate::http::routes::{Route, routes};
+use crate::http::{health, process};
 use crate::state::ServerState;
 
 /// The media type of Prometheus's text format.

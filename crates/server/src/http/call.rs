@@ -15,8 +15,8 @@ use percent_encoding::percent_decode_str;
 use tokio::time::timeout;
 
 use crate::ServerLimits;
-use crate::reply::Rejection;
-use crate::request::RequestContext;
+use crate::http::reply::Rejection;
+use crate::http::request::RequestContext;
 use crate::state::ServerState;
 
 /// An authenticated request.

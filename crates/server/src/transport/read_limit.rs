@@ -12,7 +12,7 @@ use std::task::{Context, Poll, ready};
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-use crate::delegate_io::delegate_io;
+use crate::transport::delegate_io::delegate_io;
 
 /// No limit.
 const UNLIMITED: usize = usize::MAX;

@@ -6,8 +6,8 @@ use schemars::SchemaGenerator;
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
 
-use crate::reply::JSON;
-use crate::routes::{ParamLocation, RequiredAccess, Route, routes};
+use crate::http::reply::JSON;
+use crate::http::routes::{ParamLocation, RequiredAccess, Route, routes};
 
 /// The route of all actions; in the document each action has its own path.
 const ACTIONS: &str = "/action/{name}";

@@ -12,10 +12,11 @@ use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 
 use crate::compat::agentmux::AgentmuxConfig;
-use crate::connection::{self, ConnContext};
-use crate::listener::{AcceptedConn, Ingress, ServedApi};
-use crate::router::ListenerRouter;
+use crate::http::router::ListenerRouter;
 use crate::state::ServerState;
+use crate::transport::connection;
+use crate::transport::connection::ConnContext;
+use crate::transport::listener::{AcceptedConn, Ingress, ServedApi};
 use crate::{Listener, ServerLimits};
 
 /// How many refused connections are answered at once; further ones are closed without an answer.
@@ -153,7 +154,11 @@ impl AcceptLoop {
         while self.connections.try_join_next().is_some() {}
     }
 
-    fn reject(&mut self, stream: Box<dyn crate::listener::ConnStream>, refusal: Refusal) {
+    fn reject(
+        &mut self,
+        stream: Box<dyn crate::transport::listener::ConnStream>,
+        refusal: Refusal,
+    ) {
         self.shared.metrics.count_refused();
         if self.connections.len() < self.shared.limits.connections + MAX_REJECTING {
             self.connections.spawn(connection::reject(stream, refusal));

@@ -20,10 +20,10 @@ use paned_model::{EventFilter, EventId, Refusal};
 use serde::Deserialize;
 use tokio::time::{Instant, Interval, MissedTickBehavior, interval_at};
 
-use crate::call::Call;
-use crate::metrics::GaugeGuard;
-use crate::reply::HandlerResult;
-use crate::sse;
+use crate::http::call::Call;
+use crate::http::metrics::GaugeGuard;
+use crate::http::reply::HandlerResult;
+use crate::http::sse;
 
 /// The media type of a stream of events.
 pub(crate) const MEDIA_TYPE: &str = "text/event-stream";

@@ -10,8 +10,8 @@ use paned_kernel::{Caller, Kernel};
 use paned_model::{Code, Refusal, Scope};
 use paned_policy::guard::RequestTransport;
 
-use crate::listener::{Ingress, ListenerAuth};
-use crate::reply::Rejection;
+use crate::http::reply::Rejection;
+use crate::transport::listener::{Ingress, ListenerAuth};
 
 /// Headers in which a program names the pane that it runs in.
 const PANE_HEADERS: [&str; 2] = ["x-paned-pane", "x-poly-pane"];

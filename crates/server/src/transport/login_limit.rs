@@ -8,7 +8,7 @@ use paned_model::{Code, Refusal, Time};
 use paned_policy::rate::{Rate, TokenBucket};
 use serde_json::json;
 
-use crate::reply::Rejection;
+use crate::http::reply::Rejection;
 
 /// Enough for many clients that retry with an old token.
 const RATE: Rate = Rate { per_second: 20, burst: 1000 };

@@ -13,9 +13,9 @@ use paned_model::{Code, Refusal};
 use paned_policy::guard::AcceptedBody;
 
 use crate::compat::CompatProtocol;
-use crate::reply::{HandlerResult, Rejection};
-use crate::request::RequestContext;
-use crate::routes::{Route, routes};
+use crate::http::reply::{HandlerResult, Rejection};
+use crate::http::request::RequestContext;
+use crate::http::routes::{Route, routes};
 use crate::state::ServerState;
 
 /// The routes of a listener, by path.

@@ -7,7 +7,7 @@ use paned_kernel::Caller;
 use paned_model::{Code, EventId, Refusal};
 use serde::{Deserialize, Serialize};
 
-use crate::reply::{HandlerResult, json};
+use crate::http::reply::{HandlerResult, json};
 use crate::state::ServerState;
 
 /// The part of `server:status` that the HTTP server shows.

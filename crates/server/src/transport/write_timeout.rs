@@ -12,7 +12,7 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::time::{Sleep, sleep};
 
-use crate::delegate_io::delegate_io;
+use crate::transport::delegate_io::delegate_io;
 
 /// A stream whose writes fail when they make no progress for as long as `limit`.
 pub(crate) struct WriteTimeout<S> {

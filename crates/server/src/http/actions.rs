@@ -5,8 +5,8 @@ use paned_model::Refusal;
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-use crate::call::Call;
-use crate::reply::{HandlerResult, json};
+use crate::http::call::Call;
+use crate::http::reply::{HandlerResult, json};
 
 /// Runs the action in the path with the body as its parameters and returns its answer.
 pub(crate) async fn run(mut call: Call) -> HandlerResult {

@@ -19,14 +19,14 @@ use tokio::time::timeout;
 
 use crate::compat::CompatProtocol;
 use crate::compat::agentmux::ContentLengthRewriter;
-use crate::conn_limit::ConnSlot;
-use crate::listener::{ConnStream, Ingress};
-use crate::read_limit::{LimitedReader, ReadLimit};
-use crate::reclaim::ReclaimOnDrop;
-use crate::request::handle_request;
-use crate::router::ListenerRouter;
+use crate::http::request::handle_request;
+use crate::http::router::ListenerRouter;
 use crate::state::ServerState;
-use crate::write_timeout::WriteTimeout;
+use crate::transport::conn_limit::ConnSlot;
+use crate::transport::listener::{ConnStream, Ingress};
+use crate::transport::read_limit::{LimitedReader, ReadLimit};
+use crate::transport::reclaim::ReclaimOnDrop;
+use crate::transport::write_timeout::WriteTimeout;
 use crate::ws::UpgradeSlot;
 
 /// The most bytes of a request head, and of a response that waits to be written. (hyper allows 100

@@ -14,12 +14,13 @@ use paned_model::{Code, Refusal, Scope};
 use paned_policy::guard::AcceptedBody;
 use paned_policy::permit;
 
-use crate::call::Call;
 use crate::compat::CompatProtocol;
-use crate::reply::{HandlerResult, JSON, Rejection};
-use crate::request::RequestContext;
+use crate::http::call::Call;
+use crate::http::reply::{HandlerResult, JSON, Rejection};
+use crate::http::request::RequestContext;
+use crate::http::{actions, api_reference, events, health, metrics};
 use crate::state::ServerState;
-use crate::{actions, api_reference, events, health, metrics, ws};
+use crate::ws;
 
 /// One route. HEAD goes with every GET; GET never changes anything.
 pub struct Route {

@@ -7,9 +7,9 @@ use paned_model::{Refusal, Scope};
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::call::Call;
-use crate::openapi;
-use crate::reply::{HandlerResult, json};
+use crate::http::call::Call;
+use crate::http::openapi;
+use crate::http::reply::{HandlerResult, json};
 
 /// One entry of `GET /actions`.
 #[derive(Serialize)]

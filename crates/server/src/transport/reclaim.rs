@@ -10,8 +10,8 @@ use std::mem;
 use tokio::io::{AsyncRead, AsyncWrite, empty};
 use tokio::sync::oneshot;
 
-use crate::delegate_io::delegate_io;
-use crate::listener::ConnStream;
+use crate::transport::delegate_io::delegate_io;
+use crate::transport::listener::ConnStream;
 
 /// A stream that is sent back when this is dropped.
 pub(crate) struct ReclaimOnDrop {
