@@ -10,7 +10,8 @@ use paned_backend::{Output, ReplayedScreen};
 use paned_model::{Offset, PaneId, Refusal, Size};
 use paned_term::OutputScanner;
 
-use crate::panes::live_screen::{ScreenHints, visible_screen};
+use crate::panes::screen::live_screen::ScreenHints;
+use crate::panes::screen::live_screen::visible_screen;
 use crate::panes::unreadable;
 use crate::{Caller, Kernel};
 

@@ -14,7 +14,7 @@ use serde::Deserialize;
 use tokio::sync::watch;
 
 use crate::journal::{EventBatch, JournalEntry, JournalRead, JournalReader};
-use crate::panes::live_screen::visible_screen;
+use crate::panes::screen::live_screen::visible_screen;
 use crate::panes::{Pane, unreadable};
 use crate::{Caller, Kernel};
 

@@ -6,8 +6,10 @@ use anyhow::{Context as _, Result};
 use clap::CommandFactory;
 use serde_json::Value;
 
-use super::action_args::{ActionArgs, ActionInput, body};
 use super::list;
+use super::support::action_args::ActionArgs;
+use super::support::action_args::ActionInput;
+use super::support::action_args::body;
 use crate::args::Cli;
 use crate::client::{self, ActionInfoReply, ApiClient};
 use crate::context::CliContext;

@@ -6,7 +6,9 @@ use anyhow::Result;
 use hyper::Method;
 use paned_model::Refusal;
 
-use super::action_args::{ActionArgs, ActionInput, body};
+use super::support::action_args::ActionArgs;
+use super::support::action_args::ActionInput;
+use super::support::action_args::body;
 use crate::client::{self, escape};
 use crate::context::CliContext;
 use crate::param_flags;

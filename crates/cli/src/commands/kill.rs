@@ -8,7 +8,7 @@ use paned_model::frame::Survivor;
 use serde::Deserialize;
 use serde_json::json;
 
-use super::duration::millis_by_default;
+use super::support::duration::millis_by_default;
 use super::{for_each, params, read};
 use crate::context::CliContext;
 

@@ -5,8 +5,9 @@ use std::process::ExitCode;
 use anyhow::Result;
 use paned_model::Refusal;
 
-use super::history::OutputHistory;
-use super::output_writer::{OutputFormat, OutputWriter};
+use super::support::history::OutputHistory;
+use super::support::output_writer::OutputFormat;
+use super::support::output_writer::OutputWriter;
 use crate::context::CliContext;
 
 const EXAMPLES: &str = "\

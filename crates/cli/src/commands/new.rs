@@ -7,8 +7,8 @@ use anyhow::{Context as _, Result};
 use paned_model::{PaneId, PaneInfo, Size};
 use serde_json::{Map, Value, json};
 
-use super::duration::seconds;
 use super::layout::current_tmux_pane;
+use super::support::duration::seconds;
 use super::{params, read};
 use crate::context::CliContext;
 

@@ -7,7 +7,9 @@ use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::output::{self, CliOutputLine, PaneReadReply};
+use super::support::output;
+use super::support::output::CliOutputLine;
+use super::support::output::PaneReadReply;
 use super::{params, read};
 use crate::context::CliContext;
 use crate::out::{Out, units};

@@ -6,8 +6,10 @@ use anyhow::Result;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::duration::millis;
-use super::{output, params, read};
+use super::params;
+use super::read;
+use super::support::duration::millis;
+use super::support::output;
 use crate::context::CliContext;
 use crate::out::{Out, units};
 

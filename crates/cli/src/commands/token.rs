@@ -7,7 +7,7 @@ use clap::Subcommand;
 use paned_model::{Grant, PaneSet, Scope};
 use serde_json::{Value, json};
 
-use super::duration::seconds;
+use super::support::duration::seconds;
 use super::{for_each, params, read};
 use crate::context::CliContext;
 use crate::out::{StyledLine, TextStyle, TextTable, units};

@@ -7,8 +7,8 @@ use paned_model::{Code, PaneInfo};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::duration::millis;
-use super::output::CliOutputLine;
+use super::support::duration::millis;
+use super::support::output::CliOutputLine;
 use super::{ls, params, read};
 use crate::context::CliContext;
 use crate::out::{Out, StyledLine, TextStyle};

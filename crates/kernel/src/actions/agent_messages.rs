@@ -12,7 +12,8 @@ use super::PaneIdParams;
 use super::agent::agent;
 use crate::Kernel;
 use crate::access::AccessRequest;
-use crate::panes::{Pane, scrollback};
+use crate::panes::Pane;
+use crate::panes::scrollback;
 use crate::registry::{Action, ActionContext, ActionKind};
 
 /// How many rows above the screen are read.

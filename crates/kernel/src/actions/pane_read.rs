@@ -12,10 +12,14 @@ use serde::{Deserialize, Serialize};
 
 use crate::Kernel;
 use crate::access::AccessRequest;
-use crate::panes::pattern::PatternParam;
-use crate::panes::reading::{
-    self, LineReader, LinesRead, LostRange, OutputLine, ReadRequest, ReadStart,
-};
+use crate::panes::search::pattern::PatternParam;
+use crate::panes::text::reading;
+use crate::panes::text::reading::LineReader;
+use crate::panes::text::reading::LinesRead;
+use crate::panes::text::reading::LostRange;
+use crate::panes::text::reading::OutputLine;
+use crate::panes::text::reading::ReadRequest;
+use crate::panes::text::reading::ReadStart;
 use crate::panes::{Pane, screen_with_scrollback, unreadable};
 use crate::registry::{Action, ActionContext, ActionKind};
 

@@ -10,7 +10,8 @@ use serde::{Deserialize, Serialize};
 use super::pane_new;
 use super::pane_read::{MOST_LINES, PaneReadOutput, check_limit};
 use crate::access::AccessRequest;
-use crate::panes::reading::{self, LinesRead};
+use crate::panes::text::reading;
+use crate::panes::text::reading::LinesRead;
 use crate::panes::unreadable;
 use crate::registry::{Action, ActionContext, ActionKind};
 

@@ -7,8 +7,11 @@ use serde::Deserialize;
 
 use crate::access::AccessRequest;
 use crate::cached_json::CachedJson;
-use crate::panes::screen_cache::{RenderedScreen, ScreenFormat};
-use crate::panes::{Pane, scrollback, unreadable};
+use crate::panes::Pane;
+use crate::panes::screen::screen_cache::RenderedScreen;
+use crate::panes::screen::screen_cache::ScreenFormat;
+use crate::panes::scrollback;
+use crate::panes::unreadable;
 use crate::registry::{Action, ActionContext, ActionKind};
 
 const MOST_ROWS: usize = 1000;

@@ -12,8 +12,12 @@ use serde::{Deserialize, Serialize};
 
 use super::wait_limit::wait_limit;
 use crate::access::AccessRequest;
-use crate::panes::pattern::{LinePattern, PatternParam};
-use crate::panes::search::{self, OutputSearch, SearchProgress, SearchSizes};
+use crate::panes::search::pattern::LinePattern;
+use crate::panes::search::pattern::PatternParam;
+use crate::panes::search::scan;
+use crate::panes::search::scan::OutputSearch;
+use crate::panes::search::scan::SearchProgress;
+use crate::panes::search::scan::SearchSizes;
 use crate::panes::{Pane, unreadable};
 use crate::registry::{Action, ActionContext, ActionKind};
 
@@ -215,8 +219,8 @@ impl MultiPaneSearch {
 }
 
 impl PaneSearchHit {
-    fn of(pane: &PaneId, hit: search::LineHit) -> Self {
-        let search::LineHit { n, offset, time, text, cut } = hit;
+    fn of(pane: &PaneId, hit: scan::LineHit) -> Self {
+        let scan::LineHit { n, offset, time, text, cut } = hit;
         Self { pane_id: pane.clone(), n, offset: Offset(offset), time, text, cut }
     }
 }

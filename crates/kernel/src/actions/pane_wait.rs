@@ -17,10 +17,16 @@ use super::wait_limit::{DAY_MS, check_millis, wait_limit};
 use crate::Kernel;
 use crate::access::AccessRequest;
 use crate::agents::AgentStatus;
-use crate::panes::line_watch::{LineWatch, MatchedPattern, WatchPatterns, WatchResult};
-use crate::panes::pattern::PatternParam;
-use crate::panes::reading::{self, OutputLine};
-use crate::panes::search::{self, OutputSearch, SearchSizes};
+use crate::panes::search::pattern::PatternParam;
+use crate::panes::search::scan;
+use crate::panes::search::scan::OutputSearch;
+use crate::panes::search::scan::SearchSizes;
+use crate::panes::text::line_watch::LineWatch;
+use crate::panes::text::line_watch::MatchedPattern;
+use crate::panes::text::line_watch::WatchPatterns;
+use crate::panes::text::line_watch::WatchResult;
+use crate::panes::text::reading;
+use crate::panes::text::reading::OutputLine;
 use crate::panes::{Pane, unreadable};
 use crate::registry::{Action, ActionContext, ActionKind};
 
@@ -390,7 +396,7 @@ impl PaneWaiter {
 
     /// The newest matching line before this wait, if the search finds it within
     /// [`EXPLAIN_TIMEOUT`].
-    async fn find_older_match(&self) -> Result<Option<search::LineHit>, Refusal> {
+    async fn find_older_match(&self) -> Result<Option<scan::LineHit>, Refusal> {
         let Some(pattern) = self.patterns.pattern.clone() else { return Ok(None) };
         let pane = self.pane.clone();
         let output = self.output.clone();

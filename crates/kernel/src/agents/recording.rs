@@ -10,7 +10,8 @@ use super::asciicast::AsciicastWriter;
 use super::history::{HistoryEntry, HistoryEvent, HistorySlice};
 use super::{AgentHandle, AgentRequest};
 use crate::panes::Pane;
-use crate::panes::live_screen::{DrawBudget, ScreenHints};
+use crate::panes::screen::live_screen::DrawBudget;
+use crate::panes::screen::live_screen::ScreenHints;
 
 /// A recording.
 pub(crate) struct AgentRecording {

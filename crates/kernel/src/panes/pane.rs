@@ -15,12 +15,14 @@ use serde_json::{Value, json};
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::time::timeout;
 
-use super::blocks;
 use super::list_cache::{OutputStats, PaneStateGuard, PaneStateLock};
-use super::live_screen::{LiveScreen, ScreenHints};
 use super::record::{PaneRecord, PaneTitle, event_payload};
-use super::text::OutputText;
-use super::{last_line, screen_cache};
+use super::screen::live_screen::LiveScreen;
+use super::screen::live_screen::ScreenHints;
+use super::screen::screen_cache;
+use super::search::blocks;
+use super::text::last_line;
+use super::text::lines::OutputText;
 use crate::Kernel;
 use crate::agents::AgentRecord;
 

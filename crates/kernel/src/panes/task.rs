@@ -17,9 +17,10 @@ use tokio::time::Instant;
 
 use super::Pane;
 use super::exit;
-use super::live_screen::{ScreenHints, visible_screen};
 use super::record::PaneExit;
 use super::recover;
+use super::screen::live_screen::ScreenHints;
+use super::screen::live_screen::visible_screen;
 use super::throttle::Throttle;
 use super::typing_activity::FloodPacer;
 use crate::agents::TypedInput;

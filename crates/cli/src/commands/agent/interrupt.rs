@@ -8,7 +8,7 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::state_text;
-use crate::commands::duration::millis;
+use crate::commands::support::duration::millis;
 use crate::commands::{params, read};
 use crate::context::CliContext;
 

@@ -14,7 +14,10 @@ use tokio::time::{Instant, sleep, sleep_until, timeout};
 
 use super::state_text;
 use crate::client::{self, ApiClient, escape};
-use crate::commands::{is_unavailable, params, read, tty};
+use crate::commands::is_unavailable;
+use crate::commands::params;
+use crate::commands::read;
+use crate::commands::support::tty;
 use crate::context::CliContext;
 use crate::out::{Out, StyledLine, TextStyle, TextTable, units};
 

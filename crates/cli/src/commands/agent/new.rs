@@ -8,9 +8,9 @@ use paned_model::{PaneId, PaneInfo, Size};
 use serde_json::{Map, Value, json};
 
 use super::{question, state_text};
-use crate::commands::duration::millis;
 use crate::commands::layout::current_tmux_pane;
 use crate::commands::new::{from_here, json_or_text, pair};
+use crate::commands::support::duration::millis;
 use crate::commands::{params, read};
 use crate::context::CliContext;
 use crate::out::{StyledLine, TextStyle};

@@ -9,7 +9,7 @@ use paned_model::Refusal;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::commands::duration::millis;
+use crate::commands::support::duration::millis;
 use crate::commands::{params, read};
 use crate::context::CliContext;
 

@@ -7,7 +7,7 @@ use paned_model::PaneInfo;
 use serde::Deserialize;
 use serde_json::json;
 
-use crate::commands::duration::millis;
+use crate::commands::support::duration::millis;
 use crate::commands::{params, read};
 use crate::context::CliContext;
 

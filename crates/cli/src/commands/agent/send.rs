@@ -8,8 +8,8 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::question;
-use crate::commands::duration::millis;
 use crate::commands::paste::standard_input;
+use crate::commands::support::duration::millis;
 use crate::commands::{params, read};
 use crate::context::CliContext;
 use crate::out::{Out, StyledLine, TextStyle};

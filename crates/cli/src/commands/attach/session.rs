@@ -12,8 +12,10 @@ use paned_model::frame::{
 use paned_term::queries::QueryResponder;
 use tokio::time::Instant;
 
-use super::super::exit_status::ProgramExit;
-use super::super::tty::{CaughtSignal, EndSignal, SignalListener};
+use super::super::support::exit_status::ProgramExit;
+use super::super::support::tty::CaughtSignal;
+use super::super::support::tty::EndSignal;
+use super::super::support::tty::SignalListener;
 use super::detach::DetachKeyScanner;
 use super::terminal::UserTerminal;
 use super::terminal_output::TerminalOutput;

@@ -20,7 +20,7 @@ use rustix::fs::OFlags;
 use rustix::termios::{OptionalActions, Termios, tcgetattr, tcsetattr, ttyname};
 use tokio::net::unix::pipe::{Receiver, Sender};
 
-use super::super::tty;
+use super::super::support::tty;
 
 /// Resets origin mode, and moves the cursor to a new row below everything that was drawn.
 const CURSOR_BELOW: &[u8] = b"\x1b[?6l\x1b[999;1H\r\n";

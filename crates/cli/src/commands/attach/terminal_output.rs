@@ -6,7 +6,7 @@ use paned_keeper::tape::{OutputGap, TapeReader};
 use paned_model::Size;
 use tokio::time::Instant;
 
-use super::super::exit_status::ProgramExit;
+use super::super::support::exit_status::ProgramExit;
 use super::cropped_view::CroppedView;
 use super::tape_snapshot::TapeSnapshot;
 use super::terminal::UserTerminal;

@@ -11,10 +11,14 @@ use serde_json::{Value, json};
 use tokio::task::JoinSet;
 use tokio::time::{Instant, MissedTickBehavior, interval, sleep_until, timeout};
 
-use super::super::exit_status::ProgramExit;
-use super::super::follow::{self, OutputFollower};
 use super::super::is_unavailable;
-use super::super::tty::{self, CaughtSignal, EndSignal, SignalListener};
+use super::super::support::exit_status::ProgramExit;
+use super::super::support::follow;
+use super::super::support::follow::OutputFollower;
+use super::super::support::tty;
+use super::super::support::tty::CaughtSignal;
+use super::super::support::tty::EndSignal;
+use super::super::support::tty::SignalListener;
 use super::keeper_follower::{self, KeeperFollower};
 use super::writer::{WriterJob, WriterThread};
 use crate::client::ApiClient;

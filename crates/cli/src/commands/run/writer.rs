@@ -7,7 +7,7 @@ use std::thread;
 use anyhow::{Context as _, Result};
 use tokio::sync::mpsc;
 
-use super::super::output_writer::OutputWriter;
+use super::super::support::output_writer::OutputWriter;
 
 /// One thing to print.
 pub(super) enum WriterJob {

@@ -10,8 +10,9 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 use paned_backend::Output;
 use paned_term::lines::{self, IncrementalLine, TextLine};
 
-use super::charsets;
-use super::text::{MAX_DRAWN_CHARS, PIECE};
+use super::lines::MAX_DRAWN_CHARS;
+use super::lines::PIECE;
+use crate::panes::search::charsets;
 
 /// The text of a line after so much of it was printed.
 #[derive(Clone, Debug)]

@@ -9,14 +9,14 @@ use super::reading::{OutputLine, ReadRequest, ReadStart};
 const FULL: usize = 1 << 20;
 
 /// The lines selected so far, up to the limit.
-pub(super) struct LinePage {
-    pub(super) lines: VecDeque<OutputLine>,
+pub(in crate::panes) struct LinePage {
+    pub(in crate::panes) lines: VecDeque<OutputLine>,
     /// Where the next read continues.
-    pub(super) next: u64,
+    pub(in crate::panes) next: u64,
     /// Whether there was more than fits.
-    pub(super) is_full: bool,
+    pub(in crate::panes) is_full: bool,
     /// Whether older matches were evicted for newer ones.
-    pub(super) has_evicted: bool,
+    pub(in crate::panes) has_evicted: bool,
     /// Lines that become context if the next one matches.
     recent: VecDeque<OutputLine>,
     before: usize,
@@ -38,7 +38,7 @@ enum PageRetention {
 
 impl LinePage {
     /// An empty page that starts at an offset.
-    pub(super) fn new(request: &ReadRequest, from: u64) -> Self {
+    pub(in crate::panes) fn new(request: &ReadRequest, from: u64) -> Self {
         let (limit, retention) = match request.start {
             ReadStart::Tail(count) => (count.min(request.limit), PageRetention::Last),
             ReadStart::Line(_) | ReadStart::Since(_) => (request.limit, PageRetention::First),
@@ -60,25 +60,25 @@ impl LinePage {
     }
 
     /// Whether a line that does not match is of no use, not even as context.
-    pub(super) fn needs_no_context(&self) -> bool {
+    pub(in crate::panes) fn needs_no_context(&self) -> bool {
         self.context_left == 0 && self.before == 0
     }
 
     /// Skips a line.
-    pub(super) fn skip(&mut self, next: u64) -> ControlFlow<()> {
+    pub(in crate::panes) fn skip(&mut self, next: u64) -> ControlFlow<()> {
         self.next = self.next.max(next);
         ControlFlow::Continue(())
     }
 
     /// Stops here, although there is more.
-    pub(super) fn stop(&mut self) -> ControlFlow<()> {
+    pub(in crate::panes) fn stop(&mut self) -> ControlFlow<()> {
         self.is_full = true;
         ControlFlow::Break(())
     }
 
     /// Skips a line that an earlier answer has covered. It may be context of a new match, or a
     /// match whose context is new.
-    pub(super) fn skip_seen(&mut self, line: OutputLine, next: u64) -> ControlFlow<()> {
+    pub(in crate::panes) fn skip_seen(&mut self, line: OutputLine, next: u64) -> ControlFlow<()> {
         match line.matches {
             Some(true) => {
                 self.recent.clear();
@@ -91,7 +91,7 @@ impl LinePage {
         self.skip(next)
     }
 
-    pub(super) fn add(&mut self, line: OutputLine, next: u64) -> ControlFlow<()> {
+    pub(in crate::panes) fn add(&mut self, line: OutputLine, next: u64) -> ControlFlow<()> {
         let counts = line.matches != Some(false);
         let is_over = counts && self.limit <= self.matches || FULL < self.size;
         if is_over && self.retention == PageRetention::First {

@@ -11,9 +11,9 @@ use proptest::prelude::*;
 use proptest::sample::select;
 
 use super::super::last_line::SharedLastLine;
-use super::super::pattern::pattern;
-use super::super::text::tests::MemoryOutput;
+use super::super::lines::tests::MemoryOutput;
 use super::*;
+use crate::panes::search::pattern::pattern;
 
 /// An output that grows.
 #[derive(Debug)]

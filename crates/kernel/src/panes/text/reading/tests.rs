@@ -6,9 +6,11 @@ use std::collections::BTreeMap;
 use proptest::prelude::*;
 use proptest::sample::select;
 
-use super::super::pattern::pattern;
-use super::super::text::tests::{BLOCK, MemoryOutput, OutputWithHole};
+use super::super::lines::tests::BLOCK;
+use super::super::lines::tests::MemoryOutput;
+use super::super::lines::tests::OutputWithHole;
 use super::*;
+use crate::panes::search::pattern::pattern;
 
 fn ask(start: ReadStart) -> ReadRequest {
     ReadRequest { start, limit: 1000, pattern: None, before: 0, after: 0 }

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use paned_backend::{Output, ReplayedScreen, thread_time};
 use paned_term::Screen;
 
-use super::Pane;
+use crate::panes::Pane;
 
 /// A backlog up to this size is drawn inline, on the caller's thread.
 const INLINE_BYTES: u64 = 16 << 10;

@@ -4,7 +4,7 @@
 //! in one.
 
 #[cfg(test)]
-pub(super) mod tests;
+pub(in crate::panes) mod tests;
 
 use std::io;
 use std::ops::ControlFlow;
@@ -13,7 +13,8 @@ use memchr::{memchr, memchr_iter};
 use paned_backend::{LineMark, Output, OutputGap};
 use paned_term::lines::{self, Charsets, IncrementalLine};
 
-use super::charsets::{self, LineCharsets};
+use crate::panes::search::charsets;
+use crate::panes::search::charsets::LineCharsets;
 
 /// How much is read in one go.
 pub(crate) const PIECE: usize = 64 << 10;

@@ -100,8 +100,8 @@ mod tests {
     use proptest::prelude::*;
     use proptest::sample::select;
 
-    use super::super::text::tests::MemoryOutput;
     use super::*;
+    use crate::panes::text::lines::tests::MemoryOutput;
 
     fn any_output() -> impl Strategy<Value = Vec<u8>> {
         let part = select(vec![

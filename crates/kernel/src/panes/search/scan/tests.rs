@@ -12,8 +12,8 @@ use regex_automata::Input;
 use regex_automata::meta::Regex;
 
 use super::super::pattern::pattern;
-use super::super::reading;
 use super::*;
+use crate::panes::text::reading;
 
 /// What was printed, with marks at every so many bytes, as on a tape.
 #[derive(Debug)]

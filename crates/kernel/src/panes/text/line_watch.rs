@@ -15,11 +15,16 @@ use memchr::memchr;
 use paned_backend::{Output, OutputGap};
 use paned_term::lines::{self, IncrementalLine, TextLine};
 
-use super::charsets::{self, LineCharsets};
 use super::last_line::{self, LastLine, LineSnapshot};
-use super::pattern::LinePattern;
+use super::lines::LineStart;
+use super::lines::MAX_DRAWN_CHARS;
+use super::lines::MAX_MATCHED_CHARS;
+use super::lines::OutputText;
+use super::lines::PIECE;
 use super::reading;
-use super::text::{LineStart, MAX_DRAWN_CHARS, MAX_MATCHED_CHARS, OutputText, PIECE};
+use crate::panes::search::charsets;
+use crate::panes::search::charsets::LineCharsets;
+use crate::panes::search::pattern::LinePattern;
 
 /// How many pieces one call reads at most.
 const PIECES: usize = 16;

@@ -12,15 +12,15 @@ const SIGNALLED: u8 = 128;
 
 /// How a program ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct ProgramExit {
+pub(in crate::commands) struct ProgramExit {
     /// `None` when it is unknown, as for an adopted tmux pane.
-    pub(super) exit: Option<Exit>,
-    pub(super) timed_out: bool,
+    pub(in crate::commands) exit: Option<Exit>,
+    pub(in crate::commands) timed_out: bool,
 }
 
 impl ProgramExit {
     /// How the program of a pane ended; `None` if it has not, or if that is unknown.
-    pub(super) fn of(pane: &PaneInfo) -> Option<Self> {
+    pub(in crate::commands) fn of(pane: &PaneInfo) -> Option<Self> {
         let signal = pane.exit_signal.as_deref().and_then(signal).map(Exit::Signal);
         let exit = signal.or(pane.exit_code.map(Exit::Code))?;
         Some(Self { exit: Some(exit), timed_out: pane.timed_out })
@@ -28,7 +28,7 @@ impl ProgramExit {
 
     /// The exit code: the program's own, 128 plus the signal, or 124 when time ran out; that of
     /// `gone` when it is unknown.
-    pub(super) fn code(self) -> u8 {
+    pub(in crate::commands) fn code(self) -> u8 {
         match self.exit {
             _ if self.timed_out => TIMED_OUT,
             Some(Exit::Code(code)) => code,
@@ -38,7 +38,7 @@ impl ProgramExit {
     }
 
     /// How it ended, in a few words.
-    pub(super) fn describe(self) -> String {
+    pub(in crate::commands) fn describe(self) -> String {
         let late = if self.timed_out { ", its time ran out" } else { "" };
         let how = self.exit.map_or_else(|| "nobody knows how".to_owned(), |exit| exit.to_string());
         format!("{how}{late}")

@@ -10,7 +10,7 @@ use serde_json::json;
 
 use super::output::PaneReadReply;
 use super::output_writer::OutputWriter;
-use super::read;
+use crate::commands::read;
 use crate::context::CliContext;
 use crate::out::units;
 
@@ -20,7 +20,7 @@ const PIECE: usize = 1 << 20;
 const SKIP_AHEAD: u64 = 64 << 10;
 
 /// A part of a pane's output.
-pub(super) struct OutputHistory<'a> {
+pub(in crate::commands) struct OutputHistory<'a> {
     context: &'a CliContext,
     pane: &'a str,
     /// The offset of the next byte.
@@ -54,7 +54,7 @@ impl<'a> OutputHistory<'a> {
     ///
     /// # Errors
     /// When the server refuses.
-    pub(super) fn all(context: &'a CliContext, pane: &'a str) -> Result<Self> {
+    pub(in crate::commands) fn all(context: &'a CliContext, pane: &'a str) -> Result<Self> {
         let request = json!({ "paneId": pane, "view": "raw", "limit": 0 });
         let answer: PaneReadReply = read(context.action("pane:read", &request)?)?;
         let at = answer.dropped.unwrap_or(0);
@@ -63,12 +63,17 @@ impl<'a> OutputHistory<'a> {
     }
 
     /// The output between two offsets; the first is the start of a line.
-    pub(super) fn between(context: &'a CliContext, pane: &'a str, at: u64, end: u64) -> Self {
+    pub(in crate::commands) fn between(
+        context: &'a CliContext,
+        pane: &'a str,
+        at: u64,
+        end: u64,
+    ) -> Self {
         Self { context, pane, at, end, dropped: 0, is_numbered: at == 0 }
     }
 
     /// The same up to an offset.
-    pub(super) fn until(self, end: u64) -> Self {
+    pub(in crate::commands) fn until(self, end: u64) -> Self {
         Self { end, ..self }
     }
 
@@ -76,7 +81,7 @@ impl<'a> OutputHistory<'a> {
     ///
     /// # Errors
     /// When the server refuses, and when some of it was lost before it was read.
-    pub(super) fn show(mut self, mut writer: OutputWriter) -> Result<()> {
+    pub(in crate::commands) fn show(mut self, mut writer: OutputWriter) -> Result<()> {
         if 0 < self.dropped {
             let dropped = units::bytes(self.dropped);
             self.context.out.note(format!("paned: the first {dropped} are no longer kept"))?;

@@ -19,9 +19,11 @@ use paned_term::lines::{self, Charsets};
 use super::blocks::{self, BlockContent, BlockPlan, SearchIndex};
 use super::charsets::{self, LineCharsets};
 use super::pattern::LinePattern;
-use super::reading::MAX_SHOWN_CHARS;
-use super::text::{MAX_MATCHED_CHARS, OutputText, PIECE};
 use super::trigram::{TrigramFilter, TrigramFilterBuilder};
+use crate::panes::text::lines::MAX_MATCHED_CHARS;
+use crate::panes::text::lines::OutputText;
+use crate::panes::text::lines::PIECE;
+use crate::panes::text::reading::MAX_SHOWN_CHARS;
 use long_line::{LongLine, LongLineStep, RenderedLongLine};
 
 /// How many false hits a part may have before each line is matched in full.

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 /// What follows the name.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum ActionInput {
+pub(in crate::commands) enum ActionInput {
     /// Flags to be parsed as parameters.
     Flags(Vec<String>),
     /// All parameters at once, as JSON text.
@@ -19,10 +19,10 @@ pub(super) enum ActionInput {
 
 /// The parsed arguments.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct ActionArgs {
-    pub(super) input: ActionInput,
+pub(in crate::commands) struct ActionArgs {
+    pub(in crate::commands) input: ActionInput,
     /// Whether `--json` was among them.
-    pub(super) json: bool,
+    pub(in crate::commands) json: bool,
 }
 
 impl ActionArgs {
@@ -30,7 +30,7 @@ impl ActionArgs {
     ///
     /// # Errors
     /// When there are both flags and a body.
-    pub(super) fn new(words: Vec<String>) -> Result<Self, Refusal> {
+    pub(in crate::commands) fn new(words: Vec<String>) -> Result<Self, Refusal> {
         let mut flags = Vec::new();
         let mut body = None;
         let mut json = false;
@@ -62,7 +62,7 @@ fn no_body() -> Refusal {
 ///
 /// # Errors
 /// When it is not JSON.
-pub(super) fn body(text: &str) -> Result<Value> {
+pub(in crate::commands) fn body(text: &str) -> Result<Value> {
     let mut read = String::new();
     let text = match text {
         "-" => {

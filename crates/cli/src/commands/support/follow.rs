@@ -13,8 +13,9 @@ use tokio::time::sleep;
 
 use super::line_splitter::last_lines;
 use super::output::PaneReadReply;
-use super::{is_unavailable, read};
 use crate::client::ApiClient;
+use crate::commands::is_unavailable;
+use crate::commands::read;
 use crate::out::Out;
 
 /// As many bytes as the server returns at once.
@@ -26,7 +27,7 @@ const RETRY_INTERVAL: Duration = Duration::from_millis(200);
 
 /// The next output of a pane.
 #[derive(Debug)]
-pub(super) enum FollowedOutput {
+pub(in crate::commands) enum FollowedOutput {
     /// Bytes that it printed.
     Printed(Vec<u8>),
     /// This many bytes in between are no longer kept.
@@ -36,7 +37,7 @@ pub(super) enum FollowedOutput {
 }
 
 /// A pane's output, and how far it was read.
-pub(super) struct OutputFollower<'a> {
+pub(in crate::commands) struct OutputFollower<'a> {
     client: &'a ApiClient,
     out: Out,
     pane: &'a str,
@@ -57,7 +58,12 @@ struct FollowWaitReply {
 
 impl<'a> OutputFollower<'a> {
     /// Follows a pane from an offset on.
-    pub(super) fn new(client: &'a ApiClient, out: Out, pane: &'a str, at: u64) -> Self {
+    pub(in crate::commands) fn new(
+        client: &'a ApiClient,
+        out: Out,
+        pane: &'a str,
+        at: u64,
+    ) -> Self {
         Self { client, out, pane, at, is_known: false, is_away: false }
     }
 
@@ -65,7 +71,7 @@ impl<'a> OutputFollower<'a> {
     ///
     /// # Errors
     /// When the server refuses.
-    pub(super) async fn seek_last_lines(&mut self, count: usize) -> Result<()> {
+    pub(in crate::commands) async fn seek_last_lines(&mut self, count: usize) -> Result<()> {
         let mut wanted = 64 << 10;
         loop {
             let request = json!({
@@ -88,7 +94,7 @@ impl<'a> OutputFollower<'a> {
     ///
     /// # Errors
     /// When the server refuses.
-    pub(super) async fn next(&mut self) -> Result<FollowedOutput> {
+    pub(in crate::commands) async fn next(&mut self) -> Result<FollowedOutput> {
         loop {
             if let Some(piece) = self.printed().await? {
                 return Ok(piece);

@@ -17,9 +17,13 @@ use paned_term::lines;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::lines::LineStart;
+use super::lines::MAX_DRAWN_CHARS;
+use super::lines::MAX_MATCHED_CHARS;
+use super::lines::OutputText;
+use super::lines::RawLine;
 use super::page::LinePage;
-use super::pattern::LinePattern;
-use super::text::{LineStart, MAX_DRAWN_CHARS, MAX_MATCHED_CHARS, OutputText, RawLine};
+use crate::panes::search::pattern::LinePattern;
 
 /// How many characters of a line are shown; a longer one is cut and marked so.
 pub(crate) const MAX_SHOWN_CHARS: usize = 2000;

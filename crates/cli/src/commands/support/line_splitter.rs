@@ -7,7 +7,7 @@ const LONGEST: usize = 1 << 20;
 
 /// Splits a stream into lines. How reads split the bytes never matters.
 #[derive(Debug)]
-pub(super) struct LineSplitter {
+pub(in crate::commands) struct LineSplitter {
     /// The line that has not ended.
     open: Vec<u8>,
     /// A longer line is returned in pieces.
@@ -24,12 +24,12 @@ impl Default for LineSplitter {
 
 impl LineSplitter {
     /// A splitter without a limit on the length of lines, for a stream that ends.
-    pub(super) fn unlimited() -> Self {
+    pub(in crate::commands) fn unlimited() -> Self {
         Self { longest: usize::MAX, ..Self::default() }
     }
 
     /// Takes bytes, and returns the lines that they complete.
-    pub(super) fn feed(&mut self, bytes: &[u8]) -> Vec<String> {
+    pub(in crate::commands) fn feed(&mut self, bytes: &[u8]) -> Vec<String> {
         let mut whole = Vec::new();
         for piece in bytes.split_inclusive(|byte| *byte == b'\n') {
             self.open.extend_from_slice(piece);
@@ -41,7 +41,7 @@ impl LineSplitter {
     }
 
     /// Ends the open line, and returns it, if there is one.
-    pub(super) fn finish(&mut self) -> Option<String> {
+    pub(in crate::commands) fn finish(&mut self) -> Option<String> {
         let open = std::mem::take(&mut self.open);
         let line = open.strip_suffix(b"\n").unwrap_or(&open);
         // The cursor may move over blanks, so the text may be longer than the bytes.
@@ -53,7 +53,7 @@ impl LineSplitter {
 }
 
 /// Where the last `count` lines start; one that has not ended counts.
-pub(super) fn last_lines(bytes: &[u8], count: usize) -> usize {
+pub(in crate::commands) fn last_lines(bytes: &[u8], count: usize) -> usize {
     let ended = bytes.strip_suffix(b"\n").unwrap_or(bytes);
     let mut ends = ended.iter().enumerate().rev().filter(|(_, byte)| **byte == b'\n');
     match count {

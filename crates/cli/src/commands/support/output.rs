@@ -12,48 +12,48 @@ use crate::out::{Out, units};
 
 /// An answer of `pane:read`.
 #[derive(Deserialize)]
-pub(super) struct PaneReadReply {
+pub(in crate::commands) struct PaneReadReply {
     #[serde(default)]
-    pub(super) lines: Vec<CliOutputLine>,
+    pub(in crate::commands) lines: Vec<CliOutputLine>,
     raw: Option<String>,
     base64: Option<String>,
     /// The cursor for the next read.
-    pub(super) next: u64,
-    pub(super) total: u64,
+    pub(in crate::commands) next: u64,
+    pub(in crate::commands) total: u64,
     /// How many came before the first one that is kept, if that is known.
-    pub(super) dropped: Option<u64>,
-    pub(super) truncated: bool,
+    pub(in crate::commands) dropped: Option<u64>,
+    pub(in crate::commands) truncated: bool,
     /// The part of the request that is no longer kept.
-    pub(super) gap: Option<ReadGapReply>,
+    pub(in crate::commands) gap: Option<ReadGapReply>,
 }
 
 /// Bytes that are no longer kept.
 #[derive(Deserialize)]
-pub(super) struct ReadGapReply {
-    pub(super) from: u64,
-    pub(super) to: u64,
+pub(in crate::commands) struct ReadGapReply {
+    pub(in crate::commands) from: u64,
+    pub(in crate::commands) to: u64,
 }
 
 /// Marks a missing part of a line.
-pub(super) const MISSING: char = '…';
+pub(in crate::commands) const MISSING: char = '…';
 
 /// A line of a pane.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct CliOutputLine {
-    pub(super) n: u64,
-    pub(super) text: String,
+pub(in crate::commands) struct CliOutputLine {
+    pub(in crate::commands) n: u64,
+    pub(in crate::commands) text: String,
     /// Whether there is more of it than is shown.
     #[serde(default)]
-    pub(super) cut: bool,
+    pub(in crate::commands) cut: bool,
     /// Whether its end was not printed yet.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub(super) open: bool,
+    pub(in crate::commands) open: bool,
     /// Whether its start may be missing, because it is no longer kept.
     #[serde(default, rename = "truncatedStart", skip_serializing_if = "std::ops::Not::not")]
-    pub(super) truncated_start: bool,
+    pub(in crate::commands) truncated_start: bool,
     /// Whether the pattern matches, where there is one.
     #[serde(rename = "match", default, skip_serializing_if = "Option::is_none")]
-    pub(super) matches: Option<bool>,
+    pub(in crate::commands) matches: Option<bool>,
 }
 
 impl PaneReadReply {
@@ -61,7 +61,7 @@ impl PaneReadReply {
     ///
     /// # Errors
     /// When they are not valid base64.
-    pub(super) fn bytes(&self) -> Result<Vec<u8>> {
+    pub(in crate::commands) fn bytes(&self) -> Result<Vec<u8>> {
         match (&self.raw, &self.base64) {
             (Some(text), _) => Ok(text.clone().into_bytes()),
             (None, Some(base64)) => {
@@ -74,7 +74,7 @@ impl PaneReadReply {
 
 impl CliOutputLine {
     /// Its text, with a mark in place of a start that is no longer kept.
-    pub(super) fn with_missing_mark(&self) -> Cow<'_, str> {
+    pub(in crate::commands) fn with_missing_mark(&self) -> Cow<'_, str> {
         match self.truncated_start {
             true => format!("{MISSING}{}", self.text).into(),
             false => self.text.as_str().into(),
@@ -82,14 +82,14 @@ impl CliOutputLine {
     }
 
     /// The line after its number, as grep prints it: `12:` is a match, `11-` a line beside one.
-    pub(super) fn numbered(&self) -> String {
+    pub(in crate::commands) fn numbered(&self) -> String {
         let mark = if self.matches == Some(false) { '-' } else { ':' };
         format!("{}{mark}{}", self.n, self.with_missing_mark())
     }
 }
 
 /// Prints bytes: to a terminal as escaped lines unless `raw`, elsewhere unchanged.
-pub(super) fn show_bytes(out: Out, bytes: &[u8], raw: bool) -> Result<()> {
+pub(in crate::commands) fn show_bytes(out: Out, bytes: &[u8], raw: bool) -> Result<()> {
     if raw || !out.is_terminal() {
         return Ok(out.bytes(bytes)?);
     }
@@ -101,7 +101,7 @@ pub(super) fn show_bytes(out: Out, bytes: &[u8], raw: bool) -> Result<()> {
 }
 
 /// Prints how many lines were cut.
-pub(super) fn note_cut_lines(out: Out, lines: usize) -> Result<()> {
+pub(in crate::commands) fn note_cut_lines(out: Out, lines: usize) -> Result<()> {
     match lines {
         0 => Ok(()),
         _ => {

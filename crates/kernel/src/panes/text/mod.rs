@@ -1,0 +1,7 @@
+//! Output as lines: where they begin, pages of them, the last line, lines that callers wait for.
+
+pub(crate) mod last_line;
+pub(crate) mod line_watch;
+pub(crate) mod lines;
+pub(in crate::panes) mod page;
+pub(crate) mod reading;
