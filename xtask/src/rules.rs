@@ -23,6 +23,7 @@ const RULES: &[Rule] = &[
     direction::arrows_point_one_way,
     repository::documents_exist,
     repository::lints_hold_everywhere,
+    repository::the_map_names_files_that_exist,
     names::names_are_found_once,
     names::types_are_nouns,
     pure::dependencies_stay_pure,

@@ -12,6 +12,23 @@ pub(super) fn documents_exist(tree: &Tree) -> Vec<Finding> {
     missing.map(|path| Finding::new(path, 1, "this document is missing")).collect()
 }
 
+/// Every file that the map names exists.
+pub(super) fn the_map_names_files_that_exist(tree: &Tree) -> Vec<Finding> {
+    let Some(map) = tree.get("ARCHITECTURE.md") else {
+        return Vec::new();
+    };
+    let mut findings = Vec::new();
+    for (index, line) in map.text.lines().enumerate() {
+        for path in line.split('`').filter(|word| word.starts_with("crates/")) {
+            if path.ends_with(".rs") && tree.get(path).is_none() {
+                let message = format!("`{path}` does not exist");
+                findings.push(Finding::at(map, index + 1, message));
+            }
+        }
+    }
+    findings
+}
+
 /// Every crate has lints; cargo gives a new one none, and then its functions may be of any length.
 pub(super) fn lints_hold_everywhere(tree: &Tree) -> Vec<Finding> {
     let manifests = tree.manifests();
@@ -31,6 +48,14 @@ mod tests {
         check(documents_exist, &files, &[]);
         files.pop();
         check(documents_exist, &files, &["README.md:1: this document is missing"]);
+    }
+
+    #[test]
+    fn a_file_that_is_gone_from_the_map_is_found() {
+        let map = "`crates/a/src/b.rs` calls\n`crates/a/src/c.rs`, see `crates/a`.\n";
+        let files = [("ARCHITECTURE.md", map), ("crates/a/src/b.rs", "")];
+        let expect = ["ARCHITECTURE.md:2: `crates/a/src/c.rs` does not exist"];
+        check(the_map_names_files_that_exist, &files, &expect);
     }
 
     #[test]

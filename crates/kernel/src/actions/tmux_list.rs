@@ -8,7 +8,7 @@ use paned_model::{PaneId, Refusal, Scope, Size};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::pane_adopt::{adopted_as, adopted_tmux, socket};
+use super::pane::adopt::{adopted_as, adopted_tmux, socket};
 use crate::Kernel;
 use crate::access::AccessRequest;
 use crate::registry::{Action, ActionContext, ActionKind};

@@ -1,0 +1,261 @@
+//! `agent:create`
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use paned_model::{Meta, PaneId, PaneInfo, Refusal, Scope, Size};
+use paned_policy::agent::{Permissions, Profile};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use super::start;
+use super::start::AgentStartRequest;
+use crate::access::AccessRequest;
+use crate::actions::pane::new;
+use crate::actions::pane::new::PaneCapability;
+use crate::actions::support::visibility::Visibility;
+use crate::actions::support::wait_limit::wait_limit;
+use crate::agents::{AgentLaunch, GENERIC, RestartPolicy, WorktreeRequest};
+use crate::panes::Pane;
+use crate::registry::{Action, ActionContext, ActionKind};
+use crate::tmux_view::OnViewClosed;
+use crate::{Caller, Kernel};
+
+/// How long an agent may take until it accepts a prompt.
+const DEFAULT_TIMEOUT_MS: u64 = 60_000;
+const MAX_TIMEOUT_MS: u64 = 600_000;
+
+pub(in crate::actions) struct AgentCreate;
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(in crate::actions) struct Params {
+    /// What to start and how to read its screens: `codex`, `opencode`, … `agent:profiles` shows
+    /// them all.
+    profile: Option<String>,
+    /// The program and its arguments, in place of the profile's own. The state of a program that no
+    /// profile knows is reported by its hooks only.
+    #[schemars(length(min = 1))]
+    argv: Option<Vec<String>>,
+    /// The model, by the name or alias that the program knows.
+    model: Option<String>,
+    /// Whether it asks before it acts: `ask` when left out, or what `argv` says.
+    permissions: Option<PermissionMode>,
+    /// The first prompt.
+    prompt: Option<String>,
+    /// Whether to wait until it accepts a prompt, or asks a question.
+    #[serde(default = "yes")]
+    wait_ready: bool,
+    /// How long to wait for that, in milliseconds (60000 when left out, up to 600000).
+    #[schemars(range(max = 600_000))]
+    timeout_ms: Option<u64>,
+    /// Whether questions at its start (is this folder trusted?) are answered as its profile says.
+    #[serde(default)]
+    trust: bool,
+    /// Whether it is restarted, in a new pane, when it fails.
+    #[serde(default)]
+    restart: RestartPolicy,
+    /// A git worktree of its own to work in; it is removed at the end if no work would be lost.
+    worktree: Option<WorktreeChoice>,
+    /// Its pane's name; generated when left out.
+    id: Option<PaneId>,
+    /// Where to start it, absolute; the user's home when left out.
+    cwd: Option<String>,
+    /// Variables on top of the server's environment.
+    #[serde(default)]
+    env: BTreeMap<String, String>,
+    /// How large its terminal is; 120 columns and 40 rows when left out.
+    size: Option<Size>,
+    /// What to call it; the program's own title, or the command, when left out.
+    title: Option<String>,
+    /// Free data.
+    #[serde(default)]
+    meta: Meta,
+    /// Free labels.
+    #[serde(default)]
+    tags: Vec<String>,
+    /// Whether automatic clean-up leaves it alone.
+    #[serde(default)]
+    persist: bool,
+    /// Whether its exit is reported by one `pane:notice` event, with a text for the pane that
+    /// started it.
+    #[serde(default)]
+    notify_on_exit: bool,
+    /// What the token of its program may do besides reading and typing; what its profile says when
+    /// left out, which is mostly to start panes.
+    can: Option<BTreeSet<PaneCapability>>,
+    /// Whether it is shown in tmux.
+    #[serde(default)]
+    visible: Visibility,
+    /// The session to show it in; `main` when left out. It is started if there is none.
+    session: Option<String>,
+    /// An existing tmux pane to show it beside: `$TMUX_PANE`, as in `%3`.
+    beside: Option<String>,
+    /// The tmux server of that pane: `$TMUX`, or the path of its socket.
+    tmux: Option<String>,
+    /// What happens when a user closes the tmux pane; the pane is closed when left out.
+    on_view_closed: Option<OnViewClosed>,
+}
+
+/// A git worktree for an agent.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(untagged)]
+enum WorktreeChoice {
+    /// A worktree on a new branch, or none.
+    Enabled(bool),
+    /// A worktree with these options.
+    Options(WorktreeOptions),
+}
+
+/// Options of a worktree.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct WorktreeOptions {
+    /// The branch, which is created if it does not exist; a new name when left out.
+    branch: Option<String>,
+    /// Where a new branch begins; at the commit of `cwd` when left out.
+    base: Option<String>,
+}
+
+/// Whether an agent asks before it acts.
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub(in crate::actions) enum PermissionMode {
+    /// It asks.
+    Ask,
+    /// It does what it wants.
+    Auto,
+}
+
+impl From<PermissionMode> for Permissions {
+    fn from(mode: PermissionMode) -> Self {
+        match mode {
+            PermissionMode::Ask => Self::Ask,
+            PermissionMode::Auto => Self::Auto,
+        }
+    }
+}
+
+fn yes() -> bool {
+    true
+}
+
+/// The default size of an agent's terminal.
+const DEFAULT_SIZE: Size = Size { cols: 120, rows: 40 };
+
+impl Action for AgentCreate {
+    const NAME: &'static str = "agent:create";
+    const DOC: &'static str = "Start an agent in a new pane, and wait until it takes a prompt.";
+    const SCOPE: Scope = Scope::Spawn;
+    const KIND: ActionKind = ActionKind::Change;
+    const SECRETS: &'static [&'static str] = &["env", "prompt", "argv", "agent.dialog"];
+    type Params = Params;
+    type Answer = AgentCreateOutput;
+
+    fn access(params: &Params) -> AccessRequest {
+        AccessRequest::reachable().with_tmux_server(params.tmux.as_deref())
+    }
+
+    async fn run(context: ActionContext, params: Params) -> Result<AgentCreateOutput, Refusal> {
+        let kernel = &context.kernel;
+        let profile = choose_profile(kernel, &params)?;
+        let timeout = wait_limit(params.timeout_ms, DEFAULT_TIMEOUT_MS, MAX_TIMEOUT_MS)?;
+        // A profile without a composer never reports that the agent is ready.
+        let wait_ready = params.wait_ready && profile.composer.is_some();
+        let prompt = params.prompt.clone();
+        let prompt = prompt.filter(|_| !profile.takes_prompt());
+        let pane = start::start(&context, params.start(profile)).await?;
+        if wait_ready {
+            start::wait_ready(kernel, &pane, timeout).await;
+        }
+        let prompt = match prompt {
+            Some(prompt) => Some(send_first_prompt(&context, &pane, &prompt, wait_ready).await),
+            None => None,
+        };
+        Ok(AgentCreateOutput { pane: pane.info(), prompt })
+    }
+}
+
+/// An agent that was started.
+#[derive(Serialize, JsonSchema)]
+pub(in crate::actions) struct AgentCreateOutput {
+    /// Its pane.
+    #[serde(flatten)]
+    pane: PaneInfo,
+    /// What became of the first prompt, where it was not an argument of the command: as
+    /// `agent:message` answers.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    prompt: Option<Value>,
+}
+
+/// Sends the first prompt as a message. If that is refused, the agent still runs.
+async fn send_first_prompt(
+    context: &ActionContext,
+    pane: &Pane,
+    prompt: &str,
+    wait: bool,
+) -> Value {
+    let kernel = &context.kernel;
+    let wait = if wait { "submitted" } else { "none" };
+    let params = json!({ "paneId": pane.id, "text": prompt, "wait": wait }).to_string();
+    // A caller that may start an agent with a prompt may send it that prompt, so this runs as the
+    // owner.
+    let caller = Caller { pane: context.caller.pane.clone(), ..kernel.owner(None) };
+    match kernel.dispatch("agent:message", params.as_bytes(), &caller).await {
+        Ok(answer) => serde_json::from_str(answer.get()).unwrap_or_default(),
+        Err(refusal) => json!({ "outcome": "refused", "evidence": [refusal.sentence] }),
+    }
+}
+
+/// The profile that was named, or that matches the program.
+fn choose_profile(kernel: &Kernel, params: &Params) -> Result<Arc<Profile>, Refusal> {
+    let library = kernel.agents().profiles_now().library;
+    match (&params.profile, &params.argv) {
+        (Some(name), _) => kernel.agents().profile(name),
+        (None, Some(argv)) => match library.for_command(argv) {
+            Some(profile) => Ok(profile.clone()),
+            None => kernel.agents().profile(GENERIC),
+        },
+        (None, None) => Err(Refusal::invalid("say what to start, as `profile` or as `argv`")),
+    }
+}
+
+impl Params {
+    fn start(self, profile: Arc<Profile>) -> AgentStartRequest {
+        let permissions = self.permissions.map(Permissions::from);
+        let worktree = self.worktree.and_then(|tree| match tree {
+            WorktreeChoice::Enabled(wanted) => wanted.then(WorktreeRequest::default),
+            WorktreeChoice::Options(WorktreeOptions { branch, base }) => {
+                Some(WorktreeRequest { branch, base })
+            }
+        });
+        let launch = AgentLaunch {
+            argv: self.argv,
+            model: self.model,
+            permissions,
+            env: self.env,
+            restart: self.restart,
+            trust: self.trust,
+            ..AgentLaunch::default()
+        };
+        let pane = new::Params {
+            id: self.id,
+            cwd: self.cwd,
+            size: Some(self.size.unwrap_or(DEFAULT_SIZE)),
+            title: self.title,
+            meta: self.meta,
+            tags: self.tags,
+            persist: self.persist,
+            notify_on_exit: self.notify_on_exit,
+            can: self.can,
+            visible: self.visible,
+            session: self.session,
+            beside: self.beside,
+            tmux: self.tmux,
+            on_view_closed: self.on_view_closed,
+            ..new::Params::default()
+        };
+        AgentStartRequest { profile, launch, prompt: self.prompt, worktree, pane }
+    }
+}

@@ -1,0 +1,92 @@
+//! `agent:record`
+
+use paned_model::{AgentState, BlockKind, PaneId, Refusal, Scope, Time};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::access::AccessRequest;
+use crate::actions::support::agents::no_agent;
+use crate::agents::{AgentRecording, record};
+use crate::registry::{Action, ActionContext, ActionKind};
+
+/// How far back to record when nothing is given.
+const DEFAULT_SPAN_MS: u64 = 600_000;
+/// The most that a recording holds, in bytes.
+const MAX_BYTES: usize = 16 << 20;
+
+pub(in crate::actions) struct AgentRecordAction;
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(in crate::actions) struct Params {
+    /// The agent's pane.
+    pane_id: PaneId,
+    /// The start time; ten minutes ago when left out.
+    since: Option<Time>,
+    /// Only the last milliseconds, this many.
+    last_ms: Option<u64>,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(in crate::actions) struct AgentRecordOutput {
+    /// The recording, as asciicast v2. Input that was not echoed is masked: a star for each
+    /// character.
+    cast: String,
+    /// The agent's detected states, in order of time.
+    states: Vec<AgentStateSample>,
+    /// When the recording begins.
+    start: Time,
+    /// Whether some of the requested span is no longer kept, or exceeds the size limit.
+    truncated: bool,
+}
+
+/// An agent's detected state from a moment on.
+#[derive(Serialize, JsonSchema)]
+pub(in crate::actions) struct AgentStateSample {
+    /// When, in seconds from the beginning of the recording.
+    t: f64,
+    /// The state.
+    state: AgentState,
+    /// What kind of question it waited on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    kind: Option<BlockKind>,
+}
+
+impl Action for AgentRecordAction {
+    const NAME: &'static str = "agent:record";
+    const DOC: &'static str =
+        "Make a recording of what an agent did up to now, with secrets in its input left out.";
+    const SCOPE: Scope = Scope::Read;
+    const KIND: ActionKind = ActionKind::Question;
+    type Params = Params;
+    type Answer = AgentRecordOutput;
+
+    fn access(params: &Params) -> AccessRequest {
+        AccessRequest::pane(&params.pane_id)
+    }
+
+    async fn run(context: ActionContext, params: Params) -> Result<AgentRecordOutput, Refusal> {
+        let kernel = &context.kernel;
+        let pane = kernel.panes().get(&params.pane_id)?;
+        pane.check_responsive()?;
+        let agent = kernel.agents().find(&pane.id).ok_or_else(|| no_agent(&pane.id))?;
+        let since = match (params.since, params.last_ms) {
+            (Some(since), None) => since,
+            (None, last) => Time(kernel.now().0.saturating_sub(last.unwrap_or(DEFAULT_SPAN_MS))),
+            (Some(_), Some(_)) => {
+                return Err(Refusal::invalid("say `since` or `lastMs`, not both"));
+            }
+        };
+        let AgentRecording { asciicast: cast, states, start, is_cut } =
+            record(&agent, &pane, since, MAX_BYTES).await?;
+        #[expect(
+            clippy::cast_precision_loss,
+            reason = "a recording lasts less than a million years"
+        )]
+        let sample =
+            |(millis, state, kind)| AgentStateSample { t: millis as f64 / 1000.0, state, kind };
+        let states = states.into_iter().map(sample).collect();
+        Ok(AgentRecordOutput { cast, states, start, truncated: is_cut })
+    }
+}

@@ -1,0 +1,271 @@
+//! `agent:set-state`
+
+use std::str::FromStr;
+
+use paned_model::{AgentState, BlockKind, PaneId, Refusal, Scope};
+use paned_policy::agent::HookReport;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+use crate::Kernel;
+use crate::access::AccessRequest;
+use crate::actions::support::meta;
+use crate::actions::support::meta::MetaChangeOutput;
+use crate::agents::{AgentOrigin, AgentRequest, SESSION, is_session_id};
+use crate::registry::{Action, ActionContext, ActionKind};
+
+/// The maximum length of one field; a hook may send a whole tool's output.
+const LONGEST: usize = 64 << 10;
+/// The maximum number of fields that are read.
+const MOST: usize = 64;
+
+pub(in crate::actions) struct AgentSetState;
+
+/// Whatever a hook sends: flat, with `agent.` before each key, or under `agent`.
+#[derive(Deserialize)]
+pub(in crate::actions) struct Params(Map<String, Value>);
+
+impl JsonSchema for Params {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "AgentReport".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        let text = |doc: &str| json!({ "type": "string", "description": doc });
+        json_schema!({
+            "type": "object",
+            "description": "What a hook has to say. Each field may also be written with `agent.` before it, or under \
+                            `agent`; other fields are evidence too.",
+            "properties": {
+                "paneId": text("The pane; the caller's own when left out."),
+                "runtime": text("What the agent is; the name of a profile."),
+                "sessionId": text("What the agent calls its session."),
+                "status": text("What it does: `running`, `idle`, `error`, or a state of `agent:state`."),
+                "kind": text("What kind of question it waits on: `permission`, `plan`, `question`, …"),
+                "error": text("What went wrong."),
+                "event": text("The hook's own name for what happened; `hook_event_name` and `type` are the same."),
+            },
+            "additionalProperties": true,
+        })
+    }
+}
+
+/// A report in its parsed form.
+#[derive(Debug, Default, PartialEq)]
+struct AgentHookReport {
+    pane: Option<String>,
+    runtime: Option<String>,
+    session: Option<String>,
+    status: Option<String>,
+    error: Option<String>,
+    report: HookReport,
+}
+
+impl Action for AgentSetState {
+    const NAME: &'static str = "agent:set-state";
+    const DOC: &'static str = "Report what an agent does, from its own hooks. It is evidence beside what its screen shows.";
+    const SCOPE: Scope = Scope::Input;
+    const KIND: ActionKind = ActionKind::Change;
+    const SECRETS: &'static [&'static str] = &["*"];
+    type Params = Params;
+    type Answer = MetaChangeOutput;
+
+    fn access(Params(fields): &Params) -> AccessRequest {
+        // Without `paneId` it is the caller's own pane; what cannot be parsed is refused in `run`.
+        let named =
+            AgentHookReport::read(fields).ok().and_then(|report| read_id(&report.pane?).ok());
+        AccessRequest::panes(&named)
+    }
+
+    async fn run(
+        context: ActionContext,
+        Params(fields): Params,
+    ) -> Result<MetaChangeOutput, Refusal> {
+        let kernel = &context.kernel;
+        let report = AgentHookReport::read(&fields)?;
+        let id: PaneId = match (&report.pane, &context.caller.pane) {
+            (Some(id), _) => read_id(id)?,
+            (None, Some(pane)) => pane.id.clone(),
+            (None, None) => {
+                return Err(Refusal::invalid("say which pane this is about, as `paneId`"));
+            }
+        };
+        follow_as_agent(kernel, &id, report.runtime.as_deref())?;
+        let before = kernel.panes().get(&id)?.lock().meta().clone();
+        let is_followed = match kernel.agents().find(&id) {
+            Some(agent) => {
+                agent.ask(|reply| AgentRequest::Report(report.report, reply)).await.is_some()
+            }
+            None => false,
+        };
+        // An agent's task treats the report as evidence and sets the status itself.
+        let status = report.status.filter(|_| !is_followed);
+        let now = kernel.now();
+        let changed = meta::change(&context, &id, |meta| {
+            let mut set = |key: &str, value: Option<String>| {
+                if let Some(value) = value {
+                    meta.insert(key.to_owned(), json!(value));
+                }
+            };
+            set("agent.runtime", report.runtime);
+            set(SESSION, report.session);
+            set("agent.error", report.error);
+            set("agent.status", status);
+            meta.insert("agent.lastEventAt".into(), json!(now));
+            Ok(())
+        })?;
+        Ok(changed.since(before))
+    }
+}
+
+fn read_id(text: &str) -> Result<PaneId, Refusal> {
+    PaneId::from_str(text).map_err(|error| Refusal::invalid(format!("`paneId`: {error}")))
+}
+
+/// Starts to follow a pane as an agent, if a runtime is given and it is not followed yet.
+fn follow_as_agent(kernel: &Kernel, id: &PaneId, runtime: Option<&str>) -> Result<(), Refusal> {
+    let pane = kernel.panes().get(id)?;
+    let Some(runtime) = runtime else { return Ok(()) };
+    if pane.lock().record.agent.is_some() || !pane.lock().status().is_live() {
+        return Ok(());
+    }
+    let meta = [("agent.runtime".to_owned(), json!(runtime))].into_iter().collect();
+    // A runtime without a profile is kept as meta only.
+    let Some(agent) = kernel.agents().recognise(kernel, &[], &meta, AgentOrigin::Recovered) else {
+        return Ok(());
+    };
+    pane.set_agent(kernel, agent);
+    // Its task starts once its keeper answers.
+    if pane.check_responsive().is_err() {
+        return Ok(());
+    }
+    kernel.agents().spawn_task(kernel, &pane, AgentOrigin::Recovered);
+    Ok(())
+}
+
+impl AgentHookReport {
+    fn read(fields: &Map<String, Value>) -> Result<Self, Refusal> {
+        let mut report = Self::default();
+        let nested = fields.get("agent").and_then(Value::as_object).into_iter().flatten();
+        for (key, value) in nested.chain(fields).take(MOST) {
+            let Some(text) = text(value) else { continue };
+            report.take(key.strip_prefix("agent.").unwrap_or(key), text)?;
+        }
+        Ok(report)
+    }
+
+    fn take(&mut self, key: &str, text: String) -> Result<(), Refusal> {
+        match key {
+            "paneId" | "pane" | "pane_id" => self.pane = Some(text),
+            "runtime" => self.runtime = Some(text),
+            "sessionId" | "session_id" | "sessionID" => self.session = Some(check_session(text)?),
+            "error" => self.error = Some(text),
+            "event" | "hook_event_name" | "type" => self.report.event = Some(text),
+            "status" | "state" => {
+                let (word, state) = status(&text)?;
+                self.status = Some(word.to_owned());
+                self.report.state = Some(state);
+            }
+            "kind" => self.report.kind = kind(&text),
+            other => self.report.fields.push((other.to_owned(), text)),
+        }
+        Ok(())
+    }
+}
+
+/// Refuses what cannot be a session id: it is used to find a transcript.
+fn check_session(text: String) -> Result<String, Refusal> {
+    if is_session_id(&text) {
+        return Ok(text);
+    }
+    let sentence = "`sessionId` is 1 to 128 letters, digits, `.`, `_`, `:` and `-`, and begins with a letter or digit";
+    Err(Refusal::invalid(sentence))
+}
+
+/// A value as text; arrays and objects are ignored.
+fn text(value: &Value) -> Option<String> {
+    let text = match value {
+        Value::String(text) => text.clone(),
+        Value::Bool(_) | Value::Number(_) => value.to_string(),
+        Value::Null | Value::Array(_) | Value::Object(_) => return None,
+    };
+    Some(text.chars().take(LONGEST).collect())
+}
+
+/// The status word to store, and the state that it reports.
+fn status(text: &str) -> Result<(&'static str, AgentState), Refusal> {
+    let lower = text.to_lowercase();
+    let found = match lower.as_str() {
+        "running" | "busy" | "working" => ("running", AgentState::Busy),
+        "idle" | "ready" | "waiting" => ("idle", AgentState::Ready),
+        "error" | "failed" => ("error", AgentState::Error),
+        "blocked" | "permission" => ("running", AgentState::Blocked),
+        "starting" => ("running", AgentState::Starting),
+        "limited" => ("running", AgentState::Limited),
+        "exited" | "done" => ("idle", AgentState::Exited),
+        "unknown" => ("running", AgentState::Unknown),
+        _ => {
+            let text = text.escape_debug();
+            return Err(Refusal::invalid(format!(
+                "`{text}` is no status; there are running, idle, error, starting, ready, busy, blocked, limited"
+            )));
+        }
+    };
+    Ok(found)
+}
+
+fn kind(text: &str) -> Option<BlockKind> {
+    serde_json::from_value(json!(text.to_lowercase())).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn read(fields: Value) -> AgentHookReport {
+        AgentHookReport::read(fields.as_object().unwrap()).unwrap()
+    }
+
+    #[test]
+    fn flat_prefixed_and_nested_are_the_same() {
+        let flat = read(json!({ "paneId": "p", "status": "idle", "sessionId": "s" }));
+        let prefixed =
+            read(json!({ "paneId": "p", "agent.status": "idle", "agent.sessionId": "s" }));
+        let nested =
+            read(json!({ "paneId": "p", "agent": { "status": "idle", "sessionId": "s" } }));
+        assert_eq!(flat, prefixed);
+        assert_eq!(flat, nested);
+        assert_eq!(flat.report.state, Some(AgentState::Ready));
+        assert_eq!((flat.status.as_deref(), flat.session.as_deref()), (Some("idle"), Some("s")));
+    }
+
+    #[test]
+    fn hooks_of_many_programs_are_taken_as_they_are() {
+        let report = read(json!({
+            "hook_event_name": "PermissionRequest", "tool_name": "Bash", "tool_input": { "command": "ls" },
+            "session_id": "77", "n": 3, "none": null,
+        }));
+        assert_eq!(report.report.event.as_deref(), Some("PermissionRequest"));
+        assert_eq!(report.session.as_deref(), Some("77"));
+        let fields = vec![("tool_name".into(), "Bash".into()), ("n".into(), "3".into())];
+        assert_eq!(sorted(report.report.fields), sorted(fields));
+        assert_eq!(
+            read(json!({ "type": "session.idle" })).report.event.as_deref(),
+            Some("session.idle")
+        );
+    }
+
+    fn sorted(mut fields: Vec<(String, String)>) -> Vec<(String, String)> {
+        fields.sort();
+        fields
+    }
+
+    #[test]
+    fn a_status_that_is_none_is_refused_with_those_there_are() {
+        let fields = json!({ "status": "fine" });
+        let refusal = AgentHookReport::read(fields.as_object().unwrap()).unwrap_err();
+        assert!(refusal.sentence.contains("`fine` is no status; there are running, idle"));
+    }
+}

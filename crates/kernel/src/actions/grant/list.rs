@@ -1,0 +1,27 @@
+//! `grant:list`
+
+use paned_model::{Grant, Refusal, Scope};
+
+use crate::access::AccessRequest;
+use crate::actions::NoParams;
+use crate::registry::{Action, ActionContext, ActionKind};
+
+pub(in crate::actions) struct GrantList;
+
+impl Action for GrantList {
+    const NAME: &'static str = "grant:list";
+    const DOC: &'static str = "Show every grant that holds, without its token.";
+    const SCOPE: Scope = Scope::Admin;
+    const KIND: ActionKind = ActionKind::Question;
+    type Params = NoParams;
+    type Answer = Vec<Grant>;
+
+    fn access(_: &NoParams) -> AccessRequest {
+        AccessRequest::all_panes()
+    }
+
+    async fn run(context: ActionContext, _: NoParams) -> Result<Vec<Grant>, Refusal> {
+        let grants = context.kernel.grants().list();
+        Ok(grants.iter().map(|grant| Grant::clone(grant)).collect())
+    }
+}

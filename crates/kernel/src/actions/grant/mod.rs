@@ -1,0 +1,5 @@
+//! Actions on grants.
+
+pub(in crate::actions) mod create;
+pub(in crate::actions) mod list;
+pub(in crate::actions) mod revoke;

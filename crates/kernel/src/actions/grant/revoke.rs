@@ -1,0 +1,58 @@
+//! `grant:revoke`
+
+use paned_model::{GrantId, Refusal, Scope};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use crate::access::AccessRequest;
+use crate::dispatch::draft;
+use crate::grants::Token;
+use crate::journal::RecordChange;
+use crate::registry::{Action, ActionContext, ActionKind};
+use crate::start::GRANT_KIND;
+
+pub(in crate::actions) struct GrantRevoke;
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(in crate::actions) struct Params {
+    /// The grant, as `grant:list` shows it; or its token, which no event contains.
+    id: GrantId,
+}
+
+#[derive(Serialize, JsonSchema)]
+pub(in crate::actions) struct GrantRevokeOutput {
+    /// The grant that ended.
+    id: GrantId,
+}
+
+impl Action for GrantRevoke {
+    const NAME: &'static str = "grant:revoke";
+    const DOC: &'static str = "End a grant; whoever came in by it is cut off within a second.";
+    const SCOPE: Scope = Scope::Admin;
+    const KIND: ActionKind = ActionKind::Change;
+    const NEEDS_JOURNAL: bool = false;
+    type Params = Params;
+    type Answer = GrantRevokeOutput;
+
+    fn access(_: &Params) -> AccessRequest {
+        AccessRequest::all_panes()
+    }
+
+    async fn run(
+        context: ActionContext,
+        Params { id }: Params,
+    ) -> Result<GrantRevokeOutput, Refusal> {
+        let kernel = &context.kernel;
+        let id = Token::grant_of(&id.0).unwrap_or(id);
+        if kernel.grants().remove(&id).is_none() {
+            return Err(Refusal::not_found(format!("no grant `{}`", id.0.escape_debug())));
+        }
+        kernel.remove_token_file(&id);
+        let revoked = draft("grant:revoked", &json!({ "id": id }));
+        let delete = RecordChange::Delete { kind: GRANT_KIND, key: id.to_string() };
+        kernel.journal().record(vec![revoked], vec![delete]);
+        Ok(GrantRevokeOutput { id })
+    }
+}

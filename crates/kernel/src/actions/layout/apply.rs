@@ -1,0 +1,90 @@
+//! `layout:apply`
+
+use std::fs;
+use std::io::ErrorKind;
+use std::path::PathBuf;
+
+use paned_model::{Code, Refusal, Scope};
+use paned_policy::layout::SavedLayout;
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::get::{LayoutGetOutput, window};
+use crate::Kernel;
+use crate::access::AccessRequest;
+use crate::actions::support::visibility::LocationParams;
+use crate::registry::{Action, ActionContext, ActionKind};
+use crate::tmux_view::ViewRequest;
+
+/// The longest name of a layout.
+const LONGEST: usize = 64;
+
+pub(in crate::actions) struct LayoutApply;
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(in crate::actions) struct Params {
+    /// A layout that was saved.
+    name: Option<String>,
+    /// A layout in TOML, as `layout:save` writes it.
+    toml: Option<String>,
+    /// The session of paned's own tmux server; `main` when left out.
+    session: Option<String>,
+    /// An existing tmux pane, whose window is meant: `$TMUX_PANE`, as in `%3`.
+    beside: Option<String>,
+    /// The tmux server of that pane: `$TMUX`, or the path of its socket.
+    tmux: Option<String>,
+}
+
+impl Action for LayoutApply {
+    const NAME: &'static str = "layout:apply";
+    const DOC: &'static str = "Bring the panes of a window of tmux into the places of a layout.";
+    const SCOPE: Scope = Scope::Spawn;
+    const KIND: ActionKind = ActionKind::Change;
+    type Params = Params;
+    type Answer = LayoutGetOutput;
+
+    fn access(params: &Params) -> AccessRequest {
+        AccessRequest::all_panes().with_tmux_server(params.tmux.as_deref())
+    }
+
+    async fn run(context: ActionContext, params: Params) -> Result<LayoutGetOutput, Refusal> {
+        let Params { name, toml, session, beside, tmux } = params;
+        let kernel = &context.kernel;
+        let location = LocationParams { session, beside, tmux }.resolve()?;
+        let text = match (name, toml) {
+            (Some(name), None) => read_layout(kernel, &name)?,
+            (None, Some(toml)) => toml,
+            _ => return Err(Refusal::invalid("say which layout, as `name` or as `toml`")),
+        };
+        let saved: SavedLayout = toml::from_str(&text).map_err(|error| {
+            Refusal::invalid(format!("the layout cannot be read: {}", error.message()))
+        })?;
+        let ask = |answer| ViewRequest::Arrange(location.clone(), saved, answer);
+        Ok(window(kernel, &kernel.tmux_views().ask_at(kernel, &location, ask).await?))
+    }
+}
+
+fn read_layout(kernel: &Kernel, name: &str) -> Result<String, Refusal> {
+    let file = layout_file(kernel, name)?;
+    fs::read_to_string(&file).map_err(|error| match error.kind() {
+        ErrorKind::NotFound => {
+            Refusal::not_found(format!("no layout `{name}`; `layout:save` keeps one"))
+        }
+        _ => Refusal::internal(format!("cannot read {}: {error}", file.display())),
+    })
+}
+
+/// The file of a layout of this name.
+pub(in crate::actions) fn layout_file(kernel: &Kernel, name: &str) -> Result<PathBuf, Refusal> {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "_-".contains(c);
+    if !(1..=LONGEST).contains(&name.len()) || !name.chars().all(plain) {
+        let sentence = "a layout's name is made of letters, digits, `_` and `-`, 64 at most";
+        return Err(Refusal::invalid(sentence));
+    }
+    let view =
+        kernel.setup().tmux_view.as_ref().ok_or_else(|| {
+            Refusal::new(Code::Unavailable, "this server was set up without tmux")
+        })?;
+    Ok(view.layouts.join(format!("{name}.toml")))
+}

@@ -1,0 +1,133 @@
+//! `layout:place`
+
+use paned_model::{Code, PaneId, Refusal, Scope, ViewState};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::access::AccessRequest;
+use crate::actions::support::visibility::LocationParams;
+use crate::panes::Pane;
+use crate::panes::pane::pane_gone;
+use crate::registry::{Action, ActionContext, ActionKind};
+use crate::tmux_view::{
+    DEFAULT_SIZE, OnViewClosed, ShowOutcome, ShowRequest, ViewRequest, ViewSpec,
+};
+
+pub(in crate::actions) struct LayoutPlace;
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(in crate::actions) struct Params {
+    /// The pane to show.
+    pane_id: PaneId,
+    /// The session of paned's own tmux server; `main` when left out. It is started if there is
+    /// none.
+    session: Option<String>,
+    /// An existing tmux pane to show it beside: `$TMUX_PANE`, as in `%3`.
+    beside: Option<String>,
+    /// The tmux server of that pane: `$TMUX`, or the path of its socket.
+    tmux: Option<String>,
+    /// What happens to it when a user closes the tmux pane; it keeps running unseen when left out.
+    #[serde(default = "detach")]
+    on_view_closed: OnViewClosed,
+    /// Whether it may replace a pane that has finished.
+    #[serde(default)]
+    replace: bool,
+    /// Whether it may wait for space.
+    #[serde(default = "yes")]
+    wait: bool,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(in crate::actions) struct LayoutPlaceOutput {
+    /// The pane.
+    id: PaneId,
+    /// Whether it is visible.
+    state: ViewState,
+    /// The tmux pane that shows it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tmux_pane: Option<String>,
+    /// Why it is not visible now.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<String>,
+}
+
+fn detach() -> OnViewClosed {
+    OnViewClosed::Detach
+}
+
+fn yes() -> bool {
+    true
+}
+
+impl Action for LayoutPlace {
+    const NAME: &'static str = "layout:place";
+    const DOC: &'static str =
+        "Show a pane in tmux, in a session of ours or beside somebody's pane.";
+    const SCOPE: Scope = Scope::Spawn;
+    const KIND: ActionKind = ActionKind::Change;
+    type Params = Params;
+    type Answer = LayoutPlaceOutput;
+
+    fn access(params: &Params) -> AccessRequest {
+        AccessRequest::pane(&params.pane_id).with_tmux_server(params.tmux.as_deref())
+    }
+
+    async fn run(context: ActionContext, params: Params) -> Result<LayoutPlaceOutput, Refusal> {
+        let kernel = &context.kernel;
+        let pane = kernel.panes().get(&params.pane_id)?;
+        let Params { session, beside, tmux, .. } = params;
+        let location = LocationParams { session, beside, tmux }.resolve()?;
+        kernel.tmux_views().ask_at(kernel, &location, ViewRequest::Ready).await?;
+        set_view_spec(&pane, ViewSpec::new(location.clone(), params.on_view_closed))?;
+        let request = ShowRequest {
+            pane: params.pane_id.clone(),
+            location: location.clone(),
+            size: DEFAULT_SIZE,
+            must_be_new: false,
+            replace_ok: params.replace,
+            wait_ok: params.wait,
+            grant: context.caller.grant.clone(),
+        };
+        let placed = kernel
+            .tmux_views()
+            .ask_at(kernel, &location, |answer| ViewRequest::Show(request, answer))
+            .await;
+        if !matches!(placed, Ok(ShowOutcome::Shown(_) | ShowOutcome::Waiting(_))) {
+            pane.lock().record.view = None;
+        }
+        kernel.journal().record(Vec::new(), vec![pane.lock().record.put()]);
+        Ok(LayoutPlaceOutput::new(params.pane_id, placed?))
+    }
+}
+
+/// Sets where a pane is to be shown, if it is not shown elsewhere.
+fn set_view_spec(pane: &Pane, spec: ViewSpec) -> Result<(), Refusal> {
+    let mut state = pane.lock();
+    let status = state.status();
+    if !status.is_live() {
+        return Err(pane_gone(&pane.id, status));
+    }
+    let elsewhere = state.record.view.as_ref().filter(|old| {
+        old.location != spec.location && matches!(old.state, ViewState::Shown | ViewState::Waiting)
+    });
+    if elsewhere.is_some() {
+        let sentence =
+            format!("the pane `{}` is shown elsewhere; `layout:hide` ends that", pane.id);
+        return Err(Refusal::new(Code::Conflict, sentence));
+    }
+    state.record.view = Some(spec);
+    Ok(())
+}
+
+impl LayoutPlaceOutput {
+    fn new(id: PaneId, placed: ShowOutcome) -> Self {
+        let state = placed.state();
+        let (tmux_pane, reason) = match placed {
+            ShowOutcome::Shown(view) => (Some(view.to_string()), None),
+            ShowOutcome::Waiting(reason) | ShowOutcome::Skipped(reason) => (None, Some(reason)),
+        };
+        Self { id, state, tmux_pane, reason }
+    }
+}

@@ -1,0 +1,40 @@
+//! `pane:delete-meta`
+
+use paned_model::{PaneId, Refusal, Scope};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::access::AccessRequest;
+use crate::actions::support::meta;
+use crate::actions::support::meta::MetaChangeOutput;
+use crate::registry::{Action, ActionContext, ActionKind};
+
+pub(in crate::actions) struct PaneDeleteMeta;
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(in crate::actions) struct Params {
+    /// The pane.
+    pane_id: PaneId,
+    /// The keys to remove; missing ones are ignored.
+    keys: Vec<String>,
+}
+
+impl Action for PaneDeleteMeta {
+    const NAME: &'static str = "pane:delete-meta";
+    const DOC: &'static str = "Remove entries of a pane's meta.";
+    const SCOPE: Scope = Scope::Input;
+    const KIND: ActionKind = ActionKind::Change;
+    type Params = Params;
+    type Answer = MetaChangeOutput;
+
+    fn access(params: &Params) -> AccessRequest {
+        AccessRequest::pane(&params.pane_id)
+    }
+
+    async fn run(context: ActionContext, params: Params) -> Result<MetaChangeOutput, Refusal> {
+        meta::edit(&context, &params.pane_id, |meta| {
+            meta.retain(|key, _| !params.keys.contains(key));
+        })
+    }
+}

@@ -1,0 +1,94 @@
+//! `pane:remove`
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use paned_model::{Code, Refusal, Scope};
+use serde_json::json;
+use tokio::time::timeout;
+
+use crate::Kernel;
+use crate::access::AccessRequest;
+use crate::actions::{EmptyOutput, PaneIdParams};
+use crate::dispatch::draft;
+use crate::journal::RecordChange;
+use crate::panes::{Pane, PaneRecord};
+use crate::registry::{Action, ActionContext, ActionKind};
+
+/// How long a keeper may take to finish after its program: more than one without other processes
+/// needs.
+const FINISH_TIMEOUT: Duration = Duration::from_secs(2);
+
+pub(in crate::actions) struct PaneRemove;
+
+impl Action for PaneRemove {
+    const NAME: &'static str = "pane:remove";
+    const DOC: &'static str = "Forget a pane that has ended, with its output.";
+    const SCOPE: Scope = Scope::Kill;
+    const KIND: ActionKind = ActionKind::Change;
+    const NEEDS_JOURNAL: bool = false;
+    type Params = PaneIdParams;
+    type Answer = EmptyOutput;
+
+    fn access(params: &PaneIdParams) -> AccessRequest {
+        AccessRequest::pane(&params.pane_id)
+    }
+
+    async fn run(
+        context: ActionContext,
+        PaneIdParams { pane_id }: PaneIdParams,
+    ) -> Result<EmptyOutput, Refusal> {
+        let pane = context.kernel.panes().get(&pane_id)?;
+        if pane.lock().status().is_live() {
+            let sentence =
+                format!("the pane `{pane_id}` is running; `pane:close` ends and forgets it");
+            return Err(Refusal::new(Code::Conflict, sentence));
+        }
+        check_finished(&pane).await?;
+        forget(&context.kernel, &pane).await?;
+        Ok(EmptyOutput {})
+    }
+}
+
+/// Refuses while the keeper of an exited pane is alive: it keeps running for processes that the
+/// program left behind, and without the pane nothing could end them.
+async fn check_finished(pane: &Pane) -> Result<(), Refusal> {
+    if pane.is_adopted() {
+        return Ok(());
+    }
+    let commands = match pane.sender() {
+        Ok(commands) => commands,
+        Err(refusal) if refusal.code == Code::Gone => return Ok(()),
+        Err(refusal) => return Err(refusal),
+    };
+    let has_keeper = || pane.output().is_some_and(|output| output.has_live_keeper());
+    if !has_keeper() || timeout(FINISH_TIMEOUT, commands.closed()).await.is_ok() {
+        return Ok(());
+    }
+    let sentence = format!(
+        "the program of pane `{}` has ended, and processes that it started still run; `pane:kill` or `pane:close` ends them",
+        pane.id
+    );
+    Err(Refusal::new(Code::Conflict, sentence))
+}
+
+/// Removes a pane: its files first, so that an interruption leaves at most a record without a pane,
+/// which the next start removes. Its name is freed last: all of this goes by name, and must not
+/// affect the next pane of that name. For the same reason it is done once, even with concurrent
+/// callers.
+pub(in crate::actions) async fn forget(kernel: &Kernel, pane: &Arc<Pane>) -> Result<(), Refusal> {
+    let mut is_removed = pane.is_removed.lock().await;
+    if *is_removed {
+        return Ok(());
+    }
+    kernel.backend().remove(pane.id.clone()).await?;
+    *is_removed = true;
+    kernel.grants().remove(&pane.lock().record.grant.grant.id);
+    kernel.agents().forget(&pane.id);
+    kernel.agents().outbox().forget(kernel, &pane.id);
+    let removed = draft("pane:removed", &pane.event_payload(json!({})));
+    let redact = RecordChange::Redact { pane: pane.id.to_string() };
+    kernel.journal().record(vec![removed], vec![PaneRecord::delete(&pane.id), redact]);
+    kernel.panes().remove(pane);
+    Ok(())
+}

@@ -1,0 +1,129 @@
+//! `pane:run`
+
+use std::collections::BTreeMap;
+use std::num::NonZeroU32;
+
+use paned_model::{PaneId, PaneInfo, Refusal, Scope, Size};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::new;
+use super::read::{MOST_LINES, PaneReadOutput, check_limit};
+use crate::access::AccessRequest;
+use crate::panes::text::reading;
+use crate::panes::text::reading::LinesRead;
+use crate::panes::unreadable;
+use crate::registry::{Action, ActionContext, ActionKind};
+
+const LINES: usize = 500;
+
+pub(in crate::actions) struct PaneRun;
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(in crate::actions) struct Params {
+    /// The program and its arguments.
+    #[schemars(length(min = 1))]
+    argv: Option<Vec<String>>,
+    /// A command for `sh -c`, in place of `argv`.
+    command: Option<String>,
+    /// The pane's name; generated when left out.
+    id: Option<PaneId>,
+    /// Where to run it, absolute; the user's home when left out.
+    cwd: Option<String>,
+    /// Variables on top of the server's environment.
+    #[serde(default)]
+    env: BTreeMap<String, String>,
+    /// How large its terminal is; 80 columns and 24 rows when left out.
+    size: Option<Size>,
+    /// End it after this many seconds.
+    timeout_seconds: Option<NonZeroU32>,
+    /// How many lines of output to answer at most, the last ones: up to 10000, 500 when left out.
+    #[schemars(range(max = 10_000))]
+    limit: Option<usize>,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(in crate::actions) struct PaneRunOutput {
+    /// The pane, which stays readable until it is removed: `pane:read` has all of its output.
+    pane_id: PaneId,
+    /// Its exit code, if it exited by itself.
+    exit_code: Option<u8>,
+    /// The signal that ended it, if one did.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    exit_signal: Option<String>,
+    /// Whether it timed out.
+    timed_out: bool,
+    /// How long it ran, in milliseconds.
+    duration_ms: u64,
+    /// The number of the first line in `output`. Where that is `truncated`, `pane:read` with
+    /// `offset` reads the lines before it.
+    first: u64,
+    /// The last lines it printed.
+    output: PaneReadOutput,
+}
+
+impl Action for PaneRun {
+    const NAME: &'static str = "pane:run";
+    const DOC: &'static str =
+        "Run a command in a new pane to its end; answer how it ended and what it printed.";
+    const SCOPE: Scope = Scope::Spawn;
+    const KIND: ActionKind = ActionKind::Change;
+    const SECRETS: &'static [&'static str] = &["env", "output"];
+    type Params = Params;
+    type Answer = PaneRunOutput;
+
+    fn access(_: &Params) -> AccessRequest {
+        AccessRequest::nothing()
+    }
+
+    async fn run(context: ActionContext, params: Params) -> Result<PaneRunOutput, Refusal> {
+        let argv = argv(params.argv, params.command)?;
+        check_limit(params.limit, MOST_LINES, "lines")?;
+        let new = new::Params {
+            argv: Some(argv),
+            id: params.id,
+            cwd: params.cwd,
+            env: params.env,
+            size: params.size,
+            timeout_seconds: params.timeout_seconds,
+            ..new::Params::default()
+        };
+        let pane = new::create(&context, new).await?;
+        pane.ended().await;
+        let limit = params.limit.unwrap_or(LINES);
+        let output = pane.readable()?;
+        let end = output.end();
+        let output = reading::last(output.as_ref(), end, limit).map_err(unreadable)?;
+        Ok(PaneRunOutput::new(pane.info(), output))
+    }
+}
+
+impl PaneRunOutput {
+    fn new(pane: PaneInfo, output: LinesRead) -> Self {
+        Self {
+            pane_id: pane.id,
+            exit_code: pane.exit_code,
+            exit_signal: pane.exit_signal,
+            timed_out: pane.timed_out,
+            duration_ms: pane.ended_at.map_or(0, |at| at.since(pane.created_at)),
+            first: output.lines.first().map_or(output.total, |line| line.n),
+            output: output.into(),
+        }
+    }
+}
+
+fn argv(argv: Option<Vec<String>>, command: Option<String>) -> Result<Vec<String>, Refusal> {
+    match (argv, command) {
+        (Some(argv), None) if argv.is_empty() => {
+            Err(Refusal::invalid("`argv` is empty; say what to run"))
+        }
+        (Some(argv), None) => Ok(argv),
+        (None, Some(command)) => Ok(vec!["/bin/sh".into(), "-c".into(), command]),
+        (None, None) => Err(Refusal::invalid("say what to run, as `argv` or as `command`")),
+        (Some(_), Some(_)) => {
+            Err(Refusal::invalid("say what to run as `argv` or as `command`, not both"))
+        }
+    }
+}

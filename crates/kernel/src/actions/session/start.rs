@@ -1,0 +1,68 @@
+//! `session:start`
+
+use std::collections::BTreeMap;
+
+use paned_model::{Refusal, Scope, Size};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::access::AccessRequest;
+use crate::actions::pane::new;
+use crate::actions::support::visibility::{Visibility, usual};
+use crate::registry::{Action, ActionContext, ActionKind};
+use crate::tmux_view::{DEFAULT_SIZE, SessionInfo, ViewRequest};
+
+pub(in crate::actions) struct SessionStart;
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(in crate::actions) struct Params {
+    /// Its name: letters, digits, `_`, `.` and `-`.
+    #[serde(default = "usual")]
+    name: String,
+    /// The program of its first pane; the user's login shell when left out.
+    #[schemars(length(min = 1))]
+    argv: Option<Vec<String>>,
+    /// Where to start it, absolute; the user's home when left out.
+    cwd: Option<String>,
+    /// Variables on top of the server's environment.
+    #[serde(default)]
+    env: BTreeMap<String, String>,
+    /// How large its window is until a client attaches; 200 columns and 50 rows when left out.
+    size: Option<Size>,
+}
+
+impl Action for SessionStart {
+    const NAME: &'static str = "session:start";
+    const DOC: &'static str = "Start a session in tmux, with a program in its first pane.";
+    const SCOPE: Scope = Scope::Spawn;
+    const KIND: ActionKind = ActionKind::Change;
+    const SECRETS: &'static [&'static str] = &["env"];
+    type Params = Params;
+    type Answer = SessionInfo;
+
+    fn access(_: &Params) -> AccessRequest {
+        AccessRequest::reachable()
+    }
+
+    async fn run(context: ActionContext, params: Params) -> Result<SessionInfo, Refusal> {
+        let Params { name, argv, cwd, env, size } = params;
+        let size = size.unwrap_or(DEFAULT_SIZE).check().map_err(Refusal::invalid)?;
+        let pane = new::Params {
+            argv,
+            cwd,
+            env,
+            size: Some(size),
+            visible: Visibility::Always,
+            session: Some(name.clone()),
+            ..new::Params::default()
+        };
+        new::create_first(&context, pane).await?;
+        let sessions =
+            context.kernel.tmux_views().ask_own(&context.kernel, ViewRequest::Sessions).await?;
+        let started = sessions.into_iter().find(|session| session.name == name);
+        started.ok_or_else(|| {
+            Refusal::not_found(format!("the session `{name}` ended as soon as it was started"))
+        })
+    }
+}

@@ -1,0 +1,75 @@
+//! `session:stop`
+
+use paned_model::{PaneId, Refusal, Scope};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::access::AccessRequest;
+use crate::actions::close;
+use crate::actions::support::visibility::usual;
+use crate::registry::{Action, ActionContext, ActionKind};
+use crate::tmux_view::{OnViewClosed, SessionStopRequest, ViewRequest};
+
+pub(in crate::actions) struct SessionStop;
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(in crate::actions) struct Params {
+    /// The session.
+    #[serde(default = "usual")]
+    name: String,
+    /// Whether the programs of its panes keep running unseen.
+    #[serde(default)]
+    keep_panes: bool,
+    /// Confirms that the caller may end the pane it runs in.
+    #[serde(default, rename = "self")]
+    itself: bool,
+}
+
+#[derive(Serialize, JsonSchema)]
+pub(in crate::actions) struct SessionStopOutput {
+    /// The panes that were ended with it.
+    closed: Vec<PaneId>,
+    /// The panes that keep running unseen.
+    kept: Vec<PaneId>,
+}
+
+impl Action for SessionStop {
+    const NAME: &'static str = "session:stop";
+    const DOC: &'static str = "Stop a session in tmux, and end the panes that were made for it.";
+    const SCOPE: Scope = Scope::Kill;
+    const KIND: ActionKind = ActionKind::Change;
+    const NEEDS_JOURNAL: bool = false;
+    type Params = Params;
+    type Answer = SessionStopOutput;
+
+    fn access(_: &Params) -> AccessRequest {
+        AccessRequest::reachable()
+    }
+
+    async fn run(context: ActionContext, params: Params) -> Result<SessionStopOutput, Refusal> {
+        let kernel = &context.kernel;
+        let is_ending = !params.keep_panes && !params.itself;
+        let request = SessionStopRequest {
+            name: params.name,
+            grant: context.caller.grant.clone(),
+            spared: context.caller.pane.clone().filter(|_| is_ending),
+        };
+        let shown = kernel
+            .tmux_views()
+            .ask_own(kernel, |answer| ViewRequest::Stop(request, answer))
+            .await?;
+        let mut stopped = SessionStopOutput { closed: Vec::new(), kept: Vec::new() };
+        for id in shown {
+            let Ok(pane) = kernel.panes().get(&id) else { continue };
+            let on_closed = pane.lock().record.view.as_ref().map(|view| view.on_closed);
+            if params.keep_panes || on_closed != Some(OnViewClosed::Close) {
+                stopped.kept.push(id);
+                continue;
+            }
+            close(kernel, &pane).await?;
+            stopped.closed.push(id);
+        }
+        Ok(stopped)
+    }
+}

@@ -1,0 +1,4 @@
+//! Events of sub-agents that an agent reports.
+
+pub(in crate::actions) mod closed;
+pub(in crate::actions) mod opened;

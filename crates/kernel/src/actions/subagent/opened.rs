@@ -1,0 +1,191 @@
+//! `subagent:opened`
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use paned_model::{PaneId, Refusal, Scope, ViewState};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use tokio::time::timeout;
+
+use crate::Kernel;
+use crate::access::AccessRequest;
+use crate::actions::pane::new;
+use crate::actions::support::visibility::{LocationParams, Visibility};
+use crate::panes::Pane;
+use crate::registry::{Action, ActionContext, ActionKind};
+use crate::tmux_view::ViewRequest;
+
+/// How long a program that shows a sub-agent may take until it shows anything.
+const READY_TIMEOUT: Duration = Duration::from_secs(10);
+/// The maximum length of an id; it goes into a command line and the pane's meta.
+const LONGEST: usize = 200;
+/// What such panes are tagged with.
+pub(in crate::actions) const TAG: &str = "subagent";
+
+pub(in crate::actions) struct SubagentOpened;
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(in crate::actions) struct Params {
+    /// The sub-agent's session.
+    id: String,
+    /// The session that it was opened from; without it, this is not a sub-agent, and nothing is
+    /// done.
+    #[serde(alias = "parentID")]
+    parent_id: Option<String>,
+    /// What it is about.
+    title: Option<String>,
+    /// Where the agent's server is, as `{url}` in the command; `http://localhost:4096` when left
+    /// out.
+    url: Option<String>,
+    /// The command that shows it; the configured one when left out. `{id}`, `{url}` and `{parent}`
+    /// are filled in.
+    #[schemars(length(min = 1))]
+    argv: Option<Vec<String>>,
+    /// Where to start that, absolute.
+    cwd: Option<String>,
+    /// The session of paned's own tmux server to show it in; `main` when left out.
+    session: Option<String>,
+    /// An existing tmux pane to show it beside: `$TMUX_PANE`, as in `%3`.
+    beside: Option<String>,
+    /// The tmux server of that pane: `$TMUX`, or the path of its socket.
+    tmux: Option<String>,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(in crate::actions) struct SubagentOpenedOutput {
+    /// The pane that shows it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pane_id: Option<PaneId>,
+    /// Whether it is visible.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    state: Option<ViewState>,
+    /// Whether its program has printed anything yet.
+    ready: bool,
+    /// Why there is no pane.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<String>,
+}
+
+impl Action for SubagentOpened {
+    const NAME: &'static str = "subagent:opened";
+    const DOC: &'static str = "A sub-agent's session was opened: show it in tmux.";
+    const SCOPE: Scope = Scope::Spawn;
+    const KIND: ActionKind = ActionKind::Change;
+    type Params = Params;
+    type Answer = SubagentOpenedOutput;
+
+    fn access(params: &Params) -> AccessRequest {
+        AccessRequest::reachable().with_tmux_server(params.tmux.as_deref())
+    }
+
+    async fn run(context: ActionContext, params: Params) -> Result<SubagentOpenedOutput, Refusal> {
+        check(&params.id)?;
+        if params.parent_id.is_none() {
+            return Ok(SubagentOpenedOutput::without_pane(
+                "it has no `parentId`, so it is no sub-agent",
+            ));
+        }
+        let kernel = &context.kernel;
+        if let Some(pane) = find(&context, &params.id) {
+            return Ok(SubagentOpenedOutput::of(&pane, has_printed(&pane)));
+        }
+        let location = LocationParams {
+            session: params.session.clone(),
+            beside: params.beside.clone(),
+            tmux: params.tmux.clone(),
+        };
+        let location = location.resolve()?;
+        if let Err(refusal) =
+            kernel.tmux_views().ask_at(kernel, &location, ViewRequest::Ready).await
+        {
+            return Ok(SubagentOpenedOutput::without_pane(&refusal.sentence));
+        }
+        let pane = new::create(&context, request(kernel, params)).await?;
+        let _ = timeout(READY_TIMEOUT, wait_first_output(&pane)).await;
+        Ok(SubagentOpenedOutput::of(&pane, has_printed(&pane)))
+    }
+}
+
+impl SubagentOpenedOutput {
+    fn of(pane: &Pane, ready: bool) -> Self {
+        let state = pane.lock().record.view.as_ref().map(|view| view.state);
+        Self { pane_id: Some(pane.id.clone()), state, ready, reason: None }
+    }
+
+    fn without_pane(reason: &str) -> Self {
+        Self { pane_id: None, state: None, ready: false, reason: Some(reason.to_owned()) }
+    }
+}
+
+/// Refuses what cannot be an id; it is filled into a command.
+pub(in crate::actions) fn check(id: &str) -> Result<(), Refusal> {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "_-.:".contains(c);
+    let is_good = (1..=LONGEST).contains(&id.len()) && id.chars().all(plain);
+    if is_good && !id.starts_with('-') {
+        return Ok(());
+    }
+    Err(Refusal::invalid("`id` is made of letters, digits, `_`, `-`, `.` and `:`"))
+}
+
+/// The living pane that shows a sub-agent, of those that the caller reaches.
+pub(in crate::actions) fn find(
+    ActionContext { kernel, caller, .. }: &ActionContext,
+    id: &str,
+) -> Option<Arc<Pane>> {
+    let mut reached =
+        kernel.panes().list().into_iter().filter(|pane| kernel.reaches(&pane.id, caller));
+    reached.find(|pane| {
+        let state = pane.lock();
+        let is_it = state.meta().get("subagent.id").and_then(|it| it.as_str()) == Some(id);
+        is_it && state.status().is_live()
+    })
+}
+
+fn request(kernel: &Kernel, params: Params) -> new::Params {
+    let setup = kernel.setup().tmux_view.as_ref();
+    let usual = || setup.map(|view| view.subagent_command.clone()).unwrap_or_default();
+    let url = params.url.as_deref().unwrap_or("http://localhost:4096");
+    let parent = params.parent_id.as_deref().unwrap_or_default();
+    let fill = |word: String| {
+        word.replace("{id}", &params.id).replace("{url}", url).replace("{parent}", parent)
+    };
+    let argv = params.argv.clone().unwrap_or_else(usual).into_iter().map(fill).collect();
+    let title = params.title.as_deref().filter(|title| !title.trim().is_empty());
+    let title: String = title.unwrap_or("Subagent").chars().filter(|c| !c.is_control()).collect();
+    new::Params {
+        argv: Some(argv),
+        cwd: params.cwd,
+        title: Some(title.chars().take(200).collect()),
+        meta: [
+            ("subagent.id".to_owned(), json!(params.id)),
+            ("subagent.parent".to_owned(), json!(params.parent_id)),
+        ]
+        .into_iter()
+        .collect(),
+        tags: vec![TAG.to_owned()],
+        visible: Visibility::Always,
+        session: params.session,
+        beside: params.beside,
+        tmux: params.tmux,
+        ..new::Params::default()
+    }
+}
+
+fn has_printed(pane: &Pane) -> bool {
+    pane.output().is_some_and(|output| 0 < output.end())
+}
+
+/// Waits until a program has printed anything, or has exited.
+async fn wait_first_output(pane: &Pane) {
+    let mut changes = pane.watch();
+    loop {
+        if has_printed(pane) || !pane.lock().status().is_live() || changes.changed().await.is_err()
+        {
+            return;
+        }
+    }
+}

@@ -1,0 +1,6 @@
+//! What several actions share.
+
+pub(in crate::actions) mod agents;
+pub(in crate::actions) mod meta;
+pub(in crate::actions) mod visibility;
+pub(in crate::actions) mod wait_limit;
