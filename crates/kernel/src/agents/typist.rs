@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use paned_backend::PaneCommand;
 use paned_model::frame::{InputGuard, RefusalReason};
-use paned_model::{Code, PaneId, Refusal, StateSource, Time};
+use paned_model::{Code, PaneId, Refusal, StateSource, TerminalState, Time};
 use paned_policy::agent::{Composer, Engine};
 use paned_policy::delivery::{
     AnswerAttempt, AnswerProgress, DeliveryAttempt, DeliveryStep, DeliveryWait, InputAction,
@@ -75,6 +75,8 @@ pub(super) struct TypingContext<'a> {
     pub(super) pane: &'a Pane,
     pub(super) engine: &'a Engine,
     pub(super) last_screen: &'a ScreenAtOffset,
+    /// What the system told last of the terminal, where that was asked for.
+    pub(super) terminal: Option<TerminalState>,
     pub(super) turns: Turns,
     pub(super) now: Time,
 }
@@ -212,6 +214,7 @@ impl AgentTypist {
             typed: scene.last_screen.typed,
             typed_at: self.typed_at,
             recorded: false,
+            has_unread_line: scene.terminal.is_some_and(|terminal| terminal.has_unread_line),
         }
     }
 
@@ -260,8 +263,13 @@ impl AgentTypist {
         sight: &paned_policy::delivery::AgentObservation<'_>,
         scene: &TypingContext<'_>,
     ) -> Option<Option<(InputAction, InputGuard)>> {
-        let begin =
-            || InterruptAttempt::new(&recipe::recipe_for(scene.engine.profile()), scene.now);
+        let begin = || {
+            let mut recipe = recipe::recipe_for(scene.engine.profile());
+            if scene.terminal.is_some_and(|terminal| terminal.interrupts_by_signal()) {
+                recipe::interrupt_by_signal(&mut recipe);
+            }
+            InterruptAttempt::new(&recipe, scene.now)
+        };
         let mut interrupt = under_way.unwrap_or_else(begin);
         match interrupt.step(sight, scene.now) {
             InterruptProgress::Next(step) => {

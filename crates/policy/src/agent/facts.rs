@@ -1,6 +1,6 @@
 //! Everything that is known of an agent now, with since when: what observations leave behind.
 
-use paned_model::{AgentState, BlockKind, Dialog, Time};
+use paned_model::{AgentState, BlockKind, Dialog, TerminalState, Time};
 
 use super::composer_memory::ComposerMemory;
 use super::engine::HookReport;
@@ -8,6 +8,7 @@ use super::findings::{RuleMatch, ScreenFindings};
 use super::keystrokes::Keystroke;
 use super::osc_reader::OscSignal;
 use super::profile::Profile;
+use super::rest_modes::RestModes;
 use super::status::{ProgramStatus, StatusRecords, StatusReport};
 use super::{Composer, ScreenSnapshot, limit};
 
@@ -69,6 +70,10 @@ pub(super) struct AgentFacts {
     pub(super) computed: Option<Time>,
     /// When a process was seen to wait for input at the terminal, if nothing else was seen since.
     pub(super) waited: Option<Time>,
+    /// What the system told last of its terminal.
+    pub(super) terminal: Option<TerminalState>,
+    /// The modes in which its terminal was when the program took input.
+    pub(super) rest_modes: Option<RestModes>,
     /// Rows that matched a rule while the program was ready: they say nothing of work.
     pub(super) idle_rows: Vec<String>,
 }
@@ -190,6 +195,8 @@ impl AgentFacts {
             learned: ComposerMemory::default(),
             computed: None,
             waited: None,
+            terminal: None,
+            rest_modes: None,
             idle_rows: Vec::new(),
         }
     }
@@ -413,6 +420,7 @@ impl AgentFacts {
             Keystroke::Text(text) => {
                 self.line.push_str(text);
                 self.learn_composer();
+                self.learn_rest_modes();
             }
             Keystroke::Erase => {
                 self.line.clear();
@@ -477,6 +485,9 @@ impl AgentFacts {
     pub(super) fn note_verdict(&mut self, state: AgentState) {
         if matches!(state, AgentState::Ready | AgentState::Error | AgentState::Limited) {
             self.learn_turn();
+            if self.rest_modes.is_none() {
+                self.rest_modes = self.modes_now();
+            }
             self.was_ready = true;
             self.turn = false;
             self.enter = None;

@@ -71,6 +71,7 @@ pub(super) fn judge(
         .or_else(|| bench.busy())
         .or_else(|| bench.blinking())
         .or_else(|| bench.queued())
+        .or_else(|| bench.away())
         .or_else(|| bench.expected())
         .or_else(|| bench.ready())
         .unwrap_or_else(|| bench.no_evidence());

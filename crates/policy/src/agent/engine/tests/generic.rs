@@ -1,5 +1,7 @@
 //! Programs that no profile describes.
 
+use paned_model::{LineModes, TerminalState};
+
 use super::super::super::{ComposerSign, SignShape};
 use super::*;
 
@@ -108,4 +110,59 @@ fn a_tool_call_that_was_refused_is_no_error_of_the_turn() {
         turn(&mut stage, &format!("{refused}{below}"));
         stage.is("error");
     }
+}
+
+/// What the system tells of a terminal: whether a process reads it, and in which modes it is.
+fn terminal(canonical: bool, reads: Option<bool>) -> EngineInput {
+    let modes = LineModes { canonical, echo: canonical, signals: true };
+    EngineInput::Terminal(TerminalState { modes: Some(modes), reads, has_unread_line: false })
+}
+
+/// A program that reads lines at `> `, as the terminal is while it does.
+fn line_reader(rest: &EngineInput) -> EngineTest {
+    let mut stage = unknown();
+    stage.see(rest).show("hi\n> ").see(rest).wait(1000).is("ready");
+    stage.typed("do it").show("hi\n> do it").see(rest).wait(100).typed("\r");
+    stage
+}
+
+#[test]
+fn a_prompt_on_the_screen_is_not_ready_while_no_process_reads_a_line() {
+    let (reads, works) = (terminal(true, Some(true)), terminal(true, Some(false)));
+    let mut stage = line_reader(&reads);
+    stage.see(&works).show("hi\n> do it\nLike this:\n> ").wait(30_000).is("busy");
+    stage.show("hi\n> do it\nLike this:\n> quoted\n> ").see(&reads).wait(300).is("ready");
+    // Where the system does not tell, the screen is believed.
+    let mut stage = line_reader(&terminal(true, None));
+    stage.show("hi\n> do it\nLike this:\n> ").wait(1000).is("ready");
+}
+
+#[test]
+fn a_prompt_on_the_screen_is_not_ready_in_other_modes_than_those_of_rest() {
+    let (edits, works) = (terminal(false, None), terminal(true, None));
+    let mut stage = line_reader(&edits);
+    stage.see(&works).show("hi\n> do it\nLike this:\n> ").wait(30_000).is("busy");
+    stage.see(&edits).wait(300).is("ready");
+    // The modes are learned where input is taken, not only where the program first seemed ready.
+    let mut stage = unknown();
+    stage.see(&works).show("hi\n> ").wait(1000).is("ready");
+    stage.see(&edits).typed("do it").show("hi\n> do it").wait(100).typed("\r");
+    stage.show("hi\n> do it\nanswer\n> ").wait(1000).is("ready");
+}
+
+#[test]
+fn a_first_prompt_is_not_ready_before_a_process_reads() {
+    let mut stage = unknown();
+    let works = terminal(true, Some(false));
+    stage.see(&works).show("loading\n> ").wait(30_000).is("starting");
+    stage.see(&terminal(true, Some(true))).wait(300).is("ready");
+}
+
+#[test]
+fn quiet_work_is_busy_as_long_as_the_terminal_shows_it() {
+    let mut stage = line_reader(&terminal(true, Some(true)));
+    stage.see(&terminal(true, Some(false))).show("hi\n> do it\n").wait(300_000).is("busy");
+    // Without that its state cannot be told after a while.
+    let mut stage = line_reader(&terminal(true, None));
+    stage.show("hi\n> do it\n").wait(300_000).is("unknown");
 }
