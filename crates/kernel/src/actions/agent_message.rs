@@ -19,7 +19,8 @@ use crate::agents::{
 use crate::registry::{Action, ActionContext, ActionKind};
 
 /// How long to wait until it is known what became of a message, or until its turn is over, in milliseconds.
-const DEFAULT_TIMEOUT_MS: u64 = 60_000;
+/// Longer than a message waits for a state that can be told: its refusal is part of the answer.
+const DEFAULT_TIMEOUT_MS: u64 = 65_000;
 const DEFAULT_DONE_TIMEOUT_MS: u64 = 600_000;
 /// How long an agent's task may take to look at a new message.
 const FIRST_CHECK_TIMEOUT: Duration = Duration::from_secs(1);
@@ -44,7 +45,7 @@ pub(super) struct Params {
     /// What to wait for; `submitted` when left out. A message that has to wait its turn is answered at once.
     #[serde(default)]
     wait: MessageWait,
-    /// How long to wait, in milliseconds (60000 when left out, 600000 for `wait_answer`, up to a day).
+    /// How long to wait, in milliseconds (65000 when left out, 600000 for `wait_answer`, up to a day).
     #[schemars(range(max = 86_400_000))]
     timeout_ms: Option<u64>,
     /// Whether the agent's answer is sent to your own pane when it is done.

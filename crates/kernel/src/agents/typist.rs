@@ -180,7 +180,7 @@ impl AgentTypist {
         let composer = scene.last_screen.look.composer(scene.engine.profile());
         let sight = self.observation(scene, &composer);
         while let Some((answer, under_way)) = self.answers.pop_front() {
-            if let Some(write) = self.answer(answer, under_way, &sight, scene.now) {
+            if let Some(write) = self.answer(answer, under_way, &sight, scene) {
                 return write.map(|(act, guard)| (TypingJob::Answer, act, guard));
             }
         }
@@ -224,9 +224,11 @@ impl AgentTypist {
         answer: DialogAnswer,
         under_way: Option<AnswerAttempt>,
         sight: &paned_policy::delivery::AgentObservation<'_>,
-        now: Time,
+        scene: &TypingContext<'_>,
     ) -> Option<Option<(InputAction, InputGuard)>> {
-        let begun = under_way.map_or_else(|| begin_answer(&answer, sight), Ok);
+        let now = scene.now;
+        let reads_line = scene.terminal.is_some_and(|terminal| terminal.is_canonical());
+        let begun = under_way.map_or_else(|| begin_answer(&answer, sight, reads_line), Ok);
         let mut answering = match begun {
             Ok(answering) => answering,
             Err(refusal) => {
@@ -455,6 +457,7 @@ impl AgentTypist {
 fn begin_answer(
     answer: &DialogAnswer,
     sight: &paned_policy::delivery::AgentObservation<'_>,
+    reads_line: bool,
 ) -> Result<AnswerAttempt, Refusal> {
     let dialog = sight.dialog.ok_or_else(|| not_there("no question is on the screen"))?;
     if answer.dialog.as_ref().is_some_and(|wanted| *wanted != dialog.id) {
@@ -464,6 +467,8 @@ fn begin_answer(
         |refused: paned_policy::delivery::NoSuchOption| Refusal::invalid(refused.to_string());
     let option = choose(dialog, &answer.choice).map_err(invalid)?;
     let answering = AnswerAttempt::new(dialog, option).map_err(invalid)?;
+    // Where the kernel edits lines, the program gets no key before Enter.
+    let answering = if reads_line { answering.end_with_enter() } else { answering };
     // Whoever names a question has read its words, and answers no others.
     Ok(if answer.dialog.is_none() { answering.allow_redraw() } else { answering })
 }

@@ -253,7 +253,8 @@ impl AgentFacts {
         }
         self.dialogs += 1;
         let several = dialog.options.iter().filter(|option| 1 < option.keys.len());
-        let begins = several.map(|option| option.keys[0].clone()).collect();
+        let begins = several.flat_map(|option| option.keys[..option.keys.len() - 1].to_vec());
+        let begins = begins.collect();
         let question = AskedQuestion {
             asked: dialog.clone(),
             number: self.dialogs,
@@ -302,7 +303,18 @@ impl AgentFacts {
                 old.filter(|old| old.rule_match.row == hit.row).map_or(now, |old| old.moved);
             TimedRuleMatch { rule_match: hit.clone(), since, moved }
         };
-        self.rule_matches = sight.rule_matches.iter().map(hold).collect();
+        let is_draft = |hit: &&RuleMatch| hit.is_at_cursor && self.is_typed(&hit.row);
+        let matches = sight.rule_matches.iter().filter(|hit| !is_draft(hit));
+        self.rule_matches = matches.map(hold).collect();
+    }
+
+    /// Whether a row ends with what was typed since the last Enter: it is a draft, no question.
+    fn is_typed(&self, row: &str) -> bool {
+        let typed: Vec<&str> = self.line.split_whitespace().collect();
+        let row: Vec<&str> = row.split_whitespace().collect();
+        // The end of a long line is in the next row; an answer of one word is no draft.
+        let count = typed.len().min(row.len().saturating_sub(1)).min(4);
+        1 < count && typed[typed.len() - count..] == row[row.len() - count..]
     }
 
     pub(super) fn observe_signal(&mut self, signal: OscSignal, profile: &Profile, now: Time) {

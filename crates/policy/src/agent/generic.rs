@@ -114,12 +114,16 @@ pub(super) fn dialog(
     composer: Option<Range<usize>>,
     end: usize,
 ) -> Option<Dialog> {
-    let asked = dialog::find(look, profile, composer.clone(), end)?;
+    // What is typed into a framed composer may look like options.
+    let is_framed = composer.as_ref().is_some_and(|rows| 2 < rows.len());
+    let at_prompt = || dialog::find_at_prompt(look, profile, end);
+    if let Some(asked) = (!is_framed).then(at_prompt).flatten() {
+        return Some(asked);
+    }
+    let asked = dialog::find(look, profile, composer, end)?;
     let has_answer = asked.options.iter().filter(|option| option.allows.is_some()).count();
     let bottom = (0..end).rev().filter(|row| !look.row(*row).trim().is_empty()).take(4);
     let has_hint = bottom.into_iter().any(|row| HINT.is_match(look.row(row)));
-    // What is typed into a framed composer may look like options.
-    let is_framed = composer.is_some_and(|rows| 2 < rows.len());
     (has_hint || 0 < has_answer && !is_framed).then_some(asked)
 }
 

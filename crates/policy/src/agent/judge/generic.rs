@@ -184,6 +184,16 @@ impl StateEvidence<'_> {
         after(entered, ECHO) < self.facts.moved_at || self.is_prompted_anew()
     }
 
+    /// Whether a composer is back after Enter, and the terminal is as it was when the program took
+    /// input: the prompt itself may be another one, such as `MariaDB [test]>`.
+    pub(super) fn is_back_at_rest(&self, entered: Time) -> bool {
+        let facts = self.facts;
+        let is_new = facts.enter.as_ref().is_some_and(|enter| !enter.kept);
+        let reads = facts.terminal.is_some_and(|terminal| terminal.reads == Some(true));
+        let is_moved = entered < facts.moved_at;
+        facts.composer.value && is_new && is_moved && reads && !self.is_away()
+    }
+
     /// Without a composer it works as long as something moves.
     pub(super) fn generic_moving(&self) -> Option<StateVerdict> {
         let facts = self.facts;

@@ -166,3 +166,61 @@ fn quiet_work_is_busy_as_long_as_the_terminal_shows_it() {
     let mut stage = line_reader(&terminal(true, None));
     stage.show("hi\n> do it\n").wait(300_000).is("unknown");
 }
+
+#[test]
+fn a_line_that_asks_is_blocked_and_never_ready() {
+    for asks in [
+        "Type yes to delete everything > ",
+        "Press Enter to delete everything > ",
+        "Overwrite? y/n > ",
+        "Proceed (yes or no)? > ",
+        "Allow this? (a)llow (d)eny > ",
+        "Enter sudo password> ",
+        "Choose [1-2]> ",
+        "\x1b[?2004hAbout to run rm -rf /\nConfirm: ",
+        "\x1b[?2004hAllow? y/n\nAnswer: ",
+        "Delete? [y/N] (default: yes) > ",
+        "    -> ",
+        "    '> ",
+        "postgres-# ",
+        "postgres(# ",
+        "+ ",
+        "ghci| ",
+        "   ...> ",
+    ] {
+        unknown().show(asks).wait(3000).is("blocked");
+    }
+    for reads in [
+        "Enter your message> ",
+        "MariaDB [t]> ",
+        "postgres=*# ",
+        "postgres=!# ",
+        "Browse[1]> ",
+        "foo.bar=> ",
+        "λ> ",
+        "user@host:~/select$ ",
+        "> Choose [1-2]: ",
+    ] {
+        unknown().show(reads).wait(3000).is("ready");
+    }
+}
+
+#[test]
+fn what_is_typed_is_a_draft_though_it_sounds_like_a_question() {
+    let mut stage = unknown();
+    stage.show("hi\nme> ").wait(1000).is("ready");
+    stage.typed("is 7 a prime? answer yes or no:").show("hi\nme> is 7 a prime? answer yes or no:");
+    stage.wait(500).is("ready");
+}
+
+#[test]
+fn another_prompt_is_ready_soon_where_the_terminal_says_that_it_reads() {
+    let reads = terminal(true, Some(true));
+    let mut stage = line_reader(&reads);
+    stage.wait(50).show("hi\n> do it\nMariaDB [test]> ").see(&reads).wait(1500).is("ready");
+    let mut stage = line_reader(&terminal(true, None));
+    stage.wait(50).show("hi\n> do it\nMariaDB [test]> ").wait(1500).is("busy");
+    // A line that goes on is no prompt.
+    let mut stage = line_reader(&reads);
+    stage.show("hi\n> do it\n    -> ").see(&reads).wait(1500).is("blocked");
+}
