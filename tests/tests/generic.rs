@@ -222,7 +222,7 @@ fn an_answer_that_pauses_after_a_prompt_sign_is_waited_for() {
 fn work_in_silence_is_busy_and_ctrl_c_breaks_it_off() {
     let program = UnprofiledAgent::start("lines.py");
     program.send("wait");
-    // Longer than a screen that shows nothing is believed.
+    // not a wait: longer than a screen that shows nothing is believed.
     std::thread::sleep(Duration::from_secs(8));
     assert_eq!(program.agent()["state"], "busy", "{}", program.explained("a"));
     let broken = program.server.act("agent:interrupt", json!({ "paneId": "a" }));

@@ -150,9 +150,7 @@ fn wait_of(pid: i32, thread: i32) -> ThreadWait {
     let folder = format!("/proc/{pid}/task/{thread}");
     match fs::read_to_string(format!("{folder}/syscall")) {
         Ok(call) => wait_in_call(pid, &call).unwrap_or(ThreadWait::Unknown),
-        Err(error) if error.kind() == std::io::ErrorKind::PermissionDenied => {
-            wait_by_name(&folder)
-        }
+        Err(error) if error.kind() == std::io::ErrorKind::PermissionDenied => wait_by_name(&folder),
         // It has just ended.
         Err(_) => ThreadWait::Elsewhere,
     }

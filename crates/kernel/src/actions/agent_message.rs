@@ -45,7 +45,7 @@ pub(super) struct Params {
     /// What to wait for; `submitted` when left out. A message that has to wait its turn is answered at once.
     #[serde(default)]
     wait: MessageWait,
-    /// How long to wait, in milliseconds (65000 when left out, 600000 for `wait_answer`, up to a day).
+    /// How long to wait, in milliseconds (65000 when left out, 600000 for `done`, up to a day).
     #[schemars(range(max = 86_400_000))]
     timeout_ms: Option<u64>,
     /// Whether the agent's answer is sent to your own pane when it is done.

@@ -1,5 +1,7 @@
 //! The task that follows one living agent: it looks at what its pane prints, has it judged, and tells.
 
+mod measure;
+
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -382,29 +384,6 @@ impl AgentTask {
     fn observe(&mut self, seen: &EngineInput) {
         let change = self.engine.observe(seen, self.kernel.now());
         self.publish(change);
-    }
-
-    /// Asks the system whether the processes of a program that no profile describes compute.
-    fn measure_processes(&mut self) {
-        let is_settled = self.engine.judgement().state == AgentState::Ready;
-        if is_settled || !self.engine.profile().is_generic() {
-            return;
-        }
-        let waits = self.recognition.processes.is_waiting_for_input();
-        let computes = self.recognition.processes.is_computing(Instant::now());
-        if waits || computes.is_some() {
-            let computes = computes.unwrap_or(false);
-            self.observe(&EngineInput::Process { alive: true, computes, waits });
-        }
-    }
-
-    /// Asks the system for the state of the terminal, where that tells whether a line is read.
-    fn measure_terminal(&mut self) {
-        if self.engine.profile().reads_lines() {
-            let terminal = self.recognition.processes.terminal_state();
-            self.terminal = Some(terminal);
-            self.observe(&EngineInput::Terminal(terminal));
-        }
     }
 
     /// Changes the profile where another one fits better.

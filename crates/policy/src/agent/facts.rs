@@ -308,15 +308,6 @@ impl AgentFacts {
         self.rule_matches = matches.map(hold).collect();
     }
 
-    /// Whether a row ends with what was typed since the last Enter: it is a draft, no question.
-    fn is_typed(&self, row: &str) -> bool {
-        let typed: Vec<&str> = self.line.split_whitespace().collect();
-        let row: Vec<&str> = row.split_whitespace().collect();
-        // The end of a long line is in the next row; an answer of one word is no draft.
-        let count = typed.len().min(row.len().saturating_sub(1)).min(4);
-        1 < count && typed[typed.len() - count..] == row[row.len() - count..]
-    }
-
     pub(super) fn observe_signal(&mut self, signal: OscSignal, profile: &Profile, now: Time) {
         let osc = &profile.osc;
         let said = |says, words: &str| {
@@ -497,9 +488,7 @@ impl AgentFacts {
     pub(super) fn note_verdict(&mut self, state: AgentState) {
         if matches!(state, AgentState::Ready | AgentState::Error | AgentState::Limited) {
             self.learn_turn();
-            if self.rest_modes.is_none() {
-                self.rest_modes = self.modes_now();
-            }
+            self.learn_first_modes();
             self.was_ready = true;
             self.turn = false;
             self.enter = None;

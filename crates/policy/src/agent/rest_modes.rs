@@ -36,7 +36,12 @@ impl AgentFacts {
         Some(RestModes { line: self.terminal.and_then(|terminal| terminal.modes), takes_pastes })
     }
 
-    /// Input comes while the program is at rest: the modes in which it takes that are worth knowing.
+    /// The program was seen to be ready for the first time.
+    pub(super) fn learn_first_modes(&mut self) {
+        self.rest_modes = self.rest_modes.or_else(|| self.modes_now());
+    }
+
+    /// Input comes while the program is at rest: learns the modes in which it takes that.
     pub(super) fn learn_rest_modes(&mut self) {
         let is_known_to_work = self.terminal.is_some_and(|terminal| terminal.reads == Some(false));
         if self.was_ready && !self.turn && self.dialog.value.is_none() && !is_known_to_work {
@@ -52,9 +57,8 @@ impl AgentFacts {
 
     /// Whether the kernel edits lines for the program, and no process waits for one.
     pub(super) fn reads_no_line(&self) -> bool {
-        let reads_none = |terminal: &TerminalState| {
-            terminal.is_canonical() && terminal.reads == Some(false)
-        };
+        let reads_none =
+            |terminal: &TerminalState| terminal.is_canonical() && terminal.reads == Some(false);
         self.terminal.as_ref().is_some_and(reads_none)
     }
 

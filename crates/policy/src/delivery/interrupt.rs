@@ -194,9 +194,10 @@ impl InterruptAttempt {
 
     fn over(&self, sight: &AgentObservation<'_>, now: Time) -> InterruptProgress {
         let goes_on = sight.state == AgentState::Busy || self.still_asks(sight);
-        let is_late = self.last.zip(self.how.effect_ms).is_some_and(|(last, effect)| {
-            effect < now.since(last)
-        });
+        let is_late = self
+            .last
+            .zip(self.how.effect_ms)
+            .is_some_and(|(last, effect)| effect < now.since(last));
         let interrupted = 0 < self.pressed && !goes_on && !is_late;
         let mut evidence = vec![match (self.pressed, sight.state) {
             (0, state) => format!("it is {state}; nothing was pressed"),

@@ -3,6 +3,7 @@
 //! Shape comes first: prose that sounds like a question has no options at the bottom of a screen without a composer.
 
 mod options;
+mod prompt_line;
 #[cfg(test)]
 mod tests;
 
@@ -62,9 +63,7 @@ pub(super) fn find_at_prompt(
     end: usize,
 ) -> Option<Dialog> {
     let shape = profile.dialog.as_ref()?;
-    let block = options::menu(look, end)
-        .or_else(|| options::keys_at_prompt(look, end))
-        .or_else(|| options::words_at_prompt(look, end))?;
+    let block = prompt_line::find(look, end)?;
     read(look, profile, shape, OptionStyle::Keys, &block, end)
 }
 
@@ -95,9 +94,9 @@ fn read(
     Some(Dialog { id: id(kind, &asked), kind, text, options })
 }
 
-/// What else is on the screen near the options of a program that no profile describes: what is asked
-/// about may be anywhere there. Clocks and spinners beside it change by themselves: figures and signs
-/// do not count, and neither does the row in which an answer is typed.
+/// What else is on the screen near the options of a program that no profile describes: what is
+/// asked about may be anywhere there. Clocks and spinners beside it change by themselves, so
+/// figures and drawn signs do not count, and neither does the row in which an answer is typed.
 fn surroundings(look: &ScreenSnapshot, block: &OptionBlock, end: usize) -> String {
     let cursor = usize::from(look.view.cursor.row);
     let above = block.rows.start.saturating_sub(MAX_CONTEXT)..block.rows.start;
@@ -222,9 +221,7 @@ fn keys(
     selected: Option<usize>,
 ) -> Vec<String> {
     let own = match (style, choosing) {
-        (OptionStyle::Letters | OptionStyle::YesNo, _) => {
-            choice.key.as_ref().map(|key| typed(key))
-        }
+        (OptionStyle::Letters | OptionStyle::YesNo, _) => choice.key.as_ref().map(|key| typed(key)),
         (OptionStyle::Keys, _) => choice.key.clone().map(|key| match choice.needs_enter {
             true => typed(&key),
             false => vec![key],

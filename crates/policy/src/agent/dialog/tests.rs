@@ -331,6 +331,9 @@ fn answers_above_or_before_the_line_in_which_one_is_typed() {
         let typed = dialog("generic", &format!("{text}d")).unwrap();
         assert_eq!(typed.id, dialog("generic", text).unwrap().id, "a key of the answer");
     }
+    let keys = "Run it?\n[y] Approve  [n] Deny ";
+    let typed = dialog("generic", &format!("{keys}n")).unwrap();
+    assert_eq!(typed.id, dialog("generic", keys).unwrap().id);
     assert_eq!(dialog("generic", "Is it so?\nYes\nNo\n\n> "), None);
 }
 

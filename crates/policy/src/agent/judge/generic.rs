@@ -71,8 +71,9 @@ impl StateEvidence<'_> {
         facts.reads_no_line() || facts.has_other_modes() && !waits_at_prompt
     }
 
-    /// Work that only the terminal shows: its program takes no line. The terminal tells of no change,
-    /// so it is looked at again.
+    /// Work that only the terminal shows: its program takes no line. The terminal tells of no
+    /// change, so it is looked at again. A process that sleeps in a read of the terminal in other
+    /// modes does not work: it waits for input, and where is not known.
     pub(super) fn away(&self) -> Option<StateVerdict> {
         let facts = self.facts;
         let is_reported = self
@@ -82,12 +83,12 @@ impl StateEvidence<'_> {
             return None;
         }
         let pause = if facts.composer.value { AWAY_RECHECK } else { WORKING_RECHECK };
-        let verdict = StateVerdict::new(
-            AgentState::Busy,
-            StateSource::Process,
-            0.8,
-            self.turn_began(),
-        );
+        let waits_elsewhere = facts.waited.is_some() && !facts.reads_no_line();
+        let (state, weight) = match waits_elsewhere {
+            true => (AgentState::Unknown, 0.5),
+            false => (AgentState::Busy, 0.8),
+        };
+        let verdict = StateVerdict::new(state, StateSource::Process, weight, self.turn_began());
         Some(verdict.recheck_by(after(self.now, pause)))
     }
 
@@ -132,8 +133,7 @@ impl StateEvidence<'_> {
         }
         if !facts.was_ready && self.is_away() {
             let late = after(facts.started_at, timing.starting);
-            let state =
-                if self.now < late { AgentState::Starting } else { AgentState::Unknown };
+            let state = if self.now < late { AgentState::Starting } else { AgentState::Unknown };
             return Some(verdict(state, 0.6).recheck_by(after(self.now, AWAY_RECHECK)));
         }
         if let Some(busy) = self.hooked().filter(|_| facts.turn) {

@@ -116,14 +116,13 @@ impl Profile {
         self.composer.as_ref().is_some_and(|shape| shape.by_cursor)
     }
 
-    /// Whether its program may be one that reads lines, so that the modes of the terminal and what its
+    /// Whether its program may be one that reads lines: then the modes of the terminal and what its
     /// processes wait for tell whether it takes one. Programs that ask for bracketed pastes exactly
     /// while they read say so themselves.
     #[must_use]
     pub fn reads_lines(&self) -> bool {
-        let is_editor = |shape: &ComposerShape| {
-            shape.exact && !shape.needs.contains(&ScreenCondition::Paste)
-        };
+        let is_editor =
+            |shape: &ComposerShape| shape.exact && !shape.needs.contains(&ScreenCondition::Paste);
         self.is_generic() || self.composer.as_ref().is_some_and(is_editor)
     }
 

@@ -128,7 +128,8 @@ fn line_reader(rest: &EngineInput) -> EngineTest {
 
 #[test]
 fn a_prompt_on_the_screen_is_not_ready_while_no_process_reads_a_line() {
-    let (reads, works) = (terminal(true, Some(true)), terminal(true, Some(false)));
+    let reads = terminal(true, Some(true));
+    let works = terminal(true, Some(false));
     let mut stage = line_reader(&reads);
     stage.see(&works).show("hi\n> do it\nLike this:\n> ").wait(30_000).is("busy");
     stage.show("hi\n> do it\nLike this:\n> quoted\n> ").see(&reads).wait(300).is("ready");
@@ -139,9 +140,11 @@ fn a_prompt_on_the_screen_is_not_ready_while_no_process_reads_a_line() {
 
 #[test]
 fn a_prompt_on_the_screen_is_not_ready_in_other_modes_than_those_of_rest() {
-    let (edits, works) = (terminal(false, None), terminal(true, None));
+    let edits = terminal(false, None);
+    let works = terminal(true, None);
     let mut stage = line_reader(&edits);
-    stage.see(&works).show("hi\n> do it\nLike this:\n> ").wait(30_000).is("busy");
+    stage.see(&works).show("hi\n> do it\nLike this:\nname> ").wait(30_000).is("busy");
+    stage.see(&waits()).wait(300).is("unknown");
     stage.see(&edits).wait(300).is("ready");
     // The modes are learned where input is taken, not only where the program first seemed ready.
     let mut stage = unknown();
