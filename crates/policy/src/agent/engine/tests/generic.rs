@@ -210,10 +210,22 @@ fn a_line_that_asks_is_blocked_and_never_ready() {
 
 #[test]
 fn what_is_typed_is_a_draft_though_it_sounds_like_a_question() {
+    const DRAFT: &str = "is 7 a prime? answer yes or no:";
+    let shown = format!("\x1b[?2004hhi\nYou: {DRAFT}");
     let mut stage = unknown();
-    stage.show("hi\nme> ").wait(1000).is("ready");
-    stage.typed("is 7 a prime? answer yes or no:").show("hi\nme> is 7 a prime? answer yes or no:");
-    stage.wait(500).is("ready");
+    stage.show("\x1b[?2004hhi\nYou: ").wait(1000).is("ready");
+    stage.typed(DRAFT).show(&shown).wait(500).is("ready");
+    // The same row is a question if it was printed.
+    unknown().show(&shown).wait(1000).is("blocked");
+}
+
+#[test]
+fn a_prompt_is_not_ready_before_bracketed_pastes_are_asked_for_again() {
+    let mut stage = unknown();
+    stage.show("\x1b[?2004hhi\n> ").wait(1000).is("ready");
+    stage.typed("do it").show("\x1b[?2004hhi\n> do it").wait(100).typed("\r").wait(50);
+    stage.show("hi\n> do it\nLike this:\n> ").wait(20_000).is("busy");
+    stage.show("\x1b[?2004hhi\n> do it\nLike this:\n> ok\n> ").wait(300).is("ready");
 }
 
 #[test]
