@@ -206,3 +206,58 @@ fn what_was_learned_of_a_program_is_known_in_other_panes_and_after_a_restart() {
     assert!(!program.explained("e").contains(LEARNED), "{}", program.explained("e"));
     assert!(program.server.log().contains("what was learned is ignored"));
 }
+
+#[test]
+fn an_answer_that_pauses_after_a_prompt_sign_is_waited_for() {
+    let program = UnprofiledAgent::start("lines.py");
+    let params = json!({ "paneId": "a", "text": "quote it", "wait": "done" });
+    let sent = program.server.act("agent:message", params);
+    assert_ne!(sent["timedOut"], true, "{sent}");
+    assert_eq!(program.count("the end of it"), 1, "{sent}\n{}", program.server.text("a"));
+    program.send("and then");
+    program.prints("got 'and then\\n'");
+}
+
+#[test]
+fn work_in_silence_is_busy_and_ctrl_c_breaks_it_off() {
+    let program = UnprofiledAgent::start("lines.py");
+    program.send("wait");
+    // not a wait: longer than a screen that shows nothing is believed.
+    std::thread::sleep(Duration::from_secs(8));
+    assert_eq!(program.agent()["state"], "busy", "{}", program.explained("a"));
+    let broken = program.server.act("agent:interrupt", json!({ "paneId": "a" }));
+    assert_eq!(broken["interrupted"], true, "{broken}");
+    program.prints("stopped");
+    program.send("and then");
+    program.prints("got 'and then\\n'");
+}
+
+#[test]
+fn a_menu_is_no_prompt_and_is_answered_by_a_number_and_enter() {
+    let program = UnprofiledAgent::start("lines.py");
+    program.send("menu");
+    program.until("blocked");
+    let refused = json!({ "paneId": "a", "text": "something else", "whenBusy": "refuse" });
+    assert_eq!(self::outcome(&program, refused), "refused");
+    program.server.act("agent:answer", json!({ "paneId": "a", "option": "none" }));
+    program.prints("chosen: '2\\n'");
+    program.until("ready");
+}
+
+#[test]
+fn a_wait_that_does_not_see_the_end_of_the_turn_has_its_own_exit_code() {
+    let program = UnprofiledAgent::start("lines.py");
+    let send = |text: &str| {
+        let args = ["agent", "send", "a", text, "--wait", "--timeout", "2"];
+        let output = program.server.cli(&args);
+        (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
+    };
+    let (code, told) = send("wait");
+    assert_eq!(code, Some(12), "{told}");
+    assert!(told.contains("not over in time"), "{told}");
+    program.server.act("agent:interrupt", json!({ "paneId": "a" }));
+    program.until("ready");
+    let (code, told) = send("end");
+    assert_eq!(code, Some(10), "{told}");
+    assert!(told.contains("its program ended before its turn was over"), "{told}");
+}

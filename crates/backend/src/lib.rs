@@ -15,6 +15,7 @@ mod output;
 pub mod processes;
 mod replayed_screen;
 mod socket;
+mod terminal;
 pub mod tmux;
 pub mod trusted_path;
 

@@ -7,8 +7,11 @@ use std::path::Path;
 use std::time::Duration;
 
 use paned_keeper::process::identity::{Process, ProcessTree};
+use paned_model::TerminalState;
 use serde::{Deserialize, Serialize};
 use tokio::time::Instant;
+
+use crate::terminal::{self, TerminalProcess};
 
 /// How long processor time is measured, at least.
 const SPAN: Duration = Duration::from_millis(250);
@@ -144,6 +147,14 @@ impl Processes {
     #[must_use]
     pub fn is_waiting_for_input(&self) -> bool {
         self.all().iter().any(|process| reads_terminal(process.pid).unwrap_or(false))
+    }
+
+    /// The state of the terminal on which they run. Of a program inside `rlwrap`, that of its own.
+    #[must_use]
+    pub fn terminal_state(&self) -> TerminalState {
+        let all = self.all();
+        let root = self.root.and_then(TerminalProcess::find);
+        root.map_or_else(TerminalState::default, |root| terminal::state(root, &all))
     }
 
     fn all(&self) -> Vec<Process> {

@@ -12,6 +12,7 @@ pub mod frame;
 pub mod grant;
 pub mod id;
 pub mod pane;
+pub mod terminal;
 pub mod time;
 
 pub use agent::{AgentInfo, AgentState, BlockKind, Delivery, Dialog, DialogOption, StateSource};
@@ -22,4 +23,5 @@ pub use id::{EventId, Instance, Offset, PaneId, PaneRef};
 pub use pane::{
     BackendKind, Exit, Guarantee, Meta, PaneInfo, PaneStatus, PaneView, Size, TmuxOrigin, ViewState,
 };
+pub use terminal::{LineModes, TerminalState};
 pub use time::Time;

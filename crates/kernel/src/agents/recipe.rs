@@ -7,6 +7,10 @@ use paned_policy::delivery::{InterruptRecipe, Recipe};
 /// How often Enter is pressed at most while the text still stands in a composer that its profile describes.
 const PRESSES: u32 = 4;
 
+/// How soon a program that no profile describes ends a turn that was broken off. Whether its keys
+/// do that at all is not known.
+const INTERRUPT_EFFECT_MS: u64 = 3_000;
+
 /// How the program of a profile takes a prompt.
 pub(super) fn recipe_for(profile: &Profile) -> Recipe {
     let (submit, interrupt) = (&profile.submit, &profile.interrupt);
@@ -24,8 +28,15 @@ pub(super) fn recipe_for(profile: &Profile) -> Recipe {
             presses: u32::try_from(interrupt.presses).unwrap_or(1).max(1),
             within_ms: interrupt.within_ms,
             restores: interrupt.restores,
+            effect_ms: profile.is_generic().then_some(INTERRUPT_EFFECT_MS),
         },
     }
+}
+
+/// Breaks a turn off by Ctrl+C: the kernel edits lines, so any other key would stay in the input
+/// and come before the next prompt.
+pub(super) fn interrupt_by_signal(recipe: &mut Recipe) {
+    recipe.interrupt.keys = "ctrl+c".parse().into_iter().collect();
 }
 
 /// The text as it must be typed, so that the program takes it as a prompt.

@@ -1,11 +1,13 @@
 //! The task that follows one living agent: it looks at what its pane prints, has it judged, and tells.
 
+mod measure;
+
 use std::sync::Arc;
 use std::time::Duration;
 
 use paned_backend::Output;
 use paned_model::frame::InputGuard;
-use paned_model::{AgentState, Exit, Time};
+use paned_model::{AgentState, Exit, TerminalState, Time};
 use paned_policy::agent::{
     Composer, Engine, EngineInput, EvidenceItem, HookReport, Profile, ScreenSnapshot, StateChange,
 };
@@ -110,6 +112,8 @@ pub(super) struct AgentTask {
     hook_answer: Option<TranscriptAnswer>,
     status: watch::Sender<AgentStatus>,
     last_screen: Option<ScreenAtOffset>,
+    /// What the system told last of its terminal, where that was asked for.
+    terminal: Option<TerminalState>,
     /// Everything printed before this was heard.
     scanned: u64,
     /// When the screen is to be looked at.
@@ -157,6 +161,7 @@ impl AgentTask {
             held_since: None,
             next_look: now,
             last_screen: None,
+            terminal: None,
             restored_state,
             recognition,
             learned_count: 0,
@@ -243,6 +248,7 @@ impl AgentTask {
             self.look().await;
         }
         self.measure_processes();
+        self.measure_terminal();
         let change = self.engine.tick(self.kernel.now());
         self.publish(change);
         self.recognise().await;
@@ -270,8 +276,10 @@ impl AgentTask {
         let Some(sight) = &self.last_screen else { return };
         let (now, end) = (self.kernel.now(), self.output.end());
         let (kernel, pane, engine) = (&self.kernel, self.pane.as_ref(), &self.engine);
+        let turns = self.turns;
+        let terminal = self.terminal;
         let scene =
-            TypingContext { kernel, pane, engine, last_screen: sight, turns: self.turns, now };
+            TypingContext { kernel, pane, engine, last_screen: sight, terminal, turns, now };
         let carried = self.typist.step(scene).await;
         if carried.submits {
             // The moment before the write: an answer may come before the write is confirmed.
@@ -291,6 +299,7 @@ impl AgentTask {
     /// Hears what was printed, then looks at the screen that it made.
     async fn look(&mut self) {
         let began = Instant::now();
+        self.measure_terminal();
         // Before the look, so that whatever is typed or printed during it counts as later.
         let (typed, end) = (self.pane.typed(), self.output.end());
         let seen = self
@@ -344,6 +353,7 @@ impl AgentTask {
         if bytes.contains(&b'\r') {
             self.turns.expect(at);
         }
+        self.measure_terminal();
         self.observe(&EngineInput::Typed(bytes));
     }
 
@@ -374,20 +384,6 @@ impl AgentTask {
     fn observe(&mut self, seen: &EngineInput) {
         let change = self.engine.observe(seen, self.kernel.now());
         self.publish(change);
-    }
-
-    /// Asks the system whether the processes of a program that no profile describes compute.
-    fn measure_processes(&mut self) {
-        let is_settled = self.engine.judgement().state == AgentState::Ready;
-        if is_settled || !self.engine.profile().is_generic() {
-            return;
-        }
-        let waits = self.recognition.processes.is_waiting_for_input();
-        let computes = self.recognition.processes.is_computing(Instant::now());
-        if waits || computes.is_some() {
-            let computes = computes.unwrap_or(false);
-            self.observe(&EngineInput::Process { alive: true, computes, waits });
-        }
     }
 
     /// Changes the profile where another one fits better.

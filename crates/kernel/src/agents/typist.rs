@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use paned_backend::PaneCommand;
 use paned_model::frame::{InputGuard, RefusalReason};
-use paned_model::{Code, PaneId, Refusal, StateSource, Time};
+use paned_model::{Code, PaneId, Refusal, StateSource, TerminalState, Time};
 use paned_policy::agent::{Composer, Engine};
 use paned_policy::delivery::{
     AnswerAttempt, AnswerProgress, DeliveryAttempt, DeliveryStep, DeliveryWait, InputAction,
@@ -75,6 +75,8 @@ pub(super) struct TypingContext<'a> {
     pub(super) pane: &'a Pane,
     pub(super) engine: &'a Engine,
     pub(super) last_screen: &'a ScreenAtOffset,
+    /// What the system told last of the terminal, where that was asked for.
+    pub(super) terminal: Option<TerminalState>,
     pub(super) turns: Turns,
     pub(super) now: Time,
 }
@@ -178,7 +180,7 @@ impl AgentTypist {
         let composer = scene.last_screen.look.composer(scene.engine.profile());
         let sight = self.observation(scene, &composer);
         while let Some((answer, under_way)) = self.answers.pop_front() {
-            if let Some(write) = self.answer(answer, under_way, &sight, scene.now) {
+            if let Some(write) = self.answer(answer, under_way, &sight, scene) {
                 return write.map(|(act, guard)| (TypingJob::Answer, act, guard));
             }
         }
@@ -212,6 +214,7 @@ impl AgentTypist {
             typed: scene.last_screen.typed,
             typed_at: self.typed_at,
             recorded: false,
+            has_unread_line: scene.terminal.is_some_and(|terminal| terminal.has_unread_line),
         }
     }
 
@@ -221,9 +224,11 @@ impl AgentTypist {
         answer: DialogAnswer,
         under_way: Option<AnswerAttempt>,
         sight: &paned_policy::delivery::AgentObservation<'_>,
-        now: Time,
+        scene: &TypingContext<'_>,
     ) -> Option<Option<(InputAction, InputGuard)>> {
-        let begun = under_way.map_or_else(|| begin_answer(&answer, sight), Ok);
+        let now = scene.now;
+        let reads_line = scene.terminal.is_some_and(|terminal| terminal.is_canonical());
+        let begun = under_way.map_or_else(|| begin_answer(&answer, sight, reads_line), Ok);
         let mut answering = match begun {
             Ok(answering) => answering,
             Err(refusal) => {
@@ -260,8 +265,13 @@ impl AgentTypist {
         sight: &paned_policy::delivery::AgentObservation<'_>,
         scene: &TypingContext<'_>,
     ) -> Option<Option<(InputAction, InputGuard)>> {
-        let begin =
-            || InterruptAttempt::new(&recipe::recipe_for(scene.engine.profile()), scene.now);
+        let begin = || {
+            let mut recipe = recipe::recipe_for(scene.engine.profile());
+            if scene.terminal.is_some_and(|terminal| terminal.interrupts_by_signal()) {
+                recipe::interrupt_by_signal(&mut recipe);
+            }
+            InterruptAttempt::new(&recipe, scene.now)
+        };
         let mut interrupt = under_way.unwrap_or_else(begin);
         match interrupt.step(sight, scene.now) {
             InterruptProgress::Next(step) => {
@@ -447,6 +457,7 @@ impl AgentTypist {
 fn begin_answer(
     answer: &DialogAnswer,
     sight: &paned_policy::delivery::AgentObservation<'_>,
+    reads_line: bool,
 ) -> Result<AnswerAttempt, Refusal> {
     let dialog = sight.dialog.ok_or_else(|| not_there("no question is on the screen"))?;
     if answer.dialog.as_ref().is_some_and(|wanted| *wanted != dialog.id) {
@@ -456,6 +467,8 @@ fn begin_answer(
         |refused: paned_policy::delivery::NoSuchOption| Refusal::invalid(refused.to_string());
     let option = choose(dialog, &answer.choice).map_err(invalid)?;
     let answering = AnswerAttempt::new(dialog, option).map_err(invalid)?;
+    // Where the kernel edits lines, the program gets no key before Enter.
+    let answering = if reads_line { answering.end_with_enter() } else { answering };
     // Whoever names a question has read its words, and answers no others.
     Ok(if answer.dialog.is_none() { answering.allow_redraw() } else { answering })
 }

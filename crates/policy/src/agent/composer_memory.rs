@@ -114,6 +114,15 @@ impl AgentFacts {
         }
     }
 
+    /// Whether a row ends with what was typed since the last Enter: it is a draft, no question.
+    pub(super) fn is_typed(&self, row: &str) -> bool {
+        let typed: Vec<&str> = self.line.split_whitespace().collect();
+        let row: Vec<&str> = row.split_whitespace().collect();
+        // The end of a long line is in the next row; an answer of one word is no draft.
+        let count = typed.len().min(row.len().saturating_sub(1)).min(4);
+        1 < count && typed[typed.len() - count..] == row[row.len() - count..]
+    }
+
     /// The sign of the composer that is on the screen.
     pub(super) fn sign(&self) -> Option<&ComposerSign> {
         self.findings.as_ref().and_then(|sight| sight.sign.as_ref())

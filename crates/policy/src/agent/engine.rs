@@ -5,7 +5,7 @@ mod tests;
 
 use std::sync::Arc;
 
-use paned_model::{AgentState, BlockKind, Dialog, StateSource, Time};
+use paned_model::{AgentState, BlockKind, Dialog, StateSource, TerminalState, Time};
 
 use super::facts::AgentFacts;
 use super::keystrokes::KeystrokeReader;
@@ -31,6 +31,8 @@ pub enum EngineInput {
         /// Whether one of them waits for input at the terminal and does nothing else.
         waits: bool,
     },
+    /// What the system tells of its terminal.
+    Terminal(TerminalState),
     /// Its program ended.
     Exited {
         /// With this code, where it is known.
@@ -153,6 +155,8 @@ impl Engine {
         new.facts.status = self.facts.status;
         new.facts.statuses = self.facts.statuses.clone();
         new.facts.learned = self.facts.learned.clone();
+        new.facts.terminal = self.facts.terminal;
+        new.facts.rest_modes = self.facts.rest_modes;
         new
     }
 
@@ -176,6 +180,7 @@ impl Engine {
                 self.facts.computed = computes.then_some(now).or(self.facts.computed);
                 self.facts.waited = waits.then_some(now);
             }
+            EngineInput::Terminal(terminal) => self.facts.terminal = Some(*terminal),
             EngineInput::Exited { code } => self.facts.exited = Some(*code),
         }
         let is_busy = judge::is_busy(&self.facts, &self.profile, now);

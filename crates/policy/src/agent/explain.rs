@@ -24,6 +24,7 @@ pub(super) fn reasons(facts: &AgentFacts, profile: &Profile, now: Time) -> Vec<E
     reasons.extend(teller.learned());
     reasons.extend(teller.computes());
     reasons.extend(teller.waits());
+    reasons.extend(teller.terminal());
     reasons.extend(teller.quiet());
     reasons.sort_by(|one, other| other.weight.total_cmp(&one.weight));
     reasons
@@ -153,6 +154,18 @@ impl Explainer<'_> {
         let at = self.facts.waited?;
         let words = "its process in the foreground sleeps in a read of the terminal";
         Some(self.reason(StateSource::Process, AgentState::Ready, 0.5, at, words))
+    }
+
+    fn terminal(&self) -> Option<EvidenceItem> {
+        let facts = self.facts;
+        let words = match (facts.reads_no_line(), facts.has_other_modes()) {
+            (true, _) => "no process in the foreground waits for a line from the terminal",
+            (false, true) => "the terminal is in other modes than when the program took input",
+            (false, false) => return None,
+        };
+        let is_used = self.profile.reads_lines();
+        let at = facts.enter.as_ref().map_or(facts.moved_at, |enter| enter.at);
+        is_used.then(|| self.reason(StateSource::Process, AgentState::Busy, 0.8, at, words))
     }
 
     fn quiet(&self) -> Option<EvidenceItem> {

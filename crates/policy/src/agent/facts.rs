@@ -1,6 +1,6 @@
 //! Everything that is known of an agent now, with since when: what observations leave behind.
 
-use paned_model::{AgentState, BlockKind, Dialog, Time};
+use paned_model::{AgentState, BlockKind, Dialog, TerminalState, Time};
 
 use super::composer_memory::ComposerMemory;
 use super::engine::HookReport;
@@ -8,6 +8,7 @@ use super::findings::{RuleMatch, ScreenFindings};
 use super::keystrokes::Keystroke;
 use super::osc_reader::OscSignal;
 use super::profile::Profile;
+use super::rest_modes::RestModes;
 use super::status::{ProgramStatus, StatusRecords, StatusReport};
 use super::{Composer, ScreenSnapshot, limit};
 
@@ -69,6 +70,10 @@ pub(super) struct AgentFacts {
     pub(super) computed: Option<Time>,
     /// When a process was seen to wait for input at the terminal, if nothing else was seen since.
     pub(super) waited: Option<Time>,
+    /// What the system told last of its terminal.
+    pub(super) terminal: Option<TerminalState>,
+    /// The modes in which its terminal was when the program took input.
+    pub(super) rest_modes: Option<RestModes>,
     /// Rows that matched a rule while the program was ready: they say nothing of work.
     pub(super) idle_rows: Vec<String>,
 }
@@ -190,6 +195,8 @@ impl AgentFacts {
             learned: ComposerMemory::default(),
             computed: None,
             waited: None,
+            terminal: None,
+            rest_modes: None,
             idle_rows: Vec::new(),
         }
     }
@@ -246,7 +253,8 @@ impl AgentFacts {
         }
         self.dialogs += 1;
         let several = dialog.options.iter().filter(|option| 1 < option.keys.len());
-        let begins = several.map(|option| option.keys[0].clone()).collect();
+        let begins = several.flat_map(|option| option.keys[..option.keys.len() - 1].to_vec());
+        let begins = begins.collect();
         let question = AskedQuestion {
             asked: dialog.clone(),
             number: self.dialogs,
@@ -295,7 +303,9 @@ impl AgentFacts {
                 old.filter(|old| old.rule_match.row == hit.row).map_or(now, |old| old.moved);
             TimedRuleMatch { rule_match: hit.clone(), since, moved }
         };
-        self.rule_matches = sight.rule_matches.iter().map(hold).collect();
+        let is_draft = |hit: &&RuleMatch| hit.is_at_cursor && self.is_typed(&hit.row);
+        let matches = sight.rule_matches.iter().filter(|hit| !is_draft(hit));
+        self.rule_matches = matches.map(hold).collect();
     }
 
     pub(super) fn observe_signal(&mut self, signal: OscSignal, profile: &Profile, now: Time) {
@@ -413,6 +423,7 @@ impl AgentFacts {
             Keystroke::Text(text) => {
                 self.line.push_str(text);
                 self.learn_composer();
+                self.learn_rest_modes();
             }
             Keystroke::Erase => {
                 self.line.clear();
@@ -477,6 +488,7 @@ impl AgentFacts {
     pub(super) fn note_verdict(&mut self, state: AgentState) {
         if matches!(state, AgentState::Ready | AgentState::Error | AgentState::Limited) {
             self.learn_turn();
+            self.learn_first_modes();
             self.was_ready = true;
             self.turn = false;
             self.enter = None;

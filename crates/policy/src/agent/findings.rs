@@ -44,6 +44,8 @@ pub(super) struct RuleMatch {
     pub(super) row: String,
     /// Whether it is below the composer.
     pub(super) is_below: bool,
+    /// Whether the rule is for the row in which the cursor stands.
+    pub(super) is_at_cursor: bool,
     /// Whether more text follows above the composer, after a blank row.
     pub(super) is_followed: bool,
 }
@@ -105,6 +107,7 @@ fn match_rule(
         found: found.trim().to_owned(),
         row: row.to_owned(),
         is_below: below <= at_row,
+        is_at_cursor: rule.region == ScreenRegion::Cursor,
         is_followed: is_followed(look, anatomy, at_row),
     };
     let Some(pattern) = &rule.pattern else {

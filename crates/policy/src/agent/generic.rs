@@ -114,12 +114,16 @@ pub(super) fn dialog(
     composer: Option<Range<usize>>,
     end: usize,
 ) -> Option<Dialog> {
-    let asked = dialog::find(look, profile, composer.clone(), end)?;
+    // What is typed into a framed composer may look like options.
+    let is_framed = composer.as_ref().is_some_and(|rows| 2 < rows.len());
+    let at_prompt = || dialog::find_at_prompt(look, profile, end);
+    if let Some(asked) = (!is_framed).then(at_prompt).flatten() {
+        return Some(asked);
+    }
+    let asked = dialog::find(look, profile, composer, end)?;
     let has_answer = asked.options.iter().filter(|option| option.allows.is_some()).count();
     let bottom = (0..end).rev().filter(|row| !look.row(*row).trim().is_empty()).take(4);
     let has_hint = bottom.into_iter().any(|row| HINT.is_match(look.row(row)));
-    // What is typed into a framed composer may look like options.
-    let is_framed = composer.is_some_and(|rows| 2 < rows.len());
     (has_hint || 0 < has_answer && !is_framed).then_some(asked)
 }
 
@@ -132,10 +136,13 @@ fn input_row(look: &ScreenSnapshot, end: usize) -> Option<usize> {
     (0..end).rev().find(|row| has_drawn_cursor(look, *row))
 }
 
-fn has_drawn_cursor(look: &ScreenSnapshot, row: usize) -> bool {
+/// Whether a row has a cursor that the program draws: one inverse cell, one cell with a background,
+/// or a block.
+pub(super) fn has_drawn_cursor(look: &ScreenSnapshot, row: usize) -> bool {
     let cells = look.row(row).chars().count() + 1;
     let inverse = (0..cells).filter(|at| look.style_from(row, *at).inverse).count();
-    inverse == 1 || has_cursor_block(look.row(row), usize::from(look.view.size.cols))
+    let tinted = (0..cells).filter(|at| look.style_from(row, *at).background != 0).count();
+    inverse == 1 || tinted == 1 || has_cursor_block(look.row(row), usize::from(look.view.size.cols))
 }
 
 /// Whether a row has one block, right behind text or a prompt. A scroll bar has many blanks before it, or is at the edge.
@@ -159,7 +166,8 @@ fn is_line(c: char) -> bool {
     matches!(c, '─' | '━' | '═' | '▄' | '▀' | '▔' | '▁' | '╌' | '┄')
 }
 
-fn is_rule(row: &str) -> bool {
+/// Whether a row is a border above or below.
+pub(super) fn is_rule(row: &str) -> bool {
     let mut run = 0;
     row.chars().any(|c| {
         run = if is_line(c) { run + 1 } else { 0 };
@@ -179,7 +187,19 @@ fn barred(look: &ScreenSnapshot, at: usize) -> Option<(Range<usize>, Range<usize
     let is_same = |row: &usize| bar(*row) == Some(own);
     let above = (0..at).rev().take(TALLEST).take_while(is_same).count();
     let below = (at + 1..look.view.rows.len()).take(TALLEST).take_while(is_same).count();
-    Some((at - above..at + below + 1, at - above..at + below + 1))
+    let whole = at - above..at + below + 1;
+    let is_blank = |row: &usize| {
+        let text = look.row(*row).chars().skip(own.0 + 1).collect::<String>();
+        text.trim().is_empty()
+    };
+    let first = (whole.start..at).find(|row| !is_blank(row)).unwrap_or(at);
+    // A row of its own below the text, after a blank one, is a label: the model, the mode.
+    let under: Vec<usize> = (at + 1..whole.end).filter(|row| !is_blank(row)).collect();
+    let last = match under[..] {
+        [label] if at + 1 < label => at + 1,
+        _ => whole.end,
+    };
+    Some((whole, first..last))
 }
 
 /// Where the line begins in which the cursor stands, if it begins with a prompt sign: at the cursor's row, or above it
@@ -278,6 +298,27 @@ mod tests {
         check("> hello\nDelete it? [y/N] ", None);
         let long = "x".repeat(45);
         check(&format!("> {long}"), Some(&format!("{}\n{}", &long[..38], &long[38..])));
+    }
+
+    #[test]
+    fn a_cursor_that_is_drawn_by_a_background_is_one() {
+        let framed = |text: &str| {
+            format!("\x1b[?25ltext\n  ╭{RULE}╮\n  │ ❯ {text} │\n  ╰{RULE}╯\nfooter\n\n\x1b[9;1H")
+        };
+        let block = "\x1b[30;47m \x1b[m";
+        check(&framed(&format!("\x1b[90mAsk me\x1b[m{block}")), Some(""));
+        check(&framed(&format!("hello{block}")), Some("hello"));
+        check(&framed(block), Some(""));
+    }
+
+    #[test]
+    fn a_label_below_the_text_behind_a_bar_is_no_draft() {
+        let barred = |text: &str| {
+            let pad = " ".repeat(10);
+            format!("{pad}┃\n{pad}┃  {text}\n{pad}┃\n{pad}┃  Code · gpt-4o\n{pad}╹▀▀▀▀▀▀▀▀▀")
+        };
+        check(&format!("{}\x1b[2;14H", barred("\x1b[90mAsk anything\x1b[m")), Some(""));
+        check(&format!("{}\x1b[2;19H", barred("hello")), Some("hello"));
     }
 
     #[test]

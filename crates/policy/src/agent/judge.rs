@@ -71,6 +71,7 @@ pub(super) fn judge(
         .or_else(|| bench.busy())
         .or_else(|| bench.blinking())
         .or_else(|| bench.queued())
+        .or_else(|| bench.away())
         .or_else(|| bench.expected())
         .or_else(|| bench.ready())
         .unwrap_or_else(|| bench.no_evidence());
@@ -313,7 +314,8 @@ impl StateEvidence<'_> {
         let printed = self.facts.printed_at.max(enter.at);
         let expect = after(printed, self.profile.timing.expect).min(after(enter.at, EXPECT));
         let began = self.facts.busy.is_some_and(|busy| enter.at <= busy)
-            || self.profile.is_generic() && self.has_answered(enter.at);
+            || self.profile.is_generic()
+                && (self.has_answered(enter.at) || self.is_back_at_rest(enter.at));
         let verdict = StateVerdict::new(AgentState::Busy, StateSource::Input, 0.8, enter.at);
         (self.now < expect && !began).then(|| verdict.recheck_by(expect))
     }

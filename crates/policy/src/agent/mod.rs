@@ -17,6 +17,7 @@ mod osc_reader;
 pub mod profile;
 mod regions;
 mod replay;
+mod rest_modes;
 mod screen_snapshot;
 mod status;
 

@@ -101,7 +101,8 @@ impl RegionMap {
         if shape.mode.as_ref().is_some_and(|mode| mode.is_in(first)) {
             return Composer::Draft(first.trim().to_owned());
         }
-        let is_framed = self.composer.as_ref().is_some_and(|whole| self.text.len() < whole.len());
+        let is_rule = |whole: &Range<usize>| generic::is_rule(look.row(whole.start));
+        let is_framed = self.composer.as_ref().is_some_and(is_rule);
         let parts: Vec<ComposerRow> = self
             .text
             .clone()
@@ -116,6 +117,9 @@ impl RegionMap {
         let first = parts.first().map_or(0, |part| part.from);
         let in_text = self.text.contains(&cursor);
         let is_drawn = look.style_from(self.text.start, first).inverse
+            || shape.by_cursor
+                && !look.view.cursor.visible
+                && generic::has_drawn_cursor(look, self.text.start)
             || parts.first().is_some_and(|part| part.is_at_cursor);
         let at_start = is_drawn || cursor == self.text.start && look.cursor <= first + 1;
         let is_placeholder = shape.placeholders.iter().any(|pattern| pattern.is_in(&all));

@@ -189,6 +189,18 @@ impl AnswerAttempt {
         Self { exact: false, ..self }
     }
 
+    /// Presses Enter after the option's own key, where it has one.
+    #[must_use]
+    pub fn end_with_enter(mut self) -> Self {
+        if self.names.last().is_none_or(|last| last != "enter")
+            && let Ok(enter) = "enter".parse()
+        {
+            self.keys.push(enter);
+            self.names.push("enter".to_owned());
+        }
+        self
+    }
+
     fn is_same_question(&self, dialog: &Dialog) -> bool {
         let number = |id: &str| id.rsplit_once('-').map(|(_, number)| number.to_owned());
         let same = || number(&dialog.id).is_some_and(|it| Some(it) == number(&self.dialog));

@@ -100,7 +100,7 @@ impl InterruptAttempt {
                 guard,
             ));
         }
-        if self.is_within(now) { self.wait(now) } else { self.over(sight) }
+        if self.is_within(now) { self.wait(now) } else { self.over(sight, now) }
     }
 
     /// Whether the question that was on the screen before the first press is still there. One that could not be read is taken
@@ -160,7 +160,7 @@ impl InterruptAttempt {
         let restores = self.how.restores && 0 < self.pressed && !self.clear.is_empty();
         let alone = self.typed_before == Some(sight.typed) && !sight.may_ask();
         if !restores || !alone || state == AgentState::Exited {
-            return self.over(sight);
+            return self.over(sight, now);
         }
         let soon = self.last.map(|last| Time(last.0 + RESTORE)).filter(|until| now < *until);
         match sight.composer {
@@ -177,7 +177,7 @@ impl InterruptAttempt {
             Composer::Empty | Composer::Hidden if soon.is_some() && !self.clears => {
                 InterruptProgress::Next(wait_briefly(soon, "the prompt may come back"))
             }
-            Composer::Draft(_) | Composer::Empty | Composer::Hidden => self.over(sight),
+            Composer::Draft(_) | Composer::Empty | Composer::Hidden => self.over(sight, now),
         }
     }
 
@@ -192,14 +192,21 @@ impl InterruptAttempt {
         InterruptProgress::Next(wait_briefly(until, "the turn is being broken off"))
     }
 
-    fn over(&self, sight: &AgentObservation<'_>) -> InterruptProgress {
+    fn over(&self, sight: &AgentObservation<'_>, now: Time) -> InterruptProgress {
         let goes_on = sight.state == AgentState::Busy || self.still_asks(sight);
-        let interrupted = 0 < self.pressed && !goes_on;
+        let is_late = self
+            .last
+            .zip(self.how.effect_ms)
+            .is_some_and(|(last, effect)| effect < now.since(last));
+        let interrupted = 0 < self.pressed && !goes_on && !is_late;
         let mut evidence = vec![match (self.pressed, sight.state) {
             (0, state) => format!("it is {state}; nothing was pressed"),
             (count, state) if goes_on => format!("{}; it is still {state}", times(count)),
             (count, state) => format!("{}; it is {state} now", times(count)),
         }];
+        if is_late && !goes_on {
+            evidence.push("that was long after the keys: it may have ended by itself".to_owned());
+        }
         if 0 < self.cleared {
             evidence.push("the prompt that came back was cleared away".to_owned());
         }
@@ -298,6 +305,28 @@ mod tests {
         let other =
             |scene: &mut FakeObservation| scene.dialog.as_mut().unwrap().id = "another".into();
         assert_eq!(break_off_question(other), (true, 0), "another one follows it");
+    }
+
+    #[test]
+    fn a_turn_that_ends_long_after_the_keys_was_not_broken_off_by_them() {
+        let mut recipe = recipe();
+        recipe.interrupt.effect_ms = Some(3_000);
+        for (ends_after, expect) in [(1_000, true), (6_000, false)] {
+            let mut now = Time(1_000_000);
+            let mut interrupt = InterruptAttempt::new(&recipe, now);
+            let mut scene = FakeObservation::ready();
+            scene.state = AgentState::Busy;
+            assert!(matches!(
+                interrupt.step(&scene.observation(), now),
+                InterruptProgress::Next(DeliveryStep::Write(..))
+            ));
+            interrupt.write_finished(&WriteResult::Done { refereed: true }, now);
+            now = Time(now.0 + ends_after);
+            scene.state = AgentState::Ready;
+            let over = interrupt.step(&scene.observation(), now);
+            let InterruptProgress::Done { interrupted, .. } = over else { panic!("{over:?}") };
+            assert_eq!(interrupted, expect, "{ends_after}");
+        }
     }
 
     #[test]

@@ -30,6 +30,9 @@ pub struct AgentObservation<'a> {
     pub typed_at: Option<Time>,
     /// Whether the program's own record of the conversation holds the text by now.
     pub recorded: bool,
+    /// Whether the kernel holds a typed line that the program has not read: what the screen shows
+    /// of it is the kernel's echo.
+    pub has_unread_line: bool,
 }
 
 impl AgentObservation<'_> {

@@ -32,4 +32,7 @@ pub struct InterruptRecipe {
     pub within_ms: u64,
     /// Whether the prompt comes back into the composer, where it is nobody's draft.
     pub restores: bool,
+    /// How soon after the last press a turn ends that was broken off, in milliseconds. One that
+    /// ends later may have ended by itself.
+    pub effect_ms: Option<u64>,
 }

@@ -21,6 +21,7 @@ pub(super) fn recipe() -> Recipe {
             presses: 1,
             within_ms: 1000,
             restores: false,
+            effect_ms: None,
         },
     }
 }
@@ -50,6 +51,7 @@ pub(super) struct FakeObservation {
     pub(super) typed: u64,
     pub(super) typed_at: Option<Time>,
     pub(super) recorded: bool,
+    pub(super) has_unread_line: bool,
 }
 
 impl FakeObservation {
@@ -64,6 +66,7 @@ impl FakeObservation {
             typed: 3,
             typed_at: None,
             recorded: false,
+            has_unread_line: false,
         }
     }
 
@@ -79,6 +82,7 @@ impl FakeObservation {
             typed: Some(self.typed),
             typed_at: self.typed_at,
             recorded: self.recorded,
+            has_unread_line: self.has_unread_line,
         }
     }
 }
@@ -503,4 +507,19 @@ fn a_program_that_takes_no_pastes_is_typed_to_in_pieces() {
     assert_eq!(typed, "word ".repeat(200));
     play.waits(10, Delivery::Queued);
     play.presses(300);
+}
+
+#[test]
+fn a_line_that_the_program_has_not_read_was_not_taken() {
+    // The kernel has echoed the line, and the prompt looks empty.
+    let mut play = AttemptTest::pressed();
+    play.scene.has_unread_line = true;
+    play.shows(AgentState::Ready, Composer::Empty).waits(30, Delivery::Queued);
+    play.waits(5_000, Delivery::Queued);
+    play.ends(8_000, Delivery::Unknown, "has not read the line");
+    let mut slow = AttemptTest::pressed();
+    slow.scene.has_unread_line = true;
+    slow.shows(AgentState::Busy, Composer::Hidden).waits(1_000, Delivery::Queued);
+    slow.scene.has_unread_line = false;
+    slow.ends(100, Delivery::Submitted, "turned busy");
 }

@@ -71,6 +71,9 @@ impl PreparedText {
         }
         let lines: Vec<&str> =
             self.text.split('\n').map(|line| line.trim_end_matches('\r')).collect();
+        if lines.iter().any(|line| line.contains('\r')) {
+            return Err(format!("{NO_PASTES}, and would take the carriage return for Enter"));
+        }
         if 1 < lines.len() && recipe.newline.is_empty() {
             return Err(format!("{NO_PASTES}, and would take each line of the text for a prompt"));
         }
@@ -163,6 +166,8 @@ mod tests {
         let (a, b) = (InputAction::Type("a".into()), InputAction::Type("b".into()));
         let acts = [a, InputAction::Press(recipe.newline.clone()), b];
         assert_eq!(prepared.acts(false, &recipe).unwrap(), acts);
+        let returned = prepare("a\rb").unwrap();
+        assert!(returned.acts(false, &recipe).unwrap_err().contains("carriage return"));
         let tabbed = prepare("a\tb").unwrap();
         assert!(tabbed.acts(false, &recipe).unwrap_err().contains("tab"));
         let long = prepare(&"ä".repeat(1000)).unwrap();

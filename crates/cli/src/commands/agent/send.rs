@@ -24,8 +24,9 @@ Examples:
 
 Exit codes: 0 submitted, or queued or held and handed over as soon as possible; 8 (conflict) refused; \
 9 (busy) drafted: it stands in the composer, or \
-`--wait` ended at a question of the agent; 12 (timeout) unknown: it was typed, and what became of it \
-cannot be told.";
+`--wait` ended at a question of the agent; 10 (gone) `--wait`: its program ended before the turn did; \
+12 (timeout) unknown: it was typed, and what became of it cannot be told, or \
+`--wait`: time ran out before the turn was over.";
 
 /// Hand an agent a prompt, and say what became of it
 #[derive(clap::Args)]
@@ -74,6 +75,19 @@ struct AgentSendReply {
 }
 
 impl AgentSendReply {
+    /// Why the turn that was waited for is not over as it should be.
+    fn unfinished(&self) -> Option<Code> {
+        let is_under_way =
+            matches!(self.outcome, Delivery::Submitted | Delivery::Queued | Delivery::Held);
+        match self.agent.state {
+            _ if !is_under_way => None,
+            _ if self.is_blocked() => Some(Code::Busy),
+            AgentState::Exited => Some(Code::Gone),
+            _ if self.timed_out || self.outcome != Delivery::Submitted => Some(Code::Timeout),
+            _ => None,
+        }
+    }
+
     /// Whether the turn waits for the user to answer a question.
     fn is_blocked(&self) -> bool {
         let is_over = self.answer.is_some() || self.timed_out;
@@ -108,12 +122,12 @@ pub(super) fn run(context: &CliContext, args: Args) -> Result<ExitCode> {
         show(context.out, &sent)?;
         if args.wait && sent.outcome == Delivery::Submitted {
             show_answer(context.out, &args.pane, &sent)?;
+        } else if args.wait && sent.timed_out {
+            context.out.note("paned: it was not handed over in time")?;
         }
     }
-    if args.wait && sent.is_blocked() {
-        return Ok(ExitCode::from(Code::Busy.exit()));
-    }
-    Ok(code(sent.outcome))
+    let unfinished = sent.unfinished().filter(|_| args.wait);
+    Ok(unfinished.map_or_else(|| code(sent.outcome), |code| ExitCode::from(code.exit())))
 }
 
 fn show(out: Out, sent: &AgentSendReply) -> Result<()> {
@@ -144,6 +158,9 @@ fn show_answer(out: Out, pane: &str, sent: &AgentSendReply) -> Result<()> {
     }
     let Some(answer) = &sent.answer else {
         let why = match sent.timed_out {
+            _ if sent.agent.state == AgentState::Exited => {
+                "its program ended before its turn was over"
+            }
             true => "its turn was not over in time",
             false => "no answer of this turn was found",
         };

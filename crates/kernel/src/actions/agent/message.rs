@@ -19,7 +19,8 @@ use crate::agents::{
 use crate::registry::{Action, ActionContext, ActionKind};
 
 /// How long to wait for the outcome of a message, or for the end of its turn, in milliseconds.
-const DEFAULT_TIMEOUT_MS: u64 = 60_000;
+/// Longer than a message waits in the state `unknown`: its refusal is part of the answer.
+const DEFAULT_TIMEOUT_MS: u64 = 65_000;
 const DEFAULT_DONE_TIMEOUT_MS: u64 = 600_000;
 /// How long an agent's task may take to check a new message.
 const FIRST_CHECK_TIMEOUT: Duration = Duration::from_secs(1);
@@ -45,7 +46,7 @@ pub(in crate::actions) struct Params {
     /// What to wait for; `submitted` when left out. A message that is queued is answered at once.
     #[serde(default)]
     wait: MessageWait,
-    /// How long to wait, in milliseconds (60000 when left out, 600000 with `wait` = `done`, up to a
+    /// How long to wait, in milliseconds (65000 when left out, 650000 with `wait` = `done`, up to a
     /// day).
     #[schemars(range(max = 86_400_000))]
     timeout_ms: Option<u64>,

@@ -3,12 +3,14 @@
 //! Shape comes first: prose that sounds like a question has no options at the bottom of a screen without a composer.
 
 mod options;
+mod prompt_line;
 #[cfg(test)]
 mod tests;
 
 use std::ops::Range;
 
 use paned_model::{BlockKind, Dialog, DialogOption};
+use paned_term::keys::Key;
 
 use super::profile::{ChoiceMethod, DialogShape, OptionStyle, Profile};
 use super::regions;
@@ -17,6 +19,8 @@ use options::{OptionBlock, ParsedOption};
 
 /// How many rows a question has, at most.
 const MAX_TEXT: usize = 20;
+/// How many rows above its options tell one question from another.
+const MAX_CONTEXT: usize = 40;
 
 /// The question at the bottom of a screen. A composer that is elsewhere means that there is none; one that is made of
 /// the question's own rows was none. The rows from `end` on are blank.
@@ -49,17 +53,60 @@ pub(super) fn find(
             && !(shape.plain && is_user_message(look, profile, block))
     };
     let (style, block) = shape.styles.iter().filter_map(found).find(fits)?;
-    let text = text(look, profile, shape, &block);
-    let whole = format!("{text}\n{}", labels(&block));
+    read(look, profile, shape, style, &block, end)
+}
+
+/// The question right above the line at the bottom in which its answer is typed.
+pub(super) fn find_at_prompt(
+    look: &ScreenSnapshot,
+    profile: &Profile,
+    end: usize,
+) -> Option<Dialog> {
+    let shape = profile.dialog.as_ref()?;
+    let block = prompt_line::find(look, end)?;
+    read(look, profile, shape, OptionStyle::Keys, &block, end)
+}
+
+/// The question with these options.
+fn read(
+    look: &ScreenSnapshot,
+    profile: &Profile,
+    shape: &DialogShape,
+    style: OptionStyle,
+    block: &OptionBlock,
+    end: usize,
+) -> Option<Dialog> {
+    let text = text(look, profile, shape, block);
+    let whole = format!("{text}\n{}", labels(block));
     let known = shape.kinds.iter().find(|kind| kind.pattern.is_in(&whole));
     if known.is_none() && shape.known {
         return None;
     }
     let kind = known.map_or(shape.kind, |known| known.kind);
-    let options = dialog_options(shape.choosing, style, &block);
-    let asked: String =
-        block.choices.iter().map(|choice| without_explanation(&choice.label)).collect();
-    Some(Dialog { id: id(kind, &format!("{text}{asked}")), kind, text, options })
+    let options = dialog_options(shape.choosing, style, block);
+    let asked = match profile.is_generic() {
+        true => format!("{text}\n{}\n{}", labels(block), surroundings(look, block, end)),
+        false => {
+            let said = block.choices.iter().map(|choice| without_explanation(&choice.label));
+            format!("{text}{}", said.collect::<String>())
+        }
+    };
+    Some(Dialog { id: id(kind, &asked), kind, text, options })
+}
+
+/// What else is on the screen near the options of a program that no profile describes: what is
+/// asked about may be anywhere there. Clocks and spinners beside it change by themselves, so
+/// figures and drawn signs do not count, and neither does the row in which an answer is typed.
+fn surroundings(look: &ScreenSnapshot, block: &OptionBlock, end: usize) -> String {
+    let cursor = usize::from(look.view.cursor.row);
+    let above = block.rows.start.saturating_sub(MAX_CONTEXT)..block.rows.start;
+    let below = (block.rows.end..end).filter(|row| *row != cursor);
+    let words = |row: usize| {
+        let counts = |c: char| c.is_alphabetic() || c.is_whitespace() || c.is_ascii_punctuation();
+        let text: String = look.row(row).chars().filter(|c| counts(*c)).collect();
+        text.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    above.chain(below).map(words).collect::<Vec<_>>().join("\n")
 }
 
 /// What an option says without an explanation in parentheses: some programs show that of the selected one only.
@@ -174,11 +221,9 @@ fn keys(
     selected: Option<usize>,
 ) -> Vec<String> {
     let own = match (style, choosing) {
-        (OptionStyle::Letters | OptionStyle::YesNo, _) => {
-            choice.key.clone().map(|key| vec![key, "enter".into()])
-        }
+        (OptionStyle::Letters | OptionStyle::YesNo, _) => choice.key.as_ref().map(|key| typed(key)),
         (OptionStyle::Keys, _) => choice.key.clone().map(|key| match choice.needs_enter {
-            true => vec![key, "enter".into()],
+            true => typed(&key),
             false => vec![key],
         }),
         (_, ChoiceMethod::Digit) => choice.number.map(|number| vec![number.to_string()]),
@@ -186,6 +231,15 @@ fn keys(
         (_, ChoiceMethod::Move) => None,
     };
     own.unwrap_or_else(|| arrow_keys(style, at, selected))
+}
+
+/// The keys that type an answer, and Enter.
+fn typed(answer: &str) -> Vec<String> {
+    let is_name = answer.parse::<Key>().is_ok();
+    let letters = answer.chars().map(String::from).collect();
+    let mut keys = if is_name { vec![answer.to_owned()] } else { letters };
+    keys.push("enter".to_owned());
+    keys
 }
 
 /// From the selected option to another one, then Enter.
@@ -248,9 +302,8 @@ fn allows(label: &str) -> Option<bool> {
 /// FNV-1a of what is asked, so that the same question has the same name.
 fn id(kind: BlockKind, whole: &str) -> String {
     let mut hash: u64 = 0xcbf2_9ce4_8422_2325;
-    for byte in
-        kind.as_str().bytes().chain(whole.bytes().filter(|byte| !byte.is_ascii_whitespace()))
-    {
+    let words = whole.split_whitespace().collect::<Vec<_>>().join(" ");
+    for byte in kind.as_str().bytes().chain(words.bytes()) {
         hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
     }
     format!("{hash:016x}")

@@ -58,17 +58,19 @@ pub(super) fn find(
     (2 <= block.choices.len() && one_selected).then_some(block)
 }
 
+/// A prompt sign behind options, perhaps with the begin of an answer after it.
+static ANSWER_TYPED: LazyLock<Regex> = LazyLock::new(|| regex(r"\s+[>:❯›»]\s*\w{0,3}\s*$"));
 /// How many rows below its question an answer may be read.
 const ANSWER_BELOW: usize = 3;
 
 static YES_NO: LazyLock<Regex> = LazyLock::new(|| {
     let (yes, no) = ("y(?:es)?", "n(?:o)?");
     regex(&format!(
-        r"(?i)^(.*?)[\[(]({yes}|{no})\s*/\s*({yes}|{no})(?:/[^\])]{{0,20}})?[\])]\W{{0,4}}(\w*)$"
+        r"(?i)^(.*?)[\[(]({yes}|{no})\s*/\s*({yes}|{no})(?:/[^\])]{{0,20}})?[\])](?:\s*\([^()]{{0,60}}\))?\W{{0,4}}(\w*)$"
     ))
 });
 
-fn regex(pattern: &str) -> Regex {
+pub(super) fn regex(pattern: &str) -> Regex {
     Regex::new(pattern).expect("a pattern of ours")
 }
 
@@ -258,19 +260,37 @@ fn letters(look: &ScreenSnapshot, end: usize) -> Option<OptionBlock> {
 
 /// Options in one row, each with its key in brackets: `[y] Approve   [n] Deny`, `Run it? [Y]es [N]o`.
 fn keys(look: &ScreenSnapshot, end: usize, reach: usize) -> Option<OptionBlock> {
-    let row = lowest(look, end, reach.min(KEYS_REACH), |row| keys_in(row).is_some())?;
-    let (question, mut choices) = keys_in(look.row(row))?;
-    // Where the cursor stands behind the options, a line is read, and Enter ends it.
     let cursor = look.view.cursor;
-    let reads_line = cursor.visible
-        && usize::from(cursor.row) == row
-        && inner(look.row(row)).chars().count() <= look.cursor;
+    let is_at_cursor = |row: usize| cursor.visible && usize::from(cursor.row) == row;
+    let read = |row: usize| match ANSWER_TYPED.find(look.row(row)).filter(|_| is_at_cursor(row)) {
+        Some(typed) => keys_in(&look.row(row)[..typed.start()]),
+        None => keys_in(look.row(row)),
+    };
+    let lowest = (0..end).rev().filter(|row| !inner(look.row(*row)).is_empty());
+    let row = lowest.take(reach.min(KEYS_REACH) + 1).find(|row| read(*row).is_some())?;
+    let (question, mut choices) = read(row)?;
+    if is_at_cursor(row) {
+        without_typed_key(&mut choices);
+    }
+    // Where the cursor stands behind the options, a line is read, and Enter ends it.
+    let reads_line = is_at_cursor(row) && inner(look.row(row)).chars().count() <= look.cursor;
     choices.iter_mut().for_each(|choice| choice.needs_enter = reads_line);
     Some(OptionBlock { rows: row..row + 1, choices, question })
 }
 
+/// Takes a key that was typed behind the last option off its label.
+fn without_typed_key(choices: &mut [ParsedOption]) {
+    let keys: Vec<String> = choices.iter().filter_map(|choice| choice.key.clone()).collect();
+    let Some(last) = choices.last_mut() else { return };
+    if let Some((label, typed)) = last.label.rsplit_once(' ')
+        && keys.contains(&typed.to_lowercase())
+    {
+        last.label = label.trim_end().to_owned();
+    }
+}
+
 /// The question and the options of a row that has nothing else.
-fn keys_in(row: &str) -> Option<(Option<String>, Vec<ParsedOption>)> {
+pub(super) fn keys_in(row: &str) -> Option<(Option<String>, Vec<ParsedOption>)> {
     let line = inner(row);
     let begins = KEYS.find(line)?.start();
     let question = line[..begins].trim();
@@ -326,7 +346,10 @@ fn yes_no(look: &ScreenSnapshot) -> Option<OptionBlock> {
     let choice = |label: &str, word: &str, against: &str| ParsedOption {
         label: label.to_owned(),
         selected: is_usual(word) && !is_usual(against),
-        key: Some(label.to_lowercase()[..1].to_owned()),
+        key: Some(match word.chars().count() {
+            1 => label.to_lowercase()[..1].to_owned(),
+            _ => label.to_lowercase(),
+        }),
         ..ParsedOption::default()
     };
     let is_yes = |word: &str| word.starts_with(['y', 'Y']);

@@ -303,3 +303,77 @@ fn one_row_of_keys_in_an_answer_is_no_question() {
     assert_eq!(dialog("generic", "see [1] one thing [2] another\n"), None);
     assert_eq!(dialog("generic", "[1] cheese  [2] bread\n"), None);
 }
+
+#[test]
+fn a_menu_above_the_line_in_which_its_answer_is_typed() {
+    let delete = "Delete all files?\n  1. Yes\n  2. No\n> ";
+    check("generic", delete, "question", "Delete all", &["Yes=1 enter", "No=2 enter"]);
+    let files = "Which files to delete?\n  1. all\n  2. none\nChoose [1-2]> ";
+    check("generic", files, "question", "Which files", &["all=1 enter", "none=2 enter"]);
+    for prompt in ["Choose [1-2]:", "Your choice: ", "Enter a number (1-2): ", "Select> "] {
+        let text = format!("Files\n1) all\n2) none\n\n{prompt}");
+        check("generic", &text, "question", "Files", &["all=1 enter", "none=2 enter"]);
+    }
+    let typed = dialog("generic", &format!("{delete}1")).unwrap();
+    assert_eq!(typed.id, dialog("generic", delete).unwrap().id, "a key of the answer");
+    let keys = "Run rm?\n[y] Approve  [n] Deny\n> ";
+    check("generic", keys, "permission", "Run rm?", &["Approve=y enter", "Deny=n enter"]);
+}
+
+#[test]
+fn answers_above_or_before_the_line_in_which_one_is_typed() {
+    let words = "Do you want to run it?\n  Yes\n  No\n> ";
+    let options = ["Yes=y e s enter", "No=n o enter"];
+    check("generic", words, "permission", "Do you want", &options);
+    let row = "Allow this? (a)llow (d)eny > ";
+    check("generic", row, "permission", "Allow this?", &["allow=a enter", "deny=d enter"]);
+    for text in [words, row] {
+        let typed = dialog("generic", &format!("{text}d")).unwrap();
+        assert_eq!(typed.id, dialog("generic", text).unwrap().id, "a key of the answer");
+    }
+    let keys = "Run it?\n[y] Approve  [n] Deny ";
+    let typed = dialog("generic", &format!("{keys}n")).unwrap();
+    assert_eq!(typed.id, dialog("generic", keys).unwrap().id);
+    assert_eq!(dialog("generic", "Is it so?\nYes\nNo\n\n> "), None);
+}
+
+#[test]
+fn a_list_at_the_end_of_an_answer_is_no_menu() {
+    for text in [
+        "Do this:\n1. open it\n2. read it\n> ",
+        "Say yes?\n1. Yes\n2. No\n\n> ",
+        "Delete all files?\n  1. Yes\n  2. No\n> and what I type",
+        "2. Yes\n3. No\n> ",
+    ] {
+        assert_eq!(dialog("generic", text), None, "{text}");
+    }
+}
+
+#[test]
+fn an_answer_in_words_is_typed_whole() {
+    let text = "Continue? (yes/no) ";
+    check("generic", text, "question", "Continue?", &["Yes=y e s enter", "No=n o enter"]);
+    let text = "Run it? [Y/n] (default Y): ";
+    check("generic", text, "permission", "Run it?", &["*Yes=y enter", "No=n enter"]);
+}
+
+#[test]
+fn another_command_is_another_question_wherever_it_is_shown() {
+    let rows = "Do you want to proceed?\n❯ 1. Yes\n  2. No\n\nEnter to select\n";
+    let shown: [&dyn Fn(&str) -> String; 5] = [
+        &|it| format!("Run this?\n❯ 1. Yes ({it})\n  2. No (skip)\n\nEnter to select\n"),
+        &|it| format!("Bash: {it}\n\n\n\n{rows}"),
+        &|it| format!("Bash: {it}\n────────────────────\n{rows}"),
+        &|it| format!("{rows}Command: {it}\n"),
+        &|it| format!("Run this: {it}\n{rows}"),
+    ];
+    for shown in shown {
+        let id = |command: &str| dialog("generic", &shown(command)).unwrap().id;
+        assert_ne!(id("ls"), id("rm -rf /"), "{}", shown("ls"));
+        assert_ne!(id("rm a b"), id("rm ab"), "{}", shown("ls"));
+        assert_eq!(id("ls"), id("ls"));
+    }
+    // A clock beside it changes by itself.
+    let clock = |time: &str| dialog("generic", &format!("{time}\n\n\n{rows}")).unwrap().id;
+    assert_eq!(clock("⠋ 12:01"), clock("⠙ 12:02"));
+}

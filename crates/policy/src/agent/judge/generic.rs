@@ -29,6 +29,10 @@ const WORKED: u64 = 600;
 const WENT_ON: u64 = 200;
 /// How long the screen must stand still after a sign of work has gone.
 const SIGNED: u64 = 300;
+/// How often a terminal is looked at again whose program does not read.
+const AWAY_RECHECK: u64 = 80;
+/// The same while no composer is on the screen.
+const WORKING_RECHECK: u64 = 500;
 
 impl StateEvidence<'_> {
     /// Whether words found in a program that no profile describes mean work: not what was there while it was ready, and
@@ -52,6 +56,40 @@ impl StateEvidence<'_> {
         let facts = self.facts;
         let is_new = facts.enter.as_ref().is_none_or(|enter| !enter.kept);
         facts.is_prompted() && (is_new || self.turn_began() < facts.composer.since)
+    }
+
+    /// Whether the terminal says that the program takes no line now, whatever its screen shows: the
+    /// kernel edits lines and no process waits for one, or the terminal is in other modes than when
+    /// the program took input. A program may have switched its line editor off: then its prompt is
+    /// back and its process sleeps in a read of the terminal.
+    pub(super) fn is_away(&self) -> bool {
+        let facts = self.facts;
+        if !self.profile.reads_lines() {
+            return false;
+        }
+        let waits_at_prompt = facts.waited.is_some() && facts.is_prompted();
+        facts.reads_no_line() || facts.has_other_modes() && !waits_at_prompt
+    }
+
+    /// Work that only the terminal shows: its program takes no line. The terminal tells of no
+    /// change, so it is looked at again. A process that sleeps in a read of the terminal in other
+    /// modes does not work: it waits for input, and where is not known.
+    pub(super) fn away(&self) -> Option<StateVerdict> {
+        let facts = self.facts;
+        let is_reported = self
+            .ready_since(self.turn_began())
+            .is_some_and(|(source, ..)| source == StateSource::Hook);
+        if !self.is_away() || is_reported || !facts.was_ready || !facts.turn {
+            return None;
+        }
+        let pause = if facts.composer.value { AWAY_RECHECK } else { WORKING_RECHECK };
+        let waits_elsewhere = facts.waited.is_some() && !facts.reads_no_line();
+        let (state, weight) = match waits_elsewhere {
+            true => (AgentState::Unknown, 0.5),
+            false => (AgentState::Busy, 0.8),
+        };
+        let verdict = StateVerdict::new(state, StateSource::Process, weight, self.turn_began());
+        Some(verdict.recheck_by(after(self.now, pause)))
     }
 
     /// Ready by two signs at least: a composer, and a screen that came to rest; or a prompt that came back.
@@ -92,6 +130,11 @@ impl StateEvidence<'_> {
         };
         if self.now < ready_at {
             return Some(verdict(waits, 0.6).recheck_by(ready_at));
+        }
+        if !facts.was_ready && self.is_away() {
+            let late = after(facts.started_at, timing.starting);
+            let state = if self.now < late { AgentState::Starting } else { AgentState::Unknown };
+            return Some(verdict(state, 0.6).recheck_by(after(self.now, AWAY_RECHECK)));
         }
         if let Some(busy) = self.hooked().filter(|_| facts.turn) {
             return Some(busy);
@@ -141,12 +184,25 @@ impl StateEvidence<'_> {
         after(entered, ECHO) < self.facts.moved_at || self.is_prompted_anew()
     }
 
+    /// Whether a composer is back after Enter, and the terminal is as it was when the program took
+    /// input: the prompt itself may be another one, such as `MariaDB [test]>`.
+    pub(super) fn is_back_at_rest(&self, entered: Time) -> bool {
+        let facts = self.facts;
+        let is_new = facts.enter.as_ref().is_some_and(|enter| !enter.kept);
+        let reads = facts.terminal.is_some_and(|terminal| terminal.reads == Some(true));
+        let is_moved = entered < facts.moved_at;
+        facts.composer.value && is_new && is_moved && reads && !self.is_away()
+    }
+
     /// Without a composer it works as long as something moves.
     pub(super) fn generic_moving(&self) -> Option<StateVerdict> {
         let facts = self.facts;
         let stands = after(facts.moved_at, self.profile.timing.stale);
         let busy =
             StateVerdict::new(AgentState::Busy, StateSource::Screen, 0.6, facts.composer.since);
+        if facts.turn && facts.was_ready && facts.reads_nothing() && !facts.composer.value {
+            return Some(busy.recheck_by(after(self.now, WORKING_RECHECK)));
+        }
         (facts.turn && self.has_moved()).then(|| busy.recheck_by(stands))
     }
 }

@@ -116,6 +116,16 @@ impl Profile {
         self.composer.as_ref().is_some_and(|shape| shape.by_cursor)
     }
 
+    /// Whether its program may be one that reads lines: then the modes of the terminal and what its
+    /// processes wait for tell whether it takes one. Programs that ask for bracketed pastes exactly
+    /// while they read say so themselves.
+    #[must_use]
+    pub fn reads_lines(&self) -> bool {
+        let is_editor =
+            |shape: &ComposerShape| shape.exact && !shape.needs.contains(&ScreenCondition::Paste);
+        self.is_generic() || self.composer.as_ref().is_some_and(is_editor)
+    }
+
     /// The same program read by what every program shows, where this profile makes nothing of its screen. Its hooks, titles
     /// and recipes stay.
     #[must_use]

@@ -154,7 +154,8 @@ impl DeliveryAttempt {
         let stands =
             matches!(sight.composer, Composer::Draft(_)) && *sight.composer == pressed.draft;
         let ours = stands || TextVisibility::Part <= shows;
-        let sign = self.sign(pressed.was_busy, shows, sight).filter(|_| !ours);
+        let is_taken = !ours && !sight.has_unread_line;
+        let sign = self.sign(pressed.was_busy, shows, sight).filter(|_| is_taken);
         if let Some(sign) = sign {
             let since = typed.shown.as_ref().map_or(now, |(_, _, since)| *since);
             let until = if sign.must_last { later(since, EMPTIED) } else { now };
@@ -211,6 +212,9 @@ impl DeliveryAttempt {
     fn unconfirmed(&mut self, ours: bool, sight: &AgentObservation<'_>) -> DeliveryStep {
         let (word, why) = match (ours, sight.composer) {
             (true, _) => (Delivery::Drafted, "the text still stands in the composer"),
+            _ if sight.has_unread_line => {
+                (Delivery::Unknown, "it was typed, and its program has not read the line")
+            }
             (false, Composer::Draft(_)) => {
                 (Delivery::Unknown, "something else stands in the composer now")
             }

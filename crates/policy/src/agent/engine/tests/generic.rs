@@ -1,5 +1,7 @@
 //! Programs that no profile describes.
 
+use paned_model::{LineModes, TerminalState};
+
 use super::super::super::{ComposerSign, SignShape};
 use super::*;
 
@@ -108,4 +110,132 @@ fn a_tool_call_that_was_refused_is_no_error_of_the_turn() {
         turn(&mut stage, &format!("{refused}{below}"));
         stage.is("error");
     }
+}
+
+/// What the system tells of a terminal: whether a process reads it, and in which modes it is.
+fn terminal(canonical: bool, reads: Option<bool>) -> EngineInput {
+    let modes = LineModes { canonical, echo: canonical, signals: true };
+    EngineInput::Terminal(TerminalState { modes: Some(modes), reads, has_unread_line: false })
+}
+
+/// A program that reads lines at `> `, as the terminal is while it does.
+fn line_reader(rest: &EngineInput) -> EngineTest {
+    let mut stage = unknown();
+    stage.see(rest).show("hi\n> ").see(rest).wait(1000).is("ready");
+    stage.typed("do it").show("hi\n> do it").see(rest).wait(100).typed("\r");
+    stage
+}
+
+#[test]
+fn a_prompt_on_the_screen_is_not_ready_while_no_process_reads_a_line() {
+    let reads = terminal(true, Some(true));
+    let works = terminal(true, Some(false));
+    let mut stage = line_reader(&reads);
+    stage.see(&works).show("hi\n> do it\nLike this:\n> ").wait(30_000).is("busy");
+    stage.show("hi\n> do it\nLike this:\n> quoted\n> ").see(&reads).wait(300).is("ready");
+    // Where the system does not tell, the screen is believed.
+    let mut stage = line_reader(&terminal(true, None));
+    stage.show("hi\n> do it\nLike this:\n> ").wait(1000).is("ready");
+}
+
+#[test]
+fn a_prompt_on_the_screen_is_not_ready_in_other_modes_than_those_of_rest() {
+    let edits = terminal(false, None);
+    let works = terminal(true, None);
+    let mut stage = line_reader(&edits);
+    stage.see(&works).show("hi\n> do it\nLike this:\nname> ").wait(30_000).is("busy");
+    stage.see(&waits()).wait(300).is("unknown");
+    stage.see(&edits).wait(300).is("ready");
+    // The modes are learned where input is taken, not only where the program first seemed ready.
+    let mut stage = unknown();
+    stage.see(&works).show("hi\n> ").wait(1000).is("ready");
+    stage.see(&edits).typed("do it").show("hi\n> do it").wait(100).typed("\r");
+    stage.show("hi\n> do it\nanswer\n> ").wait(1000).is("ready");
+}
+
+#[test]
+fn a_first_prompt_is_not_ready_before_a_process_reads() {
+    let mut stage = unknown();
+    let works = terminal(true, Some(false));
+    stage.see(&works).show("loading\n> ").wait(30_000).is("starting");
+    stage.see(&terminal(true, Some(true))).wait(300).is("ready");
+}
+
+#[test]
+fn quiet_work_is_busy_as_long_as_the_terminal_shows_it() {
+    let mut stage = line_reader(&terminal(true, Some(true)));
+    stage.see(&terminal(true, Some(false))).show("hi\n> do it\n").wait(300_000).is("busy");
+    // Without that its state cannot be told after a while.
+    let mut stage = line_reader(&terminal(true, None));
+    stage.show("hi\n> do it\n").wait(300_000).is("unknown");
+}
+
+#[test]
+fn a_line_that_asks_is_blocked_and_never_ready() {
+    for asks in [
+        "Type yes to delete everything > ",
+        "Press Enter to delete everything > ",
+        "Overwrite? y/n > ",
+        "Proceed (yes or no)? > ",
+        "Allow this? (a)llow (d)eny > ",
+        "Enter sudo password> ",
+        "Choose [1-2]> ",
+        "\x1b[?2004hAbout to run rm -rf /\nConfirm: ",
+        "\x1b[?2004hAllow? y/n\nAnswer: ",
+        "Delete? [y/N] (default: yes) > ",
+        "    -> ",
+        "    '> ",
+        "postgres-# ",
+        "postgres(# ",
+        "+ ",
+        "ghci| ",
+        "   ...> ",
+    ] {
+        unknown().show(asks).wait(3000).is("blocked");
+    }
+    for reads in [
+        "Enter your message> ",
+        "MariaDB [t]> ",
+        "postgres=*# ",
+        "postgres=!# ",
+        "Browse[1]> ",
+        "foo.bar=> ",
+        "λ> ",
+        "user@host:~/select$ ",
+        "> Choose [1-2]: ",
+    ] {
+        unknown().show(reads).wait(3000).is("ready");
+    }
+}
+
+#[test]
+fn what_is_typed_is_a_draft_though_it_sounds_like_a_question() {
+    const DRAFT: &str = "is 7 a prime? answer yes or no:";
+    let shown = format!("\x1b[?2004hhi\nYou: {DRAFT}");
+    let mut stage = unknown();
+    stage.show("\x1b[?2004hhi\nYou: ").wait(1000).is("ready");
+    stage.typed(DRAFT).show(&shown).wait(500).is("ready");
+    // The same row is a question if it was printed.
+    unknown().show(&shown).wait(1000).is("blocked");
+}
+
+#[test]
+fn a_prompt_is_not_ready_before_bracketed_pastes_are_asked_for_again() {
+    let mut stage = unknown();
+    stage.show("\x1b[?2004hhi\n> ").wait(1000).is("ready");
+    stage.typed("do it").show("\x1b[?2004hhi\n> do it").wait(100).typed("\r").wait(50);
+    stage.show("hi\n> do it\nLike this:\n> ").wait(20_000).is("busy");
+    stage.show("\x1b[?2004hhi\n> do it\nLike this:\n> ok\n> ").wait(300).is("ready");
+}
+
+#[test]
+fn another_prompt_is_ready_soon_where_the_terminal_says_that_it_reads() {
+    let reads = terminal(true, Some(true));
+    let mut stage = line_reader(&reads);
+    stage.wait(50).show("hi\n> do it\nMariaDB [test]> ").see(&reads).wait(1500).is("ready");
+    let mut stage = line_reader(&terminal(true, None));
+    stage.wait(50).show("hi\n> do it\nMariaDB [test]> ").wait(1500).is("busy");
+    // A line that goes on is no prompt.
+    let mut stage = line_reader(&reads);
+    stage.show("hi\n> do it\n    -> ").see(&reads).wait(1500).is("blocked");
 }

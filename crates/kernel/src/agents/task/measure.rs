@@ -1,0 +1,32 @@
+//! Asks the system what an agent's processes and its terminal do.
+
+use paned_model::AgentState;
+use paned_policy::agent::EngineInput;
+use tokio::time::Instant;
+
+use super::AgentTask;
+
+impl AgentTask {
+    /// Asks the system whether the processes of a program that no profile describes compute.
+    pub(super) fn measure_processes(&mut self) {
+        let is_settled = self.engine.judgement().state == AgentState::Ready;
+        if is_settled || !self.engine.profile().is_generic() {
+            return;
+        }
+        let waits = self.recognition.processes.is_waiting_for_input();
+        let computes = self.recognition.processes.is_computing(Instant::now());
+        if waits || computes.is_some() {
+            let computes = computes.unwrap_or(false);
+            self.observe(&EngineInput::Process { alive: true, computes, waits });
+        }
+    }
+
+    /// Asks the system for the state of the terminal, where that tells whether a line is read.
+    pub(super) fn measure_terminal(&mut self) {
+        if self.engine.profile().reads_lines() {
+            let terminal = self.recognition.processes.terminal_state();
+            self.terminal = Some(terminal);
+            self.observe(&EngineInput::Terminal(terminal));
+        }
+    }
+}
