@@ -244,7 +244,7 @@ fn wait_by_name(folder: &str) -> ThreadWait {
 mod tests {
     use std::time::{Duration, Instant};
 
-    use paned_keeper::process::ProcessTree;
+    use paned_keeper::process::identity::ProcessTree;
     use paned_keeper::pty::{Pty, PtyProgram, start};
     use paned_model::Size;
     use rustix::process::{Pid, Signal, kill_process};
