@@ -65,7 +65,7 @@ record: ## record a real agent program with the truth beside it (RECORD="codex a
 	cargo build --workspace
 	@exec "$(TARGET)/debug/record" $(RECORD)
 
-check: ## what every commit passes: formatting, lints, rules of the house, dependencies
+check: ## what every commit passes: formatting, lints, rules of the repository, dependencies
 	@scripts/ensure $(CHECK_NEEDS)
 	@scripts/check
 

@@ -80,15 +80,18 @@ impl FakeBackend {
             return Err(Error::Refused("cannot run it".into()));
         }
         let id = spec.id.clone();
+        let mut panes = self.lock();
+        if panes.contains_key(&id) {
+            return Err(Error::NameTaken(id));
+        }
         let pane = Arc::new(FakePane {
             spec,
             state: Mutex::default(),
             disconnect: Notify::new(),
             answered: Notify::new(),
         });
-        if self.lock().insert(id.clone(), pane.clone()).is_some() {
-            return Err(Error::NameTaken(id));
-        }
+        panes.insert(id, pane.clone());
+        drop(panes);
         Ok(pane.handle())
     }
 }

@@ -27,15 +27,19 @@ pub(crate) struct SpawnedPane {
     pub(crate) started: Time,
 }
 
-/// Spawns the pane. On failure it removes the tape and the socket.
+/// Spawns the pane. On failure it removes the tape and the socket, but no tape that was there before:
+/// that is the output of another pane.
 pub(crate) fn spawn(
     request: &SpawnRequest,
     pty: io::Result<Pty>,
 ) -> Result<SpawnedPane, SpawnFailure> {
     let tape = Path::new(&request.tape);
     let socket = Path::new(&request.socket);
+    let had_tape = fs::symlink_metadata(tape).is_ok();
     try_spawn(request, pty, tape, socket).inspect_err(|_| {
-        let _ = fs::remove_file(tape);
+        if !had_tape {
+            let _ = fs::remove_file(tape);
+        }
         let _ = fs::remove_file(socket);
     })
 }

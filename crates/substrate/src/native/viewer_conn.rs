@@ -166,7 +166,7 @@ impl ViewerConn {
                 }
             }
         };
-        timeout(limit, received).await.map_err(|_| timed_out())
+        timeout(limit, received).await.map_err(|_| timed_out_after(limit))
     }
 }
 
@@ -175,7 +175,11 @@ fn has_live_keeper(state_dir: &StateDir, id: &PaneId) -> bool {
 }
 
 fn timed_out() -> Error {
-    Error::Timeout { what: "an answer of a pane's keeper", limit: REPLY_TIMEOUT }
+    timed_out_after(REPLY_TIMEOUT)
+}
+
+fn timed_out_after(limit: Duration) -> Error {
+    Error::Timeout { what: "an answer of a pane's keeper", limit }
 }
 
 /// The error that a keeper's response means, if any.

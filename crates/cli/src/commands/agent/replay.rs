@@ -10,7 +10,7 @@ use paned_policy::agent::{ProfileLibrary, Sample, replay};
 
 use crate::context::CliContext;
 use crate::out::{StyledLine, TextStyle, TextTable};
-use crate::settings::{config_path, process_env};
+use crate::settings::SettingFlags;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -57,10 +57,9 @@ fn text(path: &Path) -> Result<String, Refusal> {
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// The built-in profiles, overlaid with the user's from the folder `profiles` beside `config.toml`.
+/// The built-in profiles, overlaid with the user's, which are those that the server uses.
 fn library(context: &CliContext) -> Result<ProfileLibrary> {
-    let (config, _) = config_path(context.global.config.as_deref(), &process_env)?;
-    let folder = config.with_file_name("profiles");
+    let folder = context.settings(SettingFlags::default())?.profiles_dir;
     let mut files = Vec::new();
     for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
         let path = entry.path();
