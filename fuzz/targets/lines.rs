@@ -1,4 +1,5 @@
-//! Any bytes as lines: clean text of a bounded length, cleaning again changes nothing, and neither does cutting them up.
+//! Any bytes as lines. The text is clean and of a bounded length. Cleaning it again changes
+//! nothing, and feeding it in pieces gives the same line.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -15,8 +16,8 @@ fuzz_target!(|input: &[u8]| {
         let mut drawing = Drawing::new(most);
         raw.chunks(most.max(1)).for_each(|piece| drawing.feed(piece));
         assert_eq!(drawing.finish(), line);
-        // A line that jumps about beyond 4096 columns may lose what it pulls back, and then says that it is cut. The whole
-        // one has more to move, and may be the first to give up.
+        // A line that moves the cursor beyond 4096 columns may lose text that it moves back, and is
+        // then marked as cut. The line without a limit has more text to move, and may be cut first.
         let whole = clean(raw, usize::MAX);
         assert!(line.cut || whole.cut || line.text == whole.text);
     }

@@ -1,4 +1,5 @@
-//! Any output on any screen: cutting it changes nothing, a dump brings the same screen back, nothing panics.
+//! Any output on any screen: feeding it in pieces gives the same screen, a dump restores the same
+//! screen, and nothing panics.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -43,7 +44,8 @@ fn drawn_anew(screen: &Screen) -> Screen {
     again
 }
 
-/// What is not shown now is the same, too: the other screen, region, tabs, the saved cursor, what was pushed.
+/// The hidden state is the same, too: the other screen, the scroll region, the tabs, the saved
+/// cursor and all that was pushed.
 fn assert_same_dump(a: &Screen, b: &Screen) {
     let text = |screen: &Screen| String::from_utf8_lossy(&screen.dump()).into_owned();
     assert_eq!(text(a), text(b));

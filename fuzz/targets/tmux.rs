@@ -1,9 +1,10 @@
-//! Whatever a tmux server says: read without a panic, and the same however it is cut; layouts come back as written.
+//! Any output of a tmux server: it is read without a panic and gives the same result in any pieces;
+//! layouts are parsed and written back unchanged.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use paned_policy::layout::Layout;
 use paned_backend::tmux::decode;
+use paned_policy::layout::Layout;
 
 fuzz_target!(|input: &[u8]| {
     decode::fuzz(input);

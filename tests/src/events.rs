@@ -13,7 +13,8 @@ use crate::http::{self, Incoming, Request};
 pub struct Events {
     read: Incoming,
     text: String,
-    /// How much of the text was taken already. It is cut off once for many events: a catch-up comes in long pieces.
+    /// How many bytes of the text were parsed. They are removed once for many events, because a
+    /// catch-up comes in long pieces.
     taken: usize,
 }
 

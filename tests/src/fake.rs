@@ -1,4 +1,4 @@
-//! The scripted agent of `src/bin/fake-agent`, for tests: how it is started, and what it says that happened.
+//! The scripted agent of `src/bin/fake-agent`, for tests: how it is started, and what its log says.
 
 use std::fs;
 

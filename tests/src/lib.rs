@@ -1,7 +1,7 @@
 //! The real server in a temporary folder, and short ways to use it from tests.
 //!
-//! Everything here waits for facts with a deadline and says what it saw instead. A [`Server`] ends every
-//! process it started when it is dropped, by its number.
+//! Everything here waits for facts with a deadline and says what it saw instead. A [`Server`] ends
+//! every process it started when it is dropped, by its process id.
 #![forbid(unsafe_code)]
 #![expect(
     clippy::unwrap_used,

@@ -33,7 +33,8 @@ pub fn binary() -> PathBuf {
 /// How much of its log is shown for a server that does not start.
 const LOG_SHOWN: usize = 40;
 
-/// A real server. Dropping it ends the server, every keeper in its folder, and the tmux server there.
+/// A real server. Dropping it ends the server, every keeper in its folder, and the tmux server
+/// there.
 pub struct Server {
     dir: TempDir,
     child: Child,
@@ -99,7 +100,8 @@ impl Server {
         Self { dir, child, ready, args, env, bare: false, before: Vec::new() }
     }
 
-    /// A fresh server that a shell becomes after these commands, such as `ulimit`; the shell itself is started by more words.
+    /// A fresh server that a shell executes after these commands, such as `ulimit`. `words` are the
+    /// program and arguments that start the shell.
     #[must_use]
     #[track_caller]
     pub fn start_after(words: &[&str], commands: &str) -> Self {

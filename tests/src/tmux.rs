@@ -88,7 +88,8 @@ impl Tmux {
         listener(&self.socket)
     }
 
-    /// Runs a command, as a person would in a shell. It starts no server but one that was made for the test.
+    /// Runs a command, as a user would in a shell. It starts no server but one that was made for
+    /// the test.
     #[must_use]
     pub fn try_run(&self, args: &[&str]) -> Output {
         let mut command = Command::new("tmux");

@@ -58,7 +58,8 @@ impl AttachedTmuxClient {
         assert_eq!(write(&self.master, keys.as_bytes()), Ok(keys.len()));
     }
 
-    /// Types, and looks until an answer to it shows: keys that come faster than a person types are taken for a paste.
+    /// Types, and waits until an answer shows: tmux takes keys that come faster than a user types
+    /// for a paste.
     #[track_caller]
     pub fn type_until(&self, keys: &str, answer: &str) {
         self.seen.lock().unwrap().clear();

@@ -1,4 +1,5 @@
-//! The agent engine is right over every recording we have, and never says ready while an agent works or asks.
+//! The agent engine is right over every recording we have, and never says ready while an agent
+//! works or asks.
 #![forbid(unsafe_code)]
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 

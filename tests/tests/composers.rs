@@ -1,4 +1,5 @@
-//! What stands in the composers of real programs, read from recordings: nothing, a placeholder, a person's words.
+//! The content of real programs' composers, read from recordings: nothing, a placeholder, the
+//! user's words.
 #![forbid(unsafe_code)]
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 

@@ -94,8 +94,8 @@ fn a_pager_follows_the_size_of_its_pane() {
     let server = Server::start();
     let pager = script("a", "seq 1000 | LESS= less");
     server.act("pane:new", pager);
-    // It has asked for a key when its prompt is there; one that comes while it draws may be taken for an
-    // interruption.
+    // `less` waits for a key once its prompt is there. It may take a key that comes while it draws
+    // for an interrupt.
     let drawn = |count: usize| {
         move |rows: &[String]| rows.len() == count && rows[0] == "1" && rows[count - 1] == ":"
     };
@@ -138,7 +138,7 @@ fn line_numbers_stay_true_after_the_ring_dropped_old_lines_and_a_restart() {
 const FLOOD: &str = "over and over";
 const FLOOD_LINE: u64 = 15;
 
-/// The last lines of a flood while it goes on: which they are follows from where they stand among all bytes.
+/// Checks the last lines of a flood that goes on. Their numbers follow from their byte offsets.
 #[track_caller]
 fn check_flood(read: &Value, count: usize) {
     let number = |value: &Value| value.as_u64().unwrap();
@@ -177,7 +177,8 @@ fn a_flood_is_read_while_it_goes_on_and_interrupted_and_its_numbers_stay_true() 
     on_a(&server, "pane:keys", json!({ "keys": ["ctrl+c"] }));
     let ended = on_a(&server, "pane:wait", json!({ "exit": true }));
     assert_eq!((&ended["met"], &ended["pane"]["exitSignal"]), (&json!("exit"), &json!("SIGINT")));
-    // The terminal throws away what it held when the key came, and shows the key: the last lines may be torn.
+    // On Ctrl+C the terminal discards its buffered output and echoes the key, so the last lines may
+    // be incomplete.
     let raw = on_a(&server, "pane:read", json!({ "view": "raw", "tail": 1 << 16 }));
     let (bytes, text) = (raw["total"].as_u64().unwrap(), raw["raw"].as_str().unwrap());
     let before = (bytes - text.len() as u64) / FLOOD_LINE;
@@ -192,7 +193,8 @@ fn a_flood_is_read_while_it_goes_on_and_interrupted_and_its_numbers_stay_true() 
         overflown["dropped"].as_u64() <= Some(dropped)
             && overflown["total"].as_u64() <= read["total"].as_u64()
     );
-    // The oldest line that is kept, and the first of those that were told last, go by the same numbers.
+    // The oldest line that is kept, and the first line of the last answer, have the same numbers
+    // when they are read by offset.
     let oldest = on_a(&server, "pane:read", json!({ "offset": dropped + 1, "limit": 1 }));
     assert_eq!(oldest["lines"], json!([{ "n": dropped + 1, "text": FLOOD }]));
     let again = on_a(&server, "pane:read", json!({ "offset": read["lines"][0]["n"], "limit": 1 }));

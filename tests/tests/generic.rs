@@ -1,5 +1,5 @@
-//! Programs that no profile describes: what they do is found out, a prompt reaches them once, and no question is answered
-//! by mistake.
+//! Programs that no profile describes: their state is found out, a prompt reaches them once, and no
+//! question is answered by mistake.
 #![forbid(unsafe_code)]
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 

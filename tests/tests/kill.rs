@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use paned_e2e::{Server, WAIT_TIMEOUT, gone, is_alive, script, wait_for};
 use serde_json::{Value, json};
 
-/// Starts a script that prints numbers of processes and then the title `ready`; answers the numbers.
+/// Starts a script that prints process ids and then the title `ready`; returns the process ids.
 #[track_caller]
 fn start(server: &Server, id: &str, text: &str) -> Vec<u32> {
     let mut events = server.events("pane:title", None);
@@ -98,7 +98,8 @@ fn a_stopped_program_is_killed_too() {
     kill(&server, "a", &pids, json!({}));
 }
 
-/// To switch screens is the dearest thing that a program can ask of its terminal; what it asked is answered after that.
+/// To switch screens is the most expensive thing that a program can ask of its terminal. Its
+/// queries are answered after that.
 #[test]
 fn the_end_of_one_that_asks_its_terminal_too_much_is_told_before_all_of_that_is_answered() {
     let server = Server::start();

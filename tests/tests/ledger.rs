@@ -11,7 +11,7 @@ const PANES: usize = 20;
 const KILLS: u32 = 10;
 const RECORDS: u64 = 60_000;
 
-/// Prints numbered records, each with its own checksum; ends with the number of its pane as its code.
+/// Prints numbered records, each with its own checksum; exits with the number of its pane.
 const WRITER: &str = r#"
 import os, sys, zlib
 pane, records = int(sys.argv[1]), int(sys.argv[2])

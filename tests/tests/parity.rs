@@ -38,7 +38,7 @@ fn every_action_is_the_same_through_every_face() {
     }
 }
 
-/// Each is reached over HTTP and by command, and refuses a field it does not know with the same sentence.
+/// Each is reached over HTTP and by command, and refuses an unknown field with the same sentence.
 fn check(server: &Server, action: &Value) {
     let name = action["name"].as_str().unwrap();
     for schema in ["params", "answer"] {

@@ -4,7 +4,8 @@
 
 use std::path::Path;
 
-/// The tests that a page names, as file and name: everything between backquotes that looks like `folder/file.rs::name`.
+/// The tests that a page names, as file and name: everything between backquotes that looks like
+/// `folder/file.rs::name`.
 fn named(page: &str) -> Vec<(&str, &str)> {
     let quoted = page.split('`').skip(1).step_by(2);
     quoted

@@ -1,9 +1,10 @@
-//! How often the agent engine is right: every recording in `tests/data/recordings`, judged and compared with what is
-//! known to be true.
+//! How often the agent engine is right: every recording in `tests/data/recordings`, judged and
+//! compared with what is known to be true.
 //!
-//! Beside `<case>.cast` lies `<case>.states.json`, the truth: what state began when. A label is set at the key that was
-//! pressed or at the end of the model's reply, so the screen cannot show it earlier. Hence two counts: the strict one, and one
-//! that takes either label within [`GRACE`] of a change.
+//! Beside `<case>.cast` lies `<case>.states.json`, the truth: what state began when. A label is set
+//! at the key that was pressed or at the end of the model's reply, so the screen cannot show it
+//! earlier. Hence two counts: the strict one, and one that takes either label within [`GRACE`] of a
+//! change.
 
 mod recording;
 mod score;

@@ -112,7 +112,8 @@ impl Recording {
         replay(profile, &self.cast, self.reports.as_deref()).unwrap()
     }
 
-    /// The same where something was learned of the program before; answers also what is learned in this run.
+    /// The same, with composer signs that were learned before. Also returns the signs that are
+    /// learned in this run.
     #[must_use]
     pub fn judge_knowing(
         &self,

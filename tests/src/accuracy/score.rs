@@ -131,7 +131,8 @@ impl Tally {
         (ratio(self.strict, self.labelled), ratio(self.graced, self.labelled))
     }
 
-    /// The delay that so many per cent of the changes do not exceed, and how many changes were never seen.
+    /// The delay that this percentage of the changes does not exceed, and how many changes were
+    /// never seen.
     #[must_use]
     pub fn delay(&self, percent: usize) -> (u64, usize) {
         let mut seen: Vec<u64> = self.delays.iter().flatten().copied().collect();

@@ -1,8 +1,10 @@
-//! Prints how often the agent engine is right over all recordings: `make accuracy`. With words, only the recordings whose
-//! path holds one of them; with `-v`, every recording and what was said where it was wrong; with a folder that begins with
-//! `/`, the recordings there; with `--generic`, only the figures of the generic profile, in detail.
+//! Prints how often the agent engine is right over all recordings: `make accuracy`. With words,
+//! only the recordings whose path holds one of them; with `-v`, every recording and what was said
+//! where it was wrong; with a folder that begins with `/`, the recordings there; with `--generic`,
+//! only the figures of the generic profile, in detail.
 //!
-//! A profile in `profiles/` that is not built in yet is read from its file, so that it can be tried without a build.
+//! A profile in `profiles/` that is not built in yet is read from its file, so that it can be tried
+//! without a build.
 #![forbid(unsafe_code)]
 #![expect(clippy::print_stdout, reason = "it prints")]
 

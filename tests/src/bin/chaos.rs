@@ -1,4 +1,5 @@
-//! `chaos --minutes N --seed S`: kills, stops and breaks things around fifty panes, and checks that no promise breaks.
+//! `chaos --minutes N --seed S`: kills, stops and breaks things around fifty panes, and checks that
+//! every invariant holds.
 #![forbid(unsafe_code)]
 
 use std::process::ExitCode;

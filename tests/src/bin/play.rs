@@ -1,8 +1,8 @@
 //! `play CLI`: sets a real agent program up to talk to a fake model, for trying things by hand.
 //!
-//! It prints one line of JSON, the body for `paned action agent:create --body …`, and goes on until its standard input
-//! ends; then it prints every fact that the model knows. Prompts say what the model does: `FAKE say words=40 rate=20`,
-//! `FAKE tool cmd=touch+made.txt`, `FAKE error status=429`.
+//! It prints one line of JSON, the body for `paned action agent:create --body …`, and runs until
+//! its standard input ends; then it prints every event of the model. Prompts say what the model
+//! does: `FAKE say words=40 rate=20`, `FAKE tool cmd=touch+made.txt`, `FAKE error status=429`.
 //!
 //! `play CLI here` starts the program in this terminal instead, for a first look at it.
 #![forbid(unsafe_code)]

@@ -1,6 +1,8 @@
-//! `probe CLI TEXT STEP…`: sends a text to a real agent program by a recipe and says what the fake model received.
+//! `probe CLI TEXT STEP…`: sends a text to a real agent program by a recipe and says what the fake
+//! model received.
 //!
-//! The steps are those of `paned_e2e::record::probe`. It exits 0 when the text arrived once, exactly as it is.
+//! The steps are those of `paned_e2e::record::probe`. It exits 0 when the text arrived once,
+//! exactly as it is.
 #![forbid(unsafe_code)]
 #![expect(
     clippy::print_stdout,

@@ -1,6 +1,8 @@
-//! `record CLI CASE COLSxROWS FOLDER`: records a real agent program against the fake model; see `paned_e2e::record`.
+//! `record CLI CASE COLSxROWS FOLDER`: records a real agent program against the fake model; see
+//! `paned_e2e::record`.
 //!
-//! `all` stands for every case. A case that cannot be recorded is said, and the others go on.
+//! `all` stands for every case. A case that cannot be recorded is reported, and the others are
+//! recorded.
 #![forbid(unsafe_code)]
 #![expect(clippy::print_stderr, reason = "it talks to the person who runs it")]
 

@@ -1,4 +1,5 @@
-//! Changers: what was answered is there afterwards, whatever died in between; what was refused is not.
+//! Threads that change panes. A change that was answered is there afterwards, whatever was killed
+//! in between; a change that was refused is not.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -100,7 +100,8 @@ impl Client<'_> {
     }
 
     fn unanswered(&self, name: &str, error: &io::Error) -> Outcome {
-        // A read that timed out was found by the clock already; these are what a killed server leaves.
+        // A read that timed out was already reported by the deadline check. The other errors are
+        // what a killed server leaves.
         let is_cut = matches!(
             error.kind(),
             ErrorKind::ConnectionRefused

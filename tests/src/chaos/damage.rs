@@ -56,7 +56,7 @@ fn resize(disk: &Path, size: &str) -> io::Result<bool> {
     Ok(output.status.success())
 }
 
-/// Lets a process have so many descriptors more than it has now, and no more; answers the limit before.
+/// Limits a process to its open descriptors and this many more; returns the limit before.
 pub(super) fn few_files(pid: u32, spare: u64) -> io::Result<Rlimit> {
     let open = fs::read_dir(format!("/proc/{pid}/fd"))?.count() as u64;
     let before = prlimit(number(pid), Resource::Nofile, whole())?;

@@ -229,7 +229,8 @@ impl<'a> FaultInjector<'a> {
         self.wait_until_written();
     }
 
-    /// The journal is written again by itself when there is room; until then changes are refused, rightly.
+    /// The server writes the journal again by itself once there is space. Until then it refuses
+    /// changes, as it must.
     fn wait_until_written(&self) {
         let start = Instant::now();
         let has_trouble = || {

@@ -64,8 +64,8 @@ fn end_some(world: &ChaosRun, entries: &[(usize, Entry)]) {
     }
 }
 
-/// An idle tmux ends by itself after two seconds, mostly. One that was left by a killed server may stay, which is no
-/// promise so far: it is counted, and ended here.
+/// An idle tmux usually exits by itself after two seconds. One that was left by a killed server may
+/// stay, which is not an invariant so far: it is counted, and killed here.
 fn end_tmux(conductor: &FaultInjector<'_>, world: &ChaosRun) {
     let tmux = Tmux::of(&conductor.server).pid();
     let Some(pid) = tmux.filter(|pid| !gone(*pid, IDLE)) else { return };

@@ -63,7 +63,8 @@ impl History {
     }
 }
 
-/// What an event says for ever. What a pane printed is taken out of its events when the pane is forgotten.
+/// The part of an event that never changes. What a pane printed is removed from its events when the
+/// pane is forgotten.
 fn lasting(told: &ReceivedEvent) -> Value {
     let mut data = told.data.clone();
     let repeats = ["pane:notice", "pane:title", "agent:state"].contains(&told.name.as_str());

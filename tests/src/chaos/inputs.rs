@@ -72,7 +72,8 @@ impl Inputs {
         self.writers.values().any(is_asked)
     }
 
-    /// The next input of a writer: its number. It counts as asked from now on. None when the pane is closed.
+    /// The number of a writer's next input, which counts as asked from now on. None when the pane
+    /// is closed.
     pub(super) fn ask(&mut self, writer: u64) -> Option<u64> {
         if self.is_closed {
             return None;
@@ -84,7 +85,8 @@ impl Inputs {
         Some(number)
     }
 
-    /// The call of an input was answered. Answers an error when it was read although it was refused.
+    /// Notes the answer to an input. Returns an error when the input was read although it was
+    /// refused.
     pub(super) fn answered(
         &mut self,
         writer: u64,

@@ -1,4 +1,5 @@
-//! The load: writers that type numbered lines, and callers that ask for all kinds of things meanwhile.
+//! The load: writers that type numbered lines, and callers that meanwhile send requests of all
+//! kinds.
 
 use paned_model::Code;
 use serde_json::{Value, json};

@@ -1,8 +1,10 @@
-//! `make chaos`: a ledger over fifty panes while everything around them is killed, stopped and broken.
+//! `make chaos`: a ledger over fifty panes while everything around them is killed, stopped and
+//! broken.
 //!
-//! Threads type, read, change and look. Each notes in the [`ledger`] what it asked before it asks, and what was answered
-//! after. One more thread makes the faults, in an order that only the seed decides. What must hold is listed in
-//! [`ledger::Invariant`]; a call that was not answered is never judged as if it had been.
+//! Threads type, read, change and watch. Each notes in the [`ledger`] what it asks before it asks,
+//! and the answer afterwards. One more thread injects the faults, in an order that only the seed
+//! decides. What must hold is listed in [`ledger::Invariant`]; a call that was not answered is
+//! never judged as if it had been.
 
 mod changes;
 mod client;
@@ -48,7 +50,7 @@ const FOLLOWERS: usize = 2;
 const EVENT_READERS: u64 = 2;
 const LIVES: u64 = 2;
 
-/// How the server is set: tapes that wrap, a journal that keeps everything, and a limit of panes that is reached.
+/// The settings of the server: tapes that wrap, and a journal that keeps everything.
 const SETTINGS: [(&str, &str); 2] =
     [("PANED_TAPE_BYTES", "2097152"), ("PANED_EVENTS_KEPT", "100000000")];
 /// How many panes there may be beyond those of the load.

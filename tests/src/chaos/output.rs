@@ -1,4 +1,4 @@
-//! Readers of output: over the WebSocket while the run goes on, by `pane:read` when a pane has ended.
+//! Readers of output: over the WebSocket during the run, by `pane:read` when a pane has ended.
 
 use std::collections::HashMap;
 use std::io;
@@ -26,7 +26,8 @@ struct Follower<'a> {
     channels: HashMap<u64, String>,
 }
 
-/// Follows every pane of this share, `0..shares`, until the run is over. Connections are closed and opened again all the time.
+/// Follows every pane of this share, `0..shares`, until the run is over. Connections are closed and
+/// opened again all the time.
 pub(super) fn follow(world: &ChaosRun, share: usize, shares: usize) {
     let mut dice = world.rng(400 + share as u64);
     while world.is_running() {

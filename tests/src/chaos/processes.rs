@@ -1,4 +1,4 @@
-//! Processes by what their environment says, so that none of ours hides behind a fork or a new session.
+//! Finds processes by their environment, so that none of ours hides behind a fork or a new session.
 
 use std::fs;
 use std::path::Path;

@@ -67,7 +67,8 @@ fn start_stubborn() -> io::Result<()> {
     command.spawn().map(drop)
 }
 
-/// Switches the terminal to raw mode, so that the tape holds exactly what is printed, and says that it is ready.
+/// Switches the terminal to raw mode, so that the tape holds exactly what is printed, and says that
+/// it is ready.
 fn open() -> io::Result<Printer<BufWriter<Stdout>>> {
     let mut mode = tcgetattr(stdin())?;
     mode.make_raw();

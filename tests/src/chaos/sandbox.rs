@@ -1,9 +1,10 @@
 //! The sandbox of a run: a folder of its own, a disk of its own where root allows it, and an end to
 //! everything in it.
 //!
-//! The process that a person starts makes the folder and starts this binary once more, with the folder as its temporary
-//! one. As root that happens in a private mount namespace with a small file system in memory, which can be made full. When
-//! the outer process ends, for whatever reason, the inner one sees the end of its standard input and ends all it started.
+//! The process that the user starts makes the folder and starts this binary once more, with the
+//! folder as its temporary one. As root that happens in a private mount namespace with a small file
+//! system in memory, which can be made full. When the outer process ends, for whatever reason, the
+//! inner one sees the end of its standard input and ends all it started.
 
 use std::fs;
 use std::io::{self, Read};

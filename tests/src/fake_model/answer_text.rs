@@ -52,7 +52,8 @@ fn spaced(line: &str) -> Vec<String> {
     words.map(|(n, word)| if n == 0 { word.to_owned() } else { format!(" {word}") }).collect()
 }
 
-/// Sentences that a program's own screens are made of: what a reader of screens must not take for them.
+/// Sentences like those on a program's own screens. A screen reader must not take them for the
+/// screen itself.
 fn prose(cli: &str) -> Vec<&'static str> {
     let mut lines = vec![
         "The program will show a question such as this one:",

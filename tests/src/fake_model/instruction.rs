@@ -1,8 +1,9 @@
 //! What a prompt tells the model to do.
 //!
-//! The last line of the prompt that begins with `FAKE` is the order: `FAKE say delay=1 words=20 rate=10`,
-//! `FAKE tool cmd=touch+made.txt`, `FAKE error status=429`, `FAKE hang`, `FAKE ask multi=1`, `FAKE plan`, `FAKE prose cli=codex`.
-//! A `+` stands for a space. Any other prompt is answered with its length and a hash of it.
+//! The last line of the prompt that begins with `FAKE` is the instruction:
+//! `FAKE say delay=1 words=20 rate=10`, `FAKE tool cmd=touch+made.txt`, `FAKE error status=429`,
+//! `FAKE hang`, `FAKE ask multi=1`, `FAKE plan`, `FAKE prose cli=codex`. A `+` stands for a space.
+//! Any other prompt is answered with its length and a hash of it.
 
 use std::time::Duration;
 

@@ -1,8 +1,10 @@
-//! A fake model on loopback that agent programs take for the real one, and that knows the truth about them.
+//! A fake model on loopback that agent programs take for the real one, and that records the truth
+//! about them.
 //!
-//! It speaks OpenAI chat completions and responses, Anthropic messages and Gemini, streamed and whole. What it does is said
-//! in the prompt (see [`PromptInstruction`]), so a test needs no other way to steer it. Everything that is asked, answered, broken off
-//! or told back is a [`ModelEvent`] with its time. It thinks nothing of what is on a screen.
+//! It speaks OpenAI chat completions and responses, Anthropic messages and Gemini, streamed and
+//! whole. The prompt says what it does (see [`PromptInstruction`]), so a test needs no other way to
+//! control it. Every request, answer, abort and tool result is a [`ModelEvent`] with its time. It
+//! knows nothing of what is on a screen.
 
 mod answer_text;
 mod chat;
@@ -52,7 +54,7 @@ impl FakeModel {
                 }
                 let Ok(stream) = stream else { continue };
                 let (truth, stop) = (told.clone(), end.clone());
-                // It ends with its client, or when the model stops, which it looks for while it waits.
+                // It ends with its client, or when the model stops, which it checks while it waits.
                 std::thread::spawn(move || serve::connection(stream, &truth, &stop));
             }
         });
@@ -77,7 +79,8 @@ impl FakeModel {
         self.log.events().len()
     }
 
-    /// Every prompt a person or a test has sent, as it came: each once, without titles, summaries and second tries.
+    /// Every prompt that a user or a test has sent, as it came: each once, without titles,
+    /// summaries and retries.
     #[must_use]
     pub fn prompts(&self) -> Vec<Prompt> {
         let asked = self.events().into_iter().filter_map(|fact| match fact.kind {
@@ -89,7 +92,8 @@ impl FakeModel {
         asked.collect()
     }
 
-    /// How many turns are being answered right now. Between a tool's call and its result there are none.
+    /// How many turns are being answered right now. Between a tool's call and its result there are
+    /// none.
     #[must_use]
     pub fn open(&self) -> usize {
         self.log.open()

@@ -71,7 +71,8 @@ impl ModelRequest {
         })
     }
 
-    /// Whether it is a call beside the turn: programs give their tools with every turn and with nothing else.
+    /// Whether it is a call outside the turn: programs send their tools with every turn and with
+    /// nothing else.
     pub(super) fn is_side_call(&self) -> bool {
         self.model.ends_with("small")
             || (self.tools.is_empty() && !self.bare)
@@ -108,8 +109,8 @@ fn is_wrapping(part: &str) -> bool {
     !tag.is_empty() && part.ends_with(&format!("</{tag}>"))
 }
 
-/// A text without what programs put before and behind it: aider ends every prompt with the rules for its blocks, and goose
-/// says the time of day before or after.
+/// A text without what programs add before and after it: aider ends every prompt with the rules for
+/// its blocks, and goose says the time of day before or after.
 fn own(text: &str) -> &str {
     let text =
         text.split_once("\n\n# *SEARCH/REPLACE block* Rules:").map_or(text, |(said, _)| said);

@@ -1,7 +1,8 @@
 //! Real agent programs, each set up from nothing to talk to the fake model.
 //!
-//! `scripts/agents` installs them. A [`RealAgent`] is one of them ready to be started: its own home, its settings, a small
-//! repository to work in, and the arguments and variables for `pane:new`. It starts nothing itself.
+//! `scripts/agents` installs them. A [`RealAgent`] is one of them ready to be started: its own
+//! home, its settings, a small repository to work in, and the arguments and variables for
+//! `pane:new`. It starts nothing itself.
 
 mod setup;
 

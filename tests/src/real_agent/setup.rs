@@ -1,4 +1,5 @@
-//! The settings of each program: a fake model, nothing sent anywhere else, a question before a command is run.
+//! The settings of each program: a fake model, nothing sent anywhere else, a question before a
+//! command is run.
 
 use serde_json::json;
 

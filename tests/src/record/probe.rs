@@ -18,13 +18,15 @@ pub struct ProbeResult {
     pub screen: String,
 }
 
-/// Starts the program, does the steps of a recipe one after the other, and looks what the model got.
+/// Starts the program, does the steps of a recipe one after the other, and checks what the model
+/// received.
 ///
-/// A step is `paste` or `type` for the text, `paste=…` or `type=…` for another one, or a key: `enter`, `esc`, `home`,
-/// `end`, `delete`, `backspace`, `space`, `left`. Between two steps there are 300 milliseconds.
+/// A step is `paste` or `type` for the text, `paste=…` or `type=…` for another one, or a key:
+/// `enter`, `esc`, `home`, `end`, `delete`, `backspace`, `space`, `left`. Between two steps there
+/// are 300 milliseconds.
 ///
 /// # Errors
-/// With a sentence, when a step is none.
+/// With a sentence, when a step is unknown.
 pub fn probe(cli: Cli, text: &str, recipe: &[&str]) -> Result<ProbeResult, String> {
     let steps: Result<Vec<String>, String> = recipe.iter().map(|step| bytes(step, text)).collect();
     let steps = steps?;

@@ -1,5 +1,5 @@
-//! What is on each program's screen when it waits for a prompt, works, or asks. Only used where the model's truth already
-//! says which of them it is, to find the moment in which the screen follows.
+//! What is on each program's screen when it waits for a prompt, works, or asks. Only used where the
+//! model's events already say which of them it is, to find the moment in which the screen follows.
 
 use crate::Cli;
 

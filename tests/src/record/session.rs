@@ -16,7 +16,8 @@ use super::tty;
 use crate::fake_model::{AnswerEnd, ModelEvent, ModelEventKind};
 use crate::{Cli, FakeModel, RealAgent, Server, wait_within};
 
-/// How long a screen must not change to be at rest. Every program changes it once a second at least while it works.
+/// How long a screen must not change to be idle. Every program changes it at least once a second
+/// while it works.
 const IDLE_TIME: Duration = Duration::from_millis(1600);
 /// How long anything may take.
 const LONG: Duration = Duration::from_secs(90);
@@ -135,7 +136,7 @@ impl RecordSession {
         let mut at = Instant::now();
         for (n, key) in keys.iter().enumerate() {
             if 0 < n {
-                // A menu takes its time to open; a second Ctrl+C counts only shortly after the first.
+                // A menu needs time to open; a second Ctrl+C counts only shortly after the first.
                 self.pause(if keys[0].starts_with('/') { 0.8 } else { 0.2 });
             }
             at = self.types(key, why);
@@ -216,7 +217,8 @@ impl RecordSession {
         quiet && ready && self.model.open() == 0
     }
 
-    /// From when on the marks on the screen were as they are now. Other words that look like them stay where they are.
+    /// The time since which the marks on the screen are as they are now. Text that only looks like
+    /// a mark does not matter, as it does not change meanwhile.
     fn since(&self, after: Instant) -> Instant {
         let seen = self.watcher.seen.lock().unwrap();
         let marks = |shot: &TimedScreen| {
@@ -304,7 +306,8 @@ impl RecordSession {
         notes
     }
 
-    /// When the last answer of a turn was out. A call beside the turn, as for a title, may come after it.
+    /// When the last answer of a turn ended. A call outside the turn, as for a title, may come
+    /// after it.
     pub(super) fn last_end(&self) -> Instant {
         let facts = self.model.events();
         let asides: HashSet<_> = facts.iter().filter(is_aside).map(|fact| fact.request).collect();

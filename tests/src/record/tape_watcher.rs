@@ -1,4 +1,5 @@
-//! Watches a pane's tape: every byte with its time, and every screen that was different from the one before.
+//! Watches a pane's tape: every byte with its time, and every screen that differs from the one
+//! before.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
@@ -45,7 +46,7 @@ impl TapeWatcher {
         let thread = std::thread::spawn(move || {
             let mut offset = tape.first();
             loop {
-                // Looked at before the tape is, so that nothing which was printed by then is left out.
+                // Read before the tape, so that nothing that was printed before the stop is missed.
                 let is_last = end.load(Ordering::Relaxed);
                 while offset < tape.end() {
                     let mut bytes = vec![0; 1 << 16];

@@ -7,7 +7,8 @@ use rustix::termios::{LocalModes, tcgetattr};
 /// As in `tty raw noecho fg=leader`; nothing when it cannot be told.
 pub(super) fn look(pid: u32) -> Option<String> {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    // Behind the name, which may hold anything: state, parent, group, session, terminal, group in front.
+    // After the name, which may hold any byte: state, parent, group, session, terminal, foreground
+    // group.
     let mut fields = stat.rsplit_once(')')?.1.split_whitespace();
     let group = fields.nth(2)?.to_owned();
     let front = fields.nth(2)?.to_owned();

@@ -69,7 +69,8 @@ fn two_who_type_at_once_are_not_mixed() {
 
 #[test]
 fn a_flood_is_on_the_tape_to_the_last_byte() {
-    // Noise, so that a byte that is lost or doubled anywhere shows; megabytes, faster than anybody reads.
+    // Noise shows a byte that is lost or doubled anywhere. It is megabytes, which come faster than
+    // the server reads them.
     let script = "stty raw -echo; echo up; head -c 1 > /dev/null; cat noise; tmux wait-for -S done; exec sleep 1000";
     let (server, tmux) = (Server::start(), Tmux::start(script));
     let mut noise = Vec::new();

@@ -1,4 +1,4 @@
-//! Agents from their start to their end: what they do is known, waited for, remembered and cleaned up after.
+//! Agents from start to exit: what they do is reported, waited for, recorded and cleaned up.
 #![forbid(unsafe_code)]
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 

@@ -7,7 +7,8 @@ use serde_json::json;
 
 use super::CompatServer;
 
-/// Waits until so many open doors were warned about, and no more. One port may serve before another is warned about.
+/// Waits until the log warns of exactly this many open listeners. One port may serve before the
+/// warning of another is written.
 #[track_caller]
 fn are_open(house: &CompatServer, doors: usize) {
     let warned = || house.server.log().matches("an open listener").count();

@@ -1,4 +1,5 @@
-//! What only Claude Code does: questions of its first run, plans, several answers at once, modes of its composer.
+//! What only Claude Code does: questions of its first run, plans, several answers at once, modes of
+//! its composer.
 
 use std::time::Duration;
 

@@ -1,4 +1,5 @@
-//! Prompts with random pauses, questions in between, and `kill -9` of the server: each reaches the model exactly once.
+//! Prompts with random pauses, questions in between, and `kill -9` of the server: each reaches the
+//! model exactly once.
 //!
 //! The schedule is made of a seed, which is printed; `SEED=` runs the same schedule again.
 #![expect(clippy::print_stdout, reason = "seeds and counts are for the reader of a run")]
@@ -143,8 +144,8 @@ impl Run {
         thread::sleep(Duration::from_millis(self.rng.below(longest)));
     }
 
-    /// Sends a prompt, and kills the server meanwhile if it is time for that; answers its outcome so far. Only a question
-    /// may refuse it.
+    /// Sends a prompt, and kills the server meanwhile if it is time for that; returns its outcome
+    /// so far. Only a question may refuse it.
     fn sends(&mut self, text: String) -> Value {
         self.until_room();
         let n = self.sent.len() as u64;

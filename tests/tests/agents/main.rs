@@ -1,8 +1,10 @@
-//! Real agent programs against the fake model: what paned says of them is compared with what the model knows.
+//! Real agent programs against the fake model: what paned says of them is compared with what the
+//! model knows.
 //!
-//! They are ignored unless asked for, as the programs have to be installed first: `make test-agents` does that and runs
-//! them all, `make test` those of codex, opencode and aider. Claude Code is not open source: its tests run by
-//! `make test-agents ARGS=claude` only, in a network namespace with nothing but loopback.
+//! They are ignored unless asked for, as the programs have to be installed first:
+//! `make test-agents` does that and runs them all, `make test` those of codex, opencode and aider.
+//! Claude Code is not open source: its tests run by `make test-agents ARGS=claude` only, in a
+//! network namespace with nothing but loopback.
 
 mod claude_stories;
 mod delivery;

@@ -42,7 +42,8 @@ impl RealAgentSession {
         session
     }
 
-    /// Starts the program after a change to its files, with more parameters of `agent:create`; waits for nothing.
+    /// Starts the program after a change to its files, with more parameters of `agent:create`;
+    /// waits for nothing.
     #[track_caller]
     pub(crate) fn launch(cli: Cli, prepare: impl FnOnce(&mut RealAgent), more: &Value) -> Self {
         let (server, model) = (Server::start_bare(), FakeModel::start());
@@ -115,7 +116,8 @@ impl RealAgentSession {
         sent
     }
 
-    /// Sends a message under a key; sent once more, it is the same message. An error when the server is killed meanwhile.
+    /// Sends a message under an idempotency key, so that a second call sends the same message. An
+    /// error when the server is killed meanwhile.
     pub(crate) fn try_sends(&self, key: &str, text: &str) -> io::Result<Value> {
         let params = json!({ "paneId": "agent", "text": text, "idempotencyKey": key, "timeoutMs": ONE_WAIT });
         let sent = self.server.reply("agent:message", &params)?.outcome();
@@ -149,8 +151,8 @@ impl RealAgentSession {
         assert_eq!(prompts, [text]);
     }
 
-    /// What the model got, without what this program adds: opencode puts a blank behind a paste of several lines, and goose
-    /// says again what was broken off.
+    /// What the model got, without what this program adds: opencode puts a blank after a paste of
+    /// several lines, and goose repeats a prompt that was interrupted.
     pub(crate) fn own(&self, got: &str, sent: &str) -> String {
         match self.cli {
             Cli::Opencode => got.strip_suffix(' ').unwrap_or(got).to_owned(),
@@ -179,7 +181,8 @@ impl RealAgentSession {
         rows.collect::<Vec<_>>().join("\n")
     }
 
-    /// Checks everything that paned has said so far: not once was it ready while the model was working for it.
+    /// Checks all states that paned has reported so far: it was never ready while the model was
+    /// working for it.
     #[track_caller]
     pub(crate) fn check_never_falsely_ready(&self) {
         for (from, to) in busy(&self.model.events()) {

@@ -166,7 +166,8 @@ fn programs_that_the_repository_names_are_not_run_at_an_agents_end() {
     let repository = Repository::new();
     let tree = repository.start("a");
     git(&repository.folder, &["config", "core.fsmonitor", repository.trap()]);
-    // In a file that is included, so that no look at the repository's own file finds it, and with a name that `-c` cuts.
+    // It is in an included file, which a check of the repository's own file does not find. Its name
+    // holds a `=`, at which `-c` splits.
     let included = repository.folder.join("included");
     fs::write(&included, format!("[filter \"evil=x\"]\n\tclean = {}\n", repository.trap()))
         .unwrap();

@@ -1,4 +1,5 @@
-//! Environment variables, umask, inherited descriptors, core dumps: what leaks into and out of the server.
+//! Environment variables, umask, inherited descriptors, core dumps: what leaks into and out of the
+//! server.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 use std::fs;
@@ -148,7 +149,7 @@ fn a_user_without_rights_finds_their_panes_again_although_the_server_cannot_be_d
     assert_eq!(server.pane("a")["status"], "running");
     server.act("pane:write", json!({ "paneId": "a", "text": "hello\r" }));
     wait_for("the echo", || server.text("a").contains("hello").then_some(()));
-    // A keeper that is gone is known to be gone, which is told by the files that processes have open.
+    // The server finds out that a keeper has exited from the files that processes have open.
     server.kill();
     paned_e2e::kill9(keepers[0]);
     assert!(paned_e2e::gone(keepers[0], paned_e2e::WAIT_TIMEOUT));

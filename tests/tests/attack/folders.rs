@@ -206,7 +206,8 @@ fn serve(mut client: TcpStream, real: Option<&str>, own: &str, all: &Mutex<Vec<u
         let answer = match real {
             None => b"HTTP/1.1 200 OK\r\nx-paned-proof: AAAA\r\ncontent-length: 0\r\n\r\n".to_vec(),
             Some(real) => {
-                // A client that shuts its side down may be taken for one that is gone, so the server is asked to close.
+                // The server may take a half-closed connection for one whose client is gone, so it
+                // is asked to close.
                 let head = String::from_utf8(head).unwrap().replace(own, real);
                 let head = head.replace("\r\n\r\n", "\r\nconnection: close\r\n\r\n");
                 let mut server = TcpStream::connect(real).unwrap();

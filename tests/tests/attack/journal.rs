@@ -15,8 +15,8 @@ use serde_json::{Value, json};
 const INSIDE: &str = "PANED_TEST_SMALL_DISK";
 const SENTENCE: &str = "the journal cannot be written: no space left on device";
 
-/// Runs one test of this binary again, in a mount namespace of its own with a file system of 32 MiB at its temporary
-/// folder. Answers whether this is that run. Needs root.
+/// Runs one test of this binary again, in a mount namespace of its own with a file system of 32 MiB
+/// at its temporary folder. Returns whether this is that run. Needs root.
 #[expect(clippy::print_stdout, reason = "who runs the tests is to see that one was skipped")]
 fn is_on_small_disk(test: &str) -> bool {
     if std::env::var_os(INSIDE).is_some() {

@@ -82,7 +82,8 @@ impl HeartbeatProgram {
         wait_for("a few beats", || (before + 3 < self.count()).then_some(()));
     }
 
-    /// Whether it lives: it beats, or is found among all processes. One look can miss it; many do not.
+    /// Whether it is alive: it beats, or is found among all processes. One scan of them can miss
+    /// it, so there are many.
     fn lives(&self) -> bool {
         let before = self.count();
         let looks = (0..30).any(|_| {
@@ -163,7 +164,8 @@ fn end(program: &HeartbeatProgram) {
     }
 }
 
-/// Starts a program that ignores hangups, with a child in another session; answers both and the keeper.
+/// Starts a program that ignores hangups, with a child in another session; returns both and the
+/// keeper.
 fn start_stubborn(server: &Server) -> (Vec<u32>, u32) {
     let text = "trap '' HUP TERM; setsid bash -c 'trap \"\" HUP; echo child=$$.; while :; do sleep 100; done' & \
                 echo own=$$.; while :; do sleep 100; done";
@@ -220,7 +222,8 @@ fn check_unreachable(spoil: impl Fn(&Path), is_refused: bool) {
     let mut server = Server::start();
     let (pids, keeper) = start_stubborn(&server);
     server.kill();
-    // A keeper makes missing files anew when its server leaves. One that answers a client has seen that.
+    // A keeper restores missing files when its server disconnects. One that answers a client has
+    // done so.
     drop(KeeperClient::connect(&server, "a"));
     spoil(&server.state().join("panes/a"));
     server.start_again();
@@ -335,7 +338,8 @@ fn a_stopped_keeper_is_ended_by_force() {
     assert_eq!(server.pane("b")["status"], "running");
 }
 
-/// A program that has exited and left two processes behind, and its keeper, which lives on for them.
+/// A program that has exited and left two processes behind, and its keeper, which keeps running for
+/// them.
 fn start_leftovers(server: &Server) -> (Vec<u32>, u32) {
     let text = "trap '' HUP; nohup sleep 7001 >/dev/null 2>&1 & first=$!; setsid sleep 7002 & \
                 echo first=$first. second=$!.; sleep 0.2; exit 3";

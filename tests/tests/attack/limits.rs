@@ -1,4 +1,5 @@
-//! The walls of the machine: descriptors, ptys, processes, disk; and work that a program makes for the server.
+//! The limits of the machine: descriptors, ptys, processes, disk; and work that a program makes for
+//! the server.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 use std::net::TcpStream;
@@ -32,7 +33,8 @@ fn a_screen_that_is_costly_to_draw_is_drawn_bit_by_bit_and_others_are_served() {
     assert_eq!(above.expect_err("so do rows above it").code.as_str(), "limit");
 }
 
-/// Starts panes until that is refused; checks that nothing of the refused one is left, and that the server goes on.
+/// Starts panes until one is refused; checks that nothing of it is left, and that the server still
+/// works.
 fn fill(server: &Server, most: usize) -> Refusal {
     let new =
         |n: usize| server.try_act("pane:new", json!({ "id": format!("p{n}"), "argv": ["cat"] }));

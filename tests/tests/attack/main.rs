@@ -1,5 +1,5 @@
-//! What an attacker tried against the whole program: a narrow grant, another user, a hostile program in a pane, damaged
-//! files, a full disk. `make attack` runs these tests alone.
+//! What an attacker tried against the whole program: a narrow grant, another user, a hostile
+//! program in a pane, damaged files, a full disk. `make attack` runs these tests alone.
 #![forbid(unsafe_code)]
 
 mod budgets;

@@ -12,7 +12,8 @@ use serde_json::{Value, json};
 const SECRET: &str = "zanzibar";
 /// What the attacker reaches.
 const MINE: &str = "mine";
-/// What it does not: a pane, the session that shows it, and a sub-agent's session that is shown there.
+/// What the attacker does not reach: a pane, the session that shows it, and a sub-agent's session
+/// that is shown there.
 const OTHER: &str = "other";
 const SESSION: &str = "vault";
 const SUBAGENT: &str = "ses_9";
@@ -34,12 +35,12 @@ fn grant(server: &Server, scopes: &[&str], panes: &[&str]) -> String {
 enum LeakRule {
     /// The answer is the same whether what is named exists or not.
     Same,
-    /// A name that is taken cannot be given again, which tells that it is taken; nothing else is told.
+    /// A name that is taken is refused, which tells that it is taken; nothing else may be told.
     Name,
 }
 
-/// What is tried with an action: parameters that point at what the attacker does not reach. An action without a case fails
-/// the test.
+/// What is tried with an action: parameters that name what the attacker does not reach. An action
+/// without a case fails the test.
 #[expect(clippy::too_many_lines, reason = "a flat table")]
 fn cases(action: &str, socket: &str) -> Option<Vec<(LeakRule, Value)>> {
     let on_other = || json!({ "paneId": OTHER });
@@ -137,7 +138,8 @@ fn anonymous(outcome: &Result<Value, Refusal>) -> (Option<Code>, String) {
     (code, text)
 }
 
-/// What must stay as it is: the pane, but for its size, which a neighbour in the same window may change.
+/// What must not change: the pane, except for its size, which a neighbour in the same window may
+/// change.
 fn others(server: &Server, panes: &[String]) -> Vec<Value> {
     let one = |id: &String| {
         let got = server.try_act("pane:get", json!({ "paneId": id }));
@@ -298,7 +300,8 @@ fn an_agent_does_not_answer_its_own_question() {
     ] {
         let outcome = act_as(&server, &token, action, &params);
         assert_eq!(outcome.unwrap_err().code, Code::Forbidden, "{action}");
-        // The socket makes the owner of a program in a pane; what it types comes from that pane all the same.
+        // A program in a pane has the owner's permissions over the socket. Its input still counts
+        // as that pane's input.
         let outcome = socket(&token, action, &params);
         assert_eq!(outcome.unwrap_err().code, Code::Forbidden, "{action} by the socket");
     }

@@ -1,7 +1,8 @@
 //! tmux servers that are not ours: their clients obey them.
 //!
-//! A tmux server can tell its client to run a program (`MSG_SHELL`). So a client of ours must never meet a server of
-//! another user's, whatever path names it and however often what is at that path changes.
+//! A tmux server can tell its client to run a program (`MSG_SHELL`). So our client must never
+//! connect to another user's server, whatever path names it and however often the file at that path
+//! changes.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 use std::fs;
@@ -127,7 +128,8 @@ fn a_server_of_another_users_gets_no_client() {
     assert!(refusal.sentence.contains(refused), "{refusal}");
 }
 
-/// Flips a path between a socket of the attacker's and a link to one of the victim's, until it is told to stop.
+/// Switches a path between a socket of the attacker's and a link to one of the victim's, until it
+/// is told to stop.
 fn flip(at: PathBuf, own: PathBuf, victims: PathBuf) -> (Arc<AtomicBool>, JoinHandle<usize>) {
     let stop = Arc::new(AtomicBool::new(false));
     let until = stop.clone();

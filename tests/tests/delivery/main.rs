@@ -1,4 +1,5 @@
-//! Messages to a scripted agent that misbehaves, through the real server: what it says that it got is the truth.
+//! Messages to a scripted agent that misbehaves, through the real server, compared with what the
+//! agent's log says that it got.
 #![forbid(unsafe_code)]
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 

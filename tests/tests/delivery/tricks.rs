@@ -1,4 +1,5 @@
-//! An agent that misbehaves gets each message once, or not at all; and no question is answered by accident.
+//! An agent that misbehaves gets each message once, or not at all; and no question is answered by
+//! accident.
 
 use paned_model::Code;
 use serde_json::json;

@@ -1,4 +1,5 @@
-//! What is reported of a turn belongs to that turn: its answer, its outcome, and the state after a key.
+//! What is reported of a turn belongs to that turn: its answer, its outcome, and the state after a
+//! key.
 
 use std::fs;
 use std::time::{SystemTime, UNIX_EPOCH};

@@ -1,5 +1,5 @@
-//! Text that wants to be more than text: as titles, folders, arguments, input, names. Nothing of it runs, and all of
-//! it comes through.
+//! Text that tries to be more than text: as titles, folders, arguments, input, names. Nothing of it
+//! runs, and all of it is shown.
 
 use std::fs;
 use std::path::Path;
@@ -19,7 +19,8 @@ fn texts(mark: &Path) -> impl Iterator<Item = String> {
     texts.into_iter().map(move |text| text.replace("MARK", &mark))
 }
 
-/// A server with a person before a session whose main pane runs `cat`, and a folder to leave marks in.
+/// A server with a tmux client attached to a session whose main pane runs `cat`, and a folder for
+/// marker files.
 fn server_with_client() -> (Server, AttachedTmuxClient, tempfile::TempDir) {
     let server = Server::start();
     show(&server, "main", "cat");

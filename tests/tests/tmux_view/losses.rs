@@ -127,7 +127,8 @@ fn a_tmux_server_that_is_stopped_is_waited_for() {
     signal(pid, Signal::CONT);
     until_state(&server, "main", "shown");
     until_state(&server, "b", "shown");
-    // A tmux 3.3a that goes on may trip over clients that gave it up meanwhile and crash; then it is another one.
+    // tmux 3.3a may crash when it continues and some of its clients have disconnected meanwhile.
+    // Then another tmux server runs.
     assert_eq!(tmux.panes().len(), 2, "{}", server.log());
     let now = view(&server, "b");
     assert!(tmux.pid() != Some(pid) || now.id == tile.id);

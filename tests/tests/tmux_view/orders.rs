@@ -1,4 +1,5 @@
-//! kill -9 of the tmux server, of the control client and of our server, in each order, under output.
+//! kill -9 of the tmux server, of the control client and of our server, in each order, under
+//! output.
 
 use paned_e2e::{Server, Tmux, kill9, wait_for};
 use serde_json::json;

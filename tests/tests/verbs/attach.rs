@@ -119,8 +119,8 @@ fn a_smaller_terminal_shows_what_fits() {
     term.until("a line that is");
 }
 
-/// A program that fills a screen of 80 columns and 24 rows before anybody looks, does not care about another size, and
-/// scrolls when it is told to.
+/// A program that fills a screen of 80 columns and 24 rows before a client attaches, ignores other
+/// sizes, and scrolls when it is told to.
 const FILLS: &str =
     "stty -echo; printf '\\033[?1049h\\033[1;24r\\033[H'; printf 'row %s\\r\\n' $(seq 23);
     printf 'row 24\\033[5;70Hfar end'; read x; printf '\\033[30;1H\\nscrolled'; read y";

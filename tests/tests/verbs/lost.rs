@@ -1,4 +1,5 @@
-//! What is not shown is said: output that is no longer kept, lines that were cut, and pages that end.
+//! The commands report what they do not show: output that is no longer kept, lines that were cut,
+//! and pages that end.
 
 use std::io::Read;
 use std::process::{Child, Stdio};
@@ -8,8 +9,8 @@ use serde_json::Value;
 
 use super::{script, start, until, until_exit};
 
-/// A program that prints lines of 8 bytes in two goes, so that the second takes away what is between the first
-/// MiB of the first and its end.
+/// A program that prints lines of 8 bytes in two parts. The second part overwrites lines of the
+/// first part that follow its first MiB, which is all that the command has fetched by then.
 const TWO_GOES: &str = "seq 400000; read x; seq 400001 788000; read x";
 /// The exit code of what is no longer there.
 const GONE: i32 = 10;
@@ -19,7 +20,8 @@ fn small_server() -> Server {
     Server::start_set("[limits]\ntape_bytes = 4194304\n", &[])
 }
 
-/// Starts a command that nobody reads yet. It is in the middle of its first piece once there is something to read.
+/// Starts a command and reads only its first bytes, so that it blocks in the middle of its first
+/// piece of output.
 fn start_reading(server: &Server, args: &[&str]) -> (Child, Vec<u8>) {
     let mut command = server.command(args);
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
@@ -28,7 +30,8 @@ fn start_reading(server: &Server, args: &[&str]) -> (Child, Vec<u8>) {
     (child, first)
 }
 
-/// Has a pane print so much while a command is reading it that some is lost; answers what the command said.
+/// Has a pane print so much while a command is reading it that some is lost; returns what the
+/// command printed.
 #[track_caller]
 fn read_too_slowly(args: &[&str]) -> (String, String, i32) {
     let server = small_server();

@@ -14,8 +14,8 @@ mod types;
 use paned_e2e::Server;
 use serde_json::{Value, json};
 
-/// A program that says how large its terminal is, now and whenever that changes, in one piece. A shell's trap
-/// would miss a change that comes while it tells of the one before.
+/// A program that prints the size of its terminal, now and whenever it changes, in one write. A
+/// shell's trap would miss a change that comes while it reports the one before.
 const SIZES: [&str; 3] = [
     "python3",
     "-c",

@@ -82,7 +82,8 @@ impl Term {
         self.modes()
     }
 
-    /// Waits until this is shown; answers what was shown before it. What comes after it is for the next.
+    /// Waits until this is shown; returns what was shown before it. What comes after it is kept for
+    /// the next call.
     #[track_caller]
     pub(super) fn until(&mut self, text: &str) -> String {
         let deadline = Instant::now() + WAIT_TIMEOUT;

@@ -65,7 +65,7 @@ pub(crate) struct Args {
     /// Leave the pane's size alone
     #[arg(long)]
     no_resize: bool,
-    /// Take the pane's size from whoever holds it
+    /// Take the pane's size from the client that holds it
     #[arg(long, conflicts_with_all = ["read_only", "no_resize"])]
     take_size: bool,
     /// The key that leaves the pane: one with ctrl, or f1 to f12; or none

@@ -63,10 +63,10 @@ pub(crate) struct Args {
     /// Show it in the tmux window that this is typed in
     #[arg(long)]
     here: bool,
-    /// Show it in tmux: never, always, or auto, if its command needs somebody who looks at it
+    /// Show it in tmux: never, always, or auto, if its command needs a user who looks at it
     #[arg(long, value_name = "WHEN", value_parser = ["never", "auto", "always"])]
     visible: Option<String>,
-    /// What happens to it when somebody closes it in tmux: close or detach
+    /// What happens to it when the user closes it in tmux: close or detach
     #[arg(long, value_name = "WHAT", value_parser = ["close", "detach"])]
     on_view_closed: Option<String>,
     /// The program and its arguments [default: your login shell]

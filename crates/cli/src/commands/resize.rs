@@ -21,7 +21,7 @@ pub(crate) struct Args {
     pane: String,
     /// Its new size, as in 120x40
     size: Size,
-    /// Take the size from whoever holds it
+    /// Take the size from the client that holds it
     #[arg(long)]
     force: bool,
 }

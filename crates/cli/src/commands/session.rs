@@ -77,7 +77,7 @@ pub(crate) struct SessionStartArgs {
     /// Where to start its first program [default: here]
     #[arg(long, value_name = "FOLDER")]
     cwd: Option<PathBuf>,
-    /// How large its window is until somebody is attached, as in 200x50
+    /// How large its window is until a client is attached, as in 200x50
     #[arg(long)]
     size: Option<Size>,
     /// The program of its first pane and its arguments [default: your login shell]

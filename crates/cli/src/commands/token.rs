@@ -38,7 +38,7 @@ pub(crate) enum TokenSubcommand {
     /// Show every grant that holds, without its token
     #[command(after_help = LIST, visible_alias = "ls")]
     List,
-    /// End grants; whoever came in by one is cut off
+    /// End grants; clients that came in by one are cut off
     #[command(after_help = REVOKE)]
     Revoke {
         /// The grants, as `paned token list` shows them

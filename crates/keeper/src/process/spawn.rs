@@ -27,8 +27,8 @@ pub(crate) struct SpawnedPane {
     pub(crate) started: Time,
 }
 
-/// Spawns the pane. On failure it removes the tape and the socket, but no tape that was there before:
-/// that is the output of another pane.
+/// Spawns the pane. On failure it removes the tape and the socket, but no tape that was there
+/// before: that is the output of another pane.
 pub(crate) fn spawn(
     request: &SpawnRequest,
     pty: io::Result<Pty>,

@@ -52,7 +52,8 @@ impl DamagedTape {
 /// All that can be read from an offset on, and the gaps in it.
 fn read_all(reader: &TapeReader, mut offset: u64) -> (Vec<u8>, Vec<(u64, u64)>) {
     let mut buffer = vec![0; 5000];
-    let (mut bytes, mut gaps) = (Vec::new(), Vec::new());
+    let mut bytes = Vec::new();
+    let mut gaps = Vec::new();
     loop {
         match reader.read(offset, &mut buffer).unwrap() {
             Ok(0) => return (bytes, gaps),

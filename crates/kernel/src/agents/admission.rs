@@ -1,4 +1,4 @@
-//! How many agents there may be, and who makes room for another.
+//! The limit of running agents, and which one is evicted for a new one.
 
 use std::collections::HashSet;
 use std::sync::{Arc, PoisonError};
@@ -10,10 +10,10 @@ use super::{AgentRequest, Agents};
 use crate::panes::Pane;
 use crate::{Caller, Kernel, actions};
 
-/// Followers of a pane that are ours: its agent's own task.
+/// Watchers of a pane that are not clients: the task of its agent.
 const OWN_WATCHERS: usize = 1;
 
-/// The right to start one agent. Let go once it is in the table, or was not started after all.
+/// The right to start one agent. Dropped when its pane is registered, or when the start has failed.
 pub(crate) struct AgentSlot {
     kernel: Kernel,
     id: PaneId,
@@ -21,14 +21,14 @@ pub(crate) struct AgentSlot {
 
 impl Drop for AgentSlot {
     fn drop(&mut self) {
-        let coming = &self.kernel.agents().starting;
-        coming.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.id);
+        let starting = &self.kernel.agents().starting;
+        starting.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.id);
     }
 }
 
 impl Agents {
-    /// Makes room for one more agent of this name: where there are too many, the one that has been idle for
-    /// longest goes, of those that the caller reaches; never the caller's own.
+    /// Reserves a slot for a new agent of this name. At the limit, it evicts the agent that has
+    /// been idle for longest, of those that the caller may access; never the caller's own.
     pub(crate) async fn admit(
         &self,
         kernel: &Kernel,
@@ -36,8 +36,8 @@ impl Agents {
         caller: &Caller,
     ) -> Result<AgentSlot, Refusal> {
         loop {
-            if let Some(place) = self.reserve(kernel, id) {
-                return Ok(place);
+            if let Some(slot) = self.reserve(kernel, id) {
+                return Ok(slot);
             }
             let living = living(kernel);
             let reached = living.iter().filter(|pane| {
@@ -48,19 +48,20 @@ impl Agents {
             let first = evict::first(&candidates, kernel.now()).ok_or_else(|| full(kernel))?;
             let pane = kernel.panes().get(&first.pane)?;
             if evict(kernel, &pane).await? {
-                tracing::info!(pane = %pane.id, "an idle agent made room for another");
+                tracing::info!(pane = %pane.id, "an idle agent was evicted for a new one");
             }
         }
     }
 
     fn reserve(&self, kernel: &Kernel, id: &PaneId) -> Option<AgentSlot> {
-        let mut coming = self.starting.lock().unwrap_or_else(PoisonError::into_inner);
-        let there = living(kernel);
-        let there: HashSet<&PaneId> = there.iter().map(|pane| &pane.id).chain(&*coming).collect();
-        if kernel.limits().agents <= there.len() {
+        let mut starting = self.starting.lock().unwrap_or_else(PoisonError::into_inner);
+        let agents = living(kernel);
+        let agents: HashSet<&PaneId> =
+            agents.iter().map(|pane| &pane.id).chain(&*starting).collect();
+        if kernel.limits().agents <= agents.len() {
             return None;
         }
-        coming.insert(id.clone());
+        starting.insert(id.clone());
         Some(AgentSlot { kernel: kernel.clone(), id: id.clone() })
     }
 }
@@ -74,7 +75,7 @@ fn full(kernel: &Kernel) -> Refusal {
     Refusal::new(Code::Limit, sentence)
 }
 
-/// Every pane with a living agent.
+/// All panes with a running agent.
 fn living(kernel: &Kernel) -> Vec<Arc<Pane>> {
     let is_living = |pane: &Arc<Pane>| {
         let state = pane.lock();
@@ -83,7 +84,7 @@ fn living(kernel: &Kernel) -> Vec<Arc<Pane>> {
     kernel.panes().list().into_iter().filter(is_living).collect()
 }
 
-/// What decides whether the agent in a pane may go, if it holds a living one.
+/// The facts that decide whether the agent in a pane may be evicted, if one runs there.
 pub(crate) fn candidate(kernel: &Kernel, pane: &Pane) -> Option<EvictCandidate> {
     let state = pane.lock();
     let agent = state.agent.as_ref().filter(|_| state.status().is_live())?;
@@ -100,7 +101,7 @@ pub(crate) fn candidate(kernel: &Kernel, pane: &Pane) -> Option<EvictCandidate> 
     })
 }
 
-/// Whether an agent may go still, by a fresh look.
+/// Whether an agent may still be evicted, checked on its present screen.
 async fn is_still_evictable(kernel: &Kernel, pane: &Arc<Pane>) -> bool {
     if let Some(agent) = kernel.agents().find(&pane.id) {
         let _ = agent.ask(AgentRequest::Inspect).await;
@@ -109,7 +110,7 @@ async fn is_still_evictable(kernel: &Kernel, pane: &Arc<Pane>) -> bool {
     candidate(kernel, pane).is_some_and(|agent| evict::may_evict(&agent, 0, now).is_ok())
 }
 
-/// Closes an agent that may go, by a fresh look; whether it did.
+/// Closes an agent if it may still be evicted; returns whether the pane is gone.
 pub(crate) async fn evict(kernel: &Kernel, pane: &Arc<Pane>) -> Result<bool, Refusal> {
     if !is_still_evictable(kernel, pane).await {
         return Ok(false);

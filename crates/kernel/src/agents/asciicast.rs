@@ -1,4 +1,4 @@
-//! A recording of an agent, as asciicast v2: what it printed, and what was typed as far as that was to be seen.
+//! A recording of an agent, as asciicast v2: its output, and the input as far as it was echoed.
 
 use std::fmt::Write;
 
@@ -7,29 +7,29 @@ use paned_term::{Screen, ScreenView};
 
 use super::history::{HistoryEntry, HistoryEvent};
 
-/// What stands for a character that was typed and not shown.
+/// Replaces a typed character that was not echoed.
 const REDACTED: &str = "*";
-/// How long after it was typed a text may take to be shown, in milliseconds.
+/// How long the echo of a typed text may take, in milliseconds.
 const ECHO: u64 = 2000;
 
-/// Bytes between two offsets; fewer when they are no longer kept.
+/// Reads the bytes between two offsets; fewer if some are no longer kept.
 pub(super) type ReadRange<'a> = &'a dyn Fn(u64, u64) -> Vec<u8>;
 
-/// A recording under way.
+/// Writes a recording.
 pub(super) struct AsciicastWriter<'a> {
     text: String,
     start: Time,
     at: u64,
-    /// The beginning of a character whose rest comes later.
+    /// The first bytes of an incomplete UTF-8 character.
     partial: Vec<u8>,
-    /// What is to be seen so far.
+    /// The screen so far.
     screen: Screen,
     size: Size,
     bytes: ReadRange<'a>,
 }
 
 impl<'a> AsciicastWriter<'a> {
-    /// A recording that begins with a screen, drawn by these bytes up to this offset.
+    /// Starts a recording with a screen at offset `at`; the bytes `drawn` draw it.
     pub(super) fn new(
         start: Time,
         size: Size,
@@ -40,30 +40,38 @@ impl<'a> AsciicastWriter<'a> {
         let header = serde_json::json!({
             "version": 2, "width": size.cols, "height": size.rows, "timestamp": start.0 / 1000,
         });
-        let (text, partial, screen) = (format!("{header}\n"), Vec::new(), Screen::new(size));
-        let mut cast = Self { text, start, at, partial, screen, size, bytes };
-        cast.print(start, drawn.to_vec());
-        cast
+        let mut writer = Self {
+            text: format!("{header}\n"),
+            start,
+            at,
+            partial: Vec::new(),
+            screen: Screen::new(size),
+            size,
+            bytes,
+        };
+        writer.print(start, drawn.to_vec());
+        writer
     }
 
-    /// Writes all moments down.
-    pub(super) fn write(mut self, moments: &[HistoryEntry], most: usize) -> (String, bool) {
-        for (n, moment) in moments.iter().enumerate() {
+    /// Writes all entries, until the text has more than `most` bytes; returns the text and whether
+    /// it was cut.
+    pub(super) fn write(mut self, entries: &[HistoryEntry], most: usize) -> (String, bool) {
+        for (n, entry) in entries.iter().enumerate() {
             if most < self.text.len() {
                 return (self.text, true);
             }
-            match &moment.what {
-                HistoryEvent::Printed(end) => self.printed(moment.at, *end),
+            match &entry.what {
+                HistoryEvent::Printed(end) => self.printed(entry.at, *end),
                 HistoryEvent::Resized(end, size) => {
-                    self.printed(moment.at, *end);
+                    self.printed(entry.at, *end);
                     self.size = *size;
                     self.screen.resize(*size);
-                    self.event(moment.at, "r", &size.to_string());
+                    self.event(entry.at, "r", &size.to_string());
                 }
                 HistoryEvent::Typed(end, typed) => {
-                    self.printed(moment.at, *end);
-                    let shown = self.shown_after(typed, moment.at, &moments[n..]);
-                    self.event(moment.at, "i", &redacted(typed, &shown));
+                    self.printed(entry.at, *end);
+                    let shown = self.shown_after(typed, entry.at, &entries[n..]);
+                    self.event(entry.at, "i", &redacted(typed, &shown));
                 }
                 HistoryEvent::State(..) => {}
             }
@@ -99,17 +107,18 @@ impl<'a> AsciicastWriter<'a> {
         let _ = writeln!(self.text, "[{}.{:03}, \"{kind}\", {data}]", millis / 1000, millis % 1000);
     }
 
-    /// Those of the typed texts that stood before the cursor soon after: they were shown as they were typed.
+    /// The typed texts that stood before the cursor soon after: these were echoed.
     fn shown_after(&self, typed: &[u8], at: Time, later: &[HistoryEntry]) -> Vec<String> {
         let texts: Vec<String> = pieces(&String::from_utf8_lossy(typed))
             .filter(|(_, is_key)| !is_key)
             .map(|(piece, _)| without_whitespace(piece))
             .collect();
         let mut shown = Vec::new();
-        let (mut screen, mut from) = (Screen::new(self.size), self.at);
+        let mut screen = Screen::new(self.size);
+        let mut from = self.at;
         screen.feed(&self.screen.dump());
-        for moment in later.iter().take_while(|moment| moment.at.since(at) < ECHO) {
-            let HistoryEvent::Printed(upto) = moment.what else { continue };
+        for entry in later.iter().take_while(|entry| entry.at.since(at) < ECHO) {
+            let HistoryEvent::Printed(upto) = entry.what else { continue };
             screen.feed(&(self.bytes)(from, upto));
             from = from.max(upto);
             let before = before_cursor(&screen.view());
@@ -120,9 +129,10 @@ impl<'a> AsciicastWriter<'a> {
     }
 }
 
-/// What stands on a screen before the cursor, without blanks.
+/// The text of a screen before the cursor, without whitespace.
 fn before_cursor(view: &ScreenView) -> String {
-    let (row, col) = (usize::from(view.cursor.row), usize::from(view.cursor.col));
+    let row = usize::from(view.cursor.row);
+    let col = usize::from(view.cursor.col);
     let above = view.rows.iter().take(row).map(String::as_str);
     let here: String = view.rows.get(row).map_or("", String::as_str).chars().take(col).collect();
     without_whitespace(&above.chain([here.as_str()]).collect::<String>())
@@ -132,19 +142,19 @@ fn without_whitespace(text: &str) -> String {
     text.chars().filter(|c| !c.is_whitespace()).collect()
 }
 
-/// What was typed, with everything left out that was not shown: keys stay, characters become stars.
+/// The input without text that was not echoed: keys stay, other characters become stars.
 fn redacted(typed: &[u8], shown: &[String]) -> String {
     let typed = String::from_utf8_lossy(typed);
-    let veil = |(piece, is_key): (&str, bool)| match is_key
+    let redact = |(piece, is_key): (&str, bool)| match is_key
         || shown.contains(&without_whitespace(piece))
     {
         true => piece.to_owned(),
         false => REDACTED.repeat(piece.chars().count()),
     };
-    pieces(&typed).map(veil).collect()
+    pieces(&typed).map(redact).collect()
 }
 
-/// Keys and texts, one after the other; whether each is a key.
+/// Splits input into keys and texts; the flag is set for a key.
 fn pieces(typed: &str) -> impl Iterator<Item = (&str, bool)> {
     let mut rest = typed;
     std::iter::from_fn(move || {
@@ -156,7 +166,7 @@ fn pieces(typed: &str) -> impl Iterator<Item = (&str, bool)> {
     })
 }
 
-/// How long the key is that a text begins with; nothing when it begins with a character.
+/// The length of the key at the start of a text; 0 if it starts with a printable character.
 fn key_length(text: &str) -> usize {
     let mut chars = text.char_indices();
     match (chars.next(), chars.next()) {

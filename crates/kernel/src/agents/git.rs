@@ -1,8 +1,9 @@
-//! Runs git with a deadline, without asking a person anything, and without running programs that a repository names.
+//! Runs git with a time-out, without prompts, and without running programs that a repository names.
 //!
-//! An agent can write into its worktree and often into the repository. Hooks, file system monitors, filters and the like
-//! that the repository configures would run as the server, outside of any sandbox that the agent is in. So what only the
-//! repository says is switched off; what the user's own configuration says, such as the filters of git-lfs, stays.
+//! An agent can write into its worktree and often into the repository. Hooks, file system monitors,
+//! filters and the like that the repository configures would run as the server, outside of the
+//! agent's sandbox. So settings that only the repository makes are disabled; settings of the user,
+//! such as the filters of git-lfs, stay.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -18,7 +19,7 @@ use crate::Kernel;
 /// How long git may take; a checkout of a large tree takes a while.
 const TIMEOUT: Duration = Duration::from_secs(120);
 
-/// What is off in every run, whoever configured it.
+/// Settings of every run; they override all configuration.
 const OVERRIDES: [(&str, &str); 8] = [
     ("core.hooksPath", "/dev/null"),
     ("core.fsmonitor", "false"),
@@ -30,8 +31,8 @@ const OVERRIDES: [(&str, &str); 8] = [
     ("protocol.ext.allow", "never"),
 ];
 
-/// Keys by which a repository could have git run a program, as `section` and the end of the name, and what is said
-/// instead where the user's own configuration says nothing.
+/// Keys by which a repository could make git run a program: the section, the end of the name, and
+/// the value to use where the user's own configuration has none.
 const PROGRAMS: [(&str, &str, &str); 12] = [
     ("filter.", ".clean", ""),
     ("filter.", ".smudge", ""),
@@ -50,30 +51,31 @@ const PROGRAMS: [(&str, &str, &str); 12] = [
 /// A repository, and how git is run in it.
 pub(super) struct Git<'a> {
     kernel: &'a Kernel,
-    /// Arguments that say where it is.
+    /// Arguments that name its location.
     location_args: Vec<OsString>,
     common: Option<OsString>,
-    /// Keys and values that beat all configuration.
+    /// Keys and values that override all configuration.
     overrides: Vec<(String, String)>,
 }
 
 impl<'a> Git<'a> {
-    /// In the repository that a folder is in.
+    /// Git in the repository that contains a folder.
     pub(super) async fn containing(kernel: &'a Kernel, folder: &Path) -> Result<Self, Refusal> {
         Self::new(kernel, vec!["-C".into(), folder.into()], None).await
     }
 
-    /// In this repository, whatever is in its working trees.
+    /// Git in this repository, independent of its working trees.
     pub(super) async fn in_repository(
         kernel: &'a Kernel,
         repository: &Path,
     ) -> Result<Self, Refusal> {
-        let mut place = OsString::from("--git-dir=");
-        place.push(repository);
-        Self::new(kernel, vec!["-C".into(), repository.into(), place], None).await
+        let mut git_dir = OsString::from("--git-dir=");
+        git_dir.push(repository);
+        Self::new(kernel, vec!["-C".into(), repository.into(), git_dir], None).await
     }
 
-    /// In a working tree of a repository. What is in the tree says nothing about where the repository is.
+    /// Git in a working tree of a repository. The location of the repository is never read from the
+    /// tree.
     pub(super) async fn in_tree(
         kernel: &'a Kernel,
         repository: &Path,
@@ -85,29 +87,29 @@ impl<'a> Git<'a> {
             option.push(path);
             option
         };
-        let place = vec![
+        let location_args = vec![
             "-C".into(),
             tree.into(),
             option("--git-dir=", git_dir),
             option("--work-tree=", tree),
         ];
-        Self::new(kernel, place, Some(repository.into())).await
+        Self::new(kernel, location_args, Some(repository.into())).await
     }
 
     async fn new(
         kernel: &'a Kernel,
-        place: Vec<OsString>,
+        location_args: Vec<OsString>,
         common: Option<OsString>,
     ) -> Result<Self, Refusal> {
-        let off = OVERRIDES.map(|(key, value)| (key.to_owned(), value.to_owned())).into();
-        let mut git = Self { kernel, location_args: place, common, overrides: off };
-        // Reading the configuration runs nothing.
+        let overrides = OVERRIDES.map(|(key, value)| (key.to_owned(), value.to_owned())).into();
+        let mut git = Self { kernel, location_args, common, overrides };
+        // Reading the configuration runs no program.
         let list = git.run(&["config", "--list", "--show-scope", "--null"]).await?;
         git.overrides.extend(neutralize(&list));
         Ok(git)
     }
 
-    /// What git prints.
+    /// Runs git and returns what it prints.
     pub(super) async fn run(&self, args: &[&str]) -> Result<String, Refusal> {
         let env = self.kernel.setup().env.iter().filter(|(name, _)| is_passed_on(name));
         let mut command = Command::new("git");
@@ -120,7 +122,7 @@ impl<'a> Git<'a> {
         if let Some(common) = &self.common {
             command.env("GIT_COMMON_DIR", common).env("GIT_NO_LAZY_FETCH", "1");
         }
-        // As variables: `-c` takes the first `=` for the end of the key, and a name in a key may hold one.
+        // As variables: `-c` splits at the first `=`, and a name in a key may contain one.
         command.env("GIT_CONFIG_COUNT", self.overrides.len().to_string());
         for (at, (key, value)) in self.overrides.iter().enumerate() {
             command.env(format!("GIT_CONFIG_KEY_{at}"), key);
@@ -138,14 +140,15 @@ impl<'a> Git<'a> {
         if output.status.success() {
             return Ok(String::from_utf8_lossy(&output.stdout).trim_end().to_owned());
         }
-        let said = String::from_utf8_lossy(&output.stderr);
-        let said = said.trim().lines().last().unwrap_or_default().trim_start_matches("fatal: ");
-        Err(Refusal::new(Code::Conflict, format!("git {} failed: {said}", args[0])))
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        let message =
+            stderr.trim().lines().last().unwrap_or_default().trim_start_matches("fatal: ");
+        Err(Refusal::new(Code::Conflict, format!("git {} failed: {message}", args[0])))
     }
 }
 
-/// Keys and values with which no program runs that only the repository names. `list` is the whole configuration: scope,
-/// key and value of each entry, each entry after those that it overrides.
+/// Overrides that disable the programs that only the repository names. `list` is the whole
+/// configuration: scope, key and value of each entry, each entry after those that it overrides.
 fn neutralize(list: &str) -> Vec<(String, String)> {
     let mut fields = list.split('\0');
     let mut entries = Vec::new();
@@ -154,9 +157,9 @@ fn neutralize(list: &str) -> Vec<(String, String)> {
         entries.push((scope, key, value));
     }
     let is_own = |scope: &str| matches!(scope, "global" | "system");
-    let mut off: Vec<(String, String)> = Vec::new();
+    let mut overrides: Vec<(String, String)> = Vec::new();
     for (scope, key, _) in &entries {
-        // Command: our own.
+        // `command`: our own overrides.
         if is_own(scope) || *scope == "command" {
             continue;
         }
@@ -169,15 +172,16 @@ fn neutralize(list: &str) -> Vec<(String, String)> {
         let Some((_, _, neutral)) = found else { continue };
         let users = entries.iter().rev().find(|(scope, it, _)| is_own(scope) && it == key);
         let value = users.map_or(*neutral, |(_, _, value)| value);
-        let said = ((*key).to_owned(), value.to_owned());
-        if !off.contains(&said) {
-            off.push(said);
+        let setting = ((*key).to_owned(), value.to_owned());
+        if !overrides.contains(&setting) {
+            overrides.push(setting);
         }
     }
-    off
+    overrides
 }
 
-/// Whether git gets a variable of the server's: not those that would point it elsewhere or configure it.
+/// Whether git inherits a variable of the server; not those that change its repository or its
+/// configuration.
 fn is_passed_on(name: &str) -> bool {
     const KEPT: [&str; 6] = [
         "GIT_CONFIG_GLOBAL",

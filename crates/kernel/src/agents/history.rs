@@ -1,16 +1,16 @@
-//! What happened to an agent and when, for as long as memory is given to it: so that a recording can be made of
-//! what has already happened.
+//! The history of an agent, in bounded memory: recordings can be made of what has already
+//! happened.
 
 use std::collections::VecDeque;
 
 use paned_model::{AgentState, BlockKind, Size, Time};
 
-/// How many moments are kept; at one every few hundredths of a second that is a quarter of an hour of work.
+/// How many entries are kept; at one every 30 ms that is a quarter of an hour of work.
 const MAX_ENTRIES: usize = 30_000;
-/// How much of what was typed at once is kept.
+/// How many bytes of one input are kept.
 const LONGEST: usize = 4096;
 
-/// A moment.
+/// One entry of the history.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct HistoryEntry {
     pub(crate) at: Time,
@@ -22,33 +22,33 @@ pub(crate) struct HistoryEntry {
 pub(crate) enum HistoryEvent {
     /// It printed, up to this offset.
     Printed(u64),
-    /// Somebody typed this, at this offset of its output.
+    /// A client typed this, at this offset of its output.
     Typed(u64, Vec<u8>),
     /// Its terminal got this size, at this offset of its output.
     Resized(u64, Size),
-    /// It does this now.
+    /// It is in this state from now on.
     State(AgentState, Option<BlockKind>),
 }
 
-/// The last moments.
+/// The last entries.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct AgentHistory {
     entries: VecDeque<HistoryEntry>,
-    /// The size before the first moment that is kept.
+    /// The size before the first entry that is kept.
     base_size: Option<Size>,
     size: Option<Size>,
     state: Option<(AgentState, Option<BlockKind>)>,
 }
 
 impl AgentHistory {
-    /// It has printed up to this offset, on a terminal of this size. Every look is a moment of its own: a text that
-    /// was shown only until Enter was pressed is to be seen in one.
+    /// It has printed up to this offset, on a terminal of this size. Entries are not merged: a text
+    /// that was shown only until Enter was pressed must be visible in one.
     pub(super) fn record_output(&mut self, at: Time, end: u64, size: Size) {
         self.base_size.get_or_insert(size);
         if self.size.replace(size).is_some_and(|before| before != size) {
             self.push(at, HistoryEvent::Resized(end, size));
         }
-        let before = self.entries.iter().rev().find_map(|moment| match moment.what {
+        let before = self.entries.iter().rev().find_map(|entry| match entry.what {
             HistoryEvent::Printed(upto) => Some(upto),
             HistoryEvent::Typed(..) | HistoryEvent::Resized(..) | HistoryEvent::State(..) => None,
         });
@@ -57,20 +57,20 @@ impl AgentHistory {
         }
     }
 
-    /// Somebody typed this, when it had printed up to this offset. That is heard after what it brought about was
-    /// printed, and noted before it.
+    /// A client typed this when the agent had printed up to this offset. The call may come after
+    /// the output that the input caused; the entry goes before it.
     pub(super) fn record_input(&mut self, at: Time, end: u64, bytes: &[u8]) {
-        let is_before = |moment: &HistoryEntry| match moment.what {
-            HistoryEvent::Printed(upto) => moment.at <= at && upto <= end,
+        let is_before = |entry: &HistoryEntry| match entry.what {
+            HistoryEvent::Printed(upto) => entry.at <= at && upto <= end,
             HistoryEvent::Typed(..) | HistoryEvent::Resized(..) | HistoryEvent::State(..) => {
-                moment.at <= at
+                entry.at <= at
             }
         };
-        let place = self.entries.iter().rposition(is_before).map_or(0, |before| before + 1);
+        let position = self.entries.iter().rposition(is_before).map_or(0, |before| before + 1);
         let typed = HistoryEvent::Typed(end, bytes[..bytes.len().min(LONGEST)].to_vec());
         self.push(at, typed);
         let last = self.entries.len() - 1;
-        self.entries.make_contiguous()[place.min(last)..].rotate_right(1);
+        self.entries.make_contiguous()[position.min(last)..].rotate_right(1);
     }
 
     pub(super) fn record_state(&mut self, at: Time, state: AgentState, kind: Option<BlockKind>) {
@@ -89,13 +89,13 @@ impl AgentHistory {
         self.entries.push_back(HistoryEntry { at, what });
     }
 
-    /// The moments from this one on.
+    /// The entries since this time.
     pub(super) fn since(&self, since: Time) -> HistorySlice {
-        let first = self.entries.front().map(|moment| moment.at);
+        let first = self.entries.front().map(|entry| entry.at);
         let is_cut = self.entries.len() == MAX_ENTRIES && first.is_some_and(|first| since < first);
         let (before, kept): (Vec<&HistoryEntry>, Vec<&HistoryEntry>) =
-            self.entries.iter().partition(|moment| moment.at < since);
-        let size = before.iter().rev().find_map(|moment| match moment.what {
+            self.entries.iter().partition(|entry| entry.at < since);
+        let size = before.iter().rev().find_map(|entry| match entry.what {
             HistoryEvent::Resized(_, size) => Some(size),
             HistoryEvent::Printed(_) | HistoryEvent::Typed(..) | HistoryEvent::State(..) => None,
         });
@@ -107,14 +107,14 @@ impl AgentHistory {
     }
 }
 
-/// What is remembered.
+/// A part of the history.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct HistorySlice {
     /// What happened, in order.
     pub(crate) entries: Vec<HistoryEntry>,
-    /// How large the terminal was before.
+    /// The size of the terminal before the first entry.
     pub(crate) size: Option<Size>,
-    /// Whether there were more moments that are no longer kept.
+    /// Whether earlier entries of this time were dropped.
     pub(crate) is_cut: bool,
 }
 

@@ -1,8 +1,9 @@
-//! What was learned of programs that no profile describes, kept over panes and restarts of the server.
+//! What was learned of programs without a profile, kept across panes and restarts of the server.
 //!
-//! One small file in the state folder, read once and written anew when something new was learned. What it says is data: a
-//! file that is damaged, too large or another user's is ignored, and deleting it only means that programs are learned again.
-//! What was learned of one program and version is never used for another.
+//! One small file in the state folder, read once and rewritten when something new was learned. Its
+//! content is not trusted: a file that is damaged, too large or owned by another user is ignored.
+//! Deleting it only means that programs are learned again. What was learned of one version of a
+//! program is never used for another program or version.
 
 use std::fs;
 use std::io::{self, Read};
@@ -19,20 +20,20 @@ use crate::start::write_private;
 
 /// The name of the file in the state folder.
 const FILE: &str = "learned.json";
-/// The form of the file.
+/// The version of the file format.
 const VERSION: u32 = 1;
-/// How many programs are remembered; of more, those that were learned last.
+/// How many programs are kept; of more, those that were learned last.
 const MOST: usize = 64;
-/// A larger file is not ours.
+/// A larger file is ignored.
 const LARGEST: u64 = 1 << 20;
 
-/// What is known of all programs.
+/// The learned programs.
 #[derive(Debug)]
 pub(crate) struct LearnedPrograms {
     file: Option<PathBuf>,
     /// Read when a program is first looked up.
     entries: Mutex<Option<Vec<LearnedProgram>>>,
-    /// Held while the file is written, so that writes do not overtake each other.
+    /// Held while the file is written, so that an older write cannot replace a newer one.
     writing: Mutex<()>,
 }
 
@@ -51,7 +52,7 @@ pub(crate) struct LearnedProgram {
 }
 
 impl LearnedPrograms {
-    /// Kept in this folder, or nowhere.
+    /// Stored in this folder; without one, only in memory.
     pub(crate) fn new(folder: Option<&Path>) -> Self {
         let file = folder.map(|folder| folder.join(FILE));
         Self { file, entries: Mutex::default(), writing: Mutex::default() }
@@ -64,7 +65,7 @@ impl LearnedPrograms {
         Some((entry.signs.clone(), Time(entry.at)))
     }
 
-    /// Remembers what was learned of a program; the file is written in the background if that is news.
+    /// Stores what was learned of a program; writes the file in the background if that is new.
     pub(crate) fn keep(
         self: &Arc<Self>,
         program: ProgramIdentity,
@@ -77,7 +78,7 @@ impl LearnedPrograms {
         }
     }
 
-    /// Whether that is news.
+    /// Adds the signs; returns whether any is new.
     fn add(&self, program: ProgramIdentity, signs: &[ComposerSign], now: Time) -> bool {
         let mut entries = self.lock();
         let Some(entries) = entries.as_mut() else { return false };
@@ -89,7 +90,7 @@ impl LearnedPrograms {
         }
         known.extend(new);
         known.truncate(MAX_SIGNS);
-        // Another version in the same place has replaced the old one.
+        // A new version at the same path replaces the old one.
         entries.retain(|entry| !entry.program.is_same_program(&program));
         entries.push(LearnedProgram { program, at: now.0, signs: known });
         let surplus = entries.len().saturating_sub(MOST);
@@ -113,12 +114,12 @@ impl LearnedPrograms {
         let text = serde_json::to_string(&LearnedFile { version: VERSION, programs });
         let written = text.map_err(io::Error::from).and_then(|text| write_private(file, &text));
         if let Err(error) = written {
-            tracing::warn!(file = %file.display(), %error, "what was learned cannot be written");
+            tracing::warn!(file = %file.display(), %error, "learned programs cannot be written");
         }
     }
 }
 
-/// The programs in a file. One that is not there has none, and one that cannot be believed, too.
+/// The programs in a file. A missing or invalid file has none.
 fn read(file: &Path) -> Vec<LearnedProgram> {
     match try_read(file) {
         Ok(entries) => entries,

@@ -1,4 +1,4 @@
-//! One message to an agent, as it is remembered.
+//! One message to an agent, as it is stored.
 
 use paned_model::{Delivery, Dialog, PaneId, PaneRef, Time};
 use paned_policy::delivery::{AttemptStart, DeliveryOutcome, DeliveryWait, Leftover, WhenBusy};
@@ -10,36 +10,36 @@ use crate::journal::RecordChange;
 /// The kind of a message's record in the journal.
 pub(crate) const MESSAGE: &str = "message";
 
-/// One message to an agent. That it is there means that it was accepted.
+/// One accepted message to an agent.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct OutboxMessage {
-    /// Its number; they rise in the order in which messages were accepted.
+    /// Its number; numbers increase in the order of acceptance.
     pub(crate) number: u64,
-    /// To whom.
+    /// The pane of the agent.
     pub(crate) pane: PaneId,
-    /// What; empty once nothing can become of it any more.
+    /// The text; empty when it is not needed any more.
     #[serde(default)]
     pub(crate) text: String,
-    /// By what the text is known again.
+    /// The SHA-256 of the text, to compare a repeated message with this one.
     pub(crate) hash: String,
-    /// By what whoever sent it knows it again.
+    /// The idempotency key of the sender.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) key: Option<String>,
     pub(crate) when_busy: WhenBusy,
-    /// Who is to get the answer.
+    /// The pane that gets the answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) notify: Option<PaneRef>,
     pub(crate) accepted_at: Time,
-    /// That it was about to be typed, or more.
+    /// Set before typing starts: the text may be in the composer from then on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) begun: Option<AttemptStart>,
-    /// What became of it.
+    /// The outcome, when it is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) outcome: Option<MessageOutcome>,
 }
 
-/// What became of a message.
+/// The outcome of a message.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct MessageOutcome {
@@ -50,13 +50,13 @@ pub(crate) struct MessageOutcome {
     pub(crate) at: Time,
 }
 
-/// How a message stands, for whoever waits for it.
+/// The delivery status of a message, for the callers that wait for it.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct DeliveryStatus {
     pub(crate) delivery: Delivery,
     pub(crate) evidence: Vec<String>,
     pub(crate) dialog: Option<Dialog>,
-    /// Whether it is worth waiting for the next word.
+    /// Whether another status is expected soon.
     pub(crate) is_transient: bool,
     /// The turn that it began.
     pub(crate) turn: Option<MessageTurn>,
@@ -67,12 +67,12 @@ pub(crate) struct DeliveryStatus {
 pub(crate) struct MessageTurn {
     /// How many turns must have ended for it to be over.
     pub(crate) ends: u64,
-    /// When the message was handed over.
+    /// When the message was submitted.
     pub(crate) since: Time,
 }
 
 impl OutboxMessage {
-    /// What everybody calls it.
+    /// Its id in the API.
     pub(crate) fn id(&self) -> String {
         format!("m{}", self.number)
     }
@@ -81,32 +81,32 @@ impl OutboxMessage {
         self.outcome.is_none()
     }
 
-    /// The change that remembers it.
+    /// The change that stores it.
     pub(crate) fn put(&self) -> RecordChange {
         let value = serde_json::to_string(self).expect("our own types always become JSON");
         RecordChange::Put { kind: MESSAGE, key: self.id(), value }
     }
 
-    /// The change that forgets it.
+    /// The change that deletes it.
     pub(crate) fn delete(&self) -> RecordChange {
         RecordChange::Delete { kind: MESSAGE, key: self.id() }
     }
 
     /// What it may have left in the composer.
     pub(crate) fn leftover(&self) -> Option<Leftover> {
-        let fate = self.outcome.as_ref()?;
-        let may_stand = matches!(fate.delivery, Delivery::Drafted | Delivery::Unknown);
+        let outcome = self.outcome.as_ref()?;
+        let may_stand = matches!(outcome.delivery, Delivery::Drafted | Delivery::Unknown);
         let begun = self.begun.filter(|_| may_stand)?;
         Some(Leftover { text: self.text.clone(), typed: begun.typed })
     }
 
-    /// How it stands before anybody has looked at it, or after everything.
+    /// Its status before the first attempt, or after the outcome.
     pub(crate) fn told(&self) -> DeliveryStatus {
         match &self.outcome {
-            Some(fate) => DeliveryStatus {
-                delivery: fate.delivery,
-                evidence: fate.evidence.clone(),
-                dialog: fate.dialog.clone(),
+            Some(outcome) => DeliveryStatus {
+                delivery: outcome.delivery,
+                evidence: outcome.evidence.clone(),
+                dialog: outcome.dialog.clone(),
                 is_transient: false,
                 turn: None,
             },
@@ -125,26 +125,20 @@ impl MessageOutcome {
         Self { delivery, evidence, dialog, at }
     }
 
-    /// For this reason alone.
+    /// An outcome with one reason.
     pub(crate) fn with_reason(delivery: Delivery, why: &str, at: Time) -> Self {
         Self { delivery, evidence: vec![why.to_owned()], dialog: None, at }
     }
 }
 
 impl From<DeliveryWait> for DeliveryStatus {
-    fn from(standing: DeliveryWait) -> Self {
-        let DeliveryWait { delivery: word, why, transient: passing } = standing;
-        Self {
-            delivery: word,
-            evidence: vec![why],
-            dialog: None,
-            is_transient: passing,
-            turn: None,
-        }
+    fn from(wait: DeliveryWait) -> Self {
+        let DeliveryWait { delivery, why, transient } = wait;
+        Self { delivery, evidence: vec![why], dialog: None, is_transient: transient, turn: None }
     }
 }
 
-/// By what a text is known again.
+/// The SHA-256 of a text, in hexadecimal.
 pub(crate) fn hash(text: &str) -> String {
     use std::fmt::Write;
     let mut hex = String::with_capacity(64);

@@ -1,24 +1,25 @@
-//! Agents: panes whose program is one. A task for each follows it and says what it is doing.
+//! Agents: panes that run an agent program. One task per running agent follows it and publishes its
+//! state.
 //!
 //! | file | idea |
 //! |---|---|
-//! | `record` | what is remembered of an agent, with its pane |
-//! | `profile_store` | the profiles: ours, and the user's files over them |
-//! | `task` | the task that follows one living agent |
-//! | `typist` | what is to be typed, in that same task |
-//! | `startup` | questions at the start that are answered without asking |
-//! | `outbox`, `message` | the messages to all agents, each with what became of it |
-//! | `recognition` | which profile a program is judged by: another one by its processes or its screen, the generic one when none fits |
-//! | `learned_programs` | what was learned of programs that no profile describes, kept in the state folder |
-//! | `recipe` | what a profile says of how its program takes a prompt |
-//! | `notify` | what is brought back to whoever asked |
-//! | `status` | what everybody may know at a moment, turns counted |
-//! | `publish` | how that becomes table, journal, meta |
-//! | `admission` | how many there may be, and who makes room |
-//! | `on_exit` | what follows an agent's end |
-//! | `history`, `asciicast`, `recording` | what happened and when, and a recording made of it |
+//! | `record` | what is stored of an agent, with its pane |
+//! | `profile_store` | the profiles: the built-in ones, and the user's files over them |
+//! | `task` | the task that follows one running agent |
+//! | `typist` | types messages, answers and interrupts, in that same task |
+//! | `startup` | dialogs at startup that are answered automatically |
+//! | `outbox`, `message` | the messages to all agents, each with its outcome |
+//! | `recognition` | which profile is used: by processes, by screen, or the generic one |
+//! | `learned_programs` | what was learned of programs without a profile; a file |
+//! | `recipe` | how the program of a profile takes a prompt |
+//! | `notify` | returns answers to the pane that asked for them |
+//! | `status` | the public status of an agent, and its turns |
+//! | `publish` | writes that status to the pane, the journal and the meta |
+//! | `admission` | the limit of agents, and which one is evicted |
+//! | `on_exit` | what is done when an agent has ended |
+//! | `history`, `asciicast`, `recording` | what happened when, and recordings of it |
 //! | `last_answer` | the last answer, from a transcript or from the screen |
-//! | `worktree`, `git` | a git worktree of an agent's own |
+//! | `worktree`, `git` | a git worktree for one agent |
 
 mod admission;
 mod asciicast;
@@ -77,22 +78,22 @@ use crate::panes::pane::pane_gone;
 
 /// The profile for programs that no other profile describes.
 pub(crate) const GENERIC: &str = "generic";
-/// What that profile was called before.
+/// The former name of that profile.
 const OTHER: &str = "other";
-/// How much may be asked of one agent before some of it is done.
+/// How many requests to one agent may wait.
 const MAX_REQUESTS: usize = 64;
 
-/// Every living agent by its pane, and the profiles they are judged by.
+/// All running agents by their panes, and the profiles.
 pub(crate) struct Agents {
     living: Mutex<HashMap<PaneId, AgentHandle>>,
     profile_store: ProfileStore,
     outbox: Outbox,
     learned: Arc<LearnedPrograms>,
-    /// Names of agents that are about to be started.
+    /// The panes of agents that are about to be started.
     starting: Mutex<HashSet<PaneId>>,
 }
 
-/// A cheap handle to the task of one living agent.
+/// A cheap handle to the task of one running agent.
 #[derive(Clone)]
 pub(crate) struct AgentHandle {
     requests: mpsc::Sender<AgentRequest>,
@@ -100,28 +101,28 @@ pub(crate) struct AgentHandle {
 }
 
 impl AgentHandle {
-    /// Asks its task something; the answer is lost when its program ends meanwhile.
+    /// Sends a request to its task and awaits the reply; `None` if the program ends meanwhile.
     pub(crate) async fn ask<T>(
         &self,
-        ask: impl FnOnce(oneshot::Sender<T>) -> AgentRequest,
+        request: impl FnOnce(oneshot::Sender<T>) -> AgentRequest,
     ) -> Option<T> {
         let (reply, answer) = oneshot::channel();
-        self.requests.send(ask(reply)).await.ok()?;
+        self.requests.send(request(reply)).await.ok()?;
         answer.await.ok()
     }
 
-    /// Somebody types this. Told before the write, so that it is judged before what the program prints because of it. Never
-    /// waits: a task that is behind sees it on the screen.
+    /// A client types this. Called before the write, so that the engine sees it before the output
+    /// that follows from it. Never waits: a task that is behind sees the result on the screen.
     pub(crate) fn typing(&self, typed: &TypedInput) {
         let _ = self.requests.try_send(AgentRequest::Typing(typed.clone()));
     }
 
-    /// It was written. Recordings have it from now on.
+    /// The input was written. Recordings contain it from now on.
     pub(crate) fn typed(&self, typed: TypedInput) {
         let _ = self.requests.try_send(AgentRequest::Typed(typed));
     }
 
-    /// What is known of it, and a way to be woken by news.
+    /// Subscribes to its status.
     pub(crate) fn seen(&self) -> watch::Receiver<AgentStatus> {
         self.status.clone()
     }
@@ -142,7 +143,7 @@ impl Agents {
         self.living.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The profiles as they were a moment ago at most: for what is asked often.
+    /// The profiles, at most a second old: for frequent calls.
     pub(crate) fn profiles(&self) -> ProfileSet {
         self.reload_profiles(false)
     }
@@ -152,7 +153,7 @@ impl Agents {
         self.reload_profiles(true)
     }
 
-    /// Looks at the profiles. Agents that are followed go on with what has changed.
+    /// Reads changed profiles. Running agents continue with the new versions.
     fn reload_profiles(&self, in_any_case: bool) -> ProfileSet {
         let profiles = self.profile_store.look(Instant::now(), in_any_case);
         if profiles.is_new {
@@ -181,23 +182,24 @@ impl Agents {
         &self.outbox
     }
 
-    /// Accepts a message to the agent in a pane, and wakes its task. A text that cannot be typed is refused as a message
-    /// is, with its reason.
-    pub(crate) fn send(&self, kernel: &Kernel, order: NewMessage) -> Result<Receipt, Refusal> {
-        let pane = kernel.panes().get(&order.pane)?;
+    /// Accepts a message to the agent in a pane, and wakes its task. A text that cannot be typed is
+    /// accepted as a message whose outcome is a refusal with the reason.
+    pub(crate) fn send(&self, kernel: &Kernel, message: NewMessage) -> Result<Receipt, Refusal> {
+        let pane = kernel.panes().get(&message.pane)?;
         let status = pane.lock().status();
         if !status.is_live() {
             return Err(pane_gone(&pane.id, status));
         }
         pane.check_responsive()?;
-        let Some(agent) = self.find(&order.pane) else {
+        let Some(agent) = self.find(&message.pane) else {
             let sentence = format!("the program in pane `{}` is not followed as an agent", pane.id);
             return Err(Refusal::invalid(sentence));
         };
         let profile = self.profile(&agent.status.borrow().info.profile)?;
-        let prepared = PreparedText::new(&order.text, |text| recipe::format_prompt(&profile, text));
-        let receipt = self.outbox.accept(kernel, order, prepared.err())?;
-        // A task that is behind looks into its tray when it has caught up.
+        let prepared =
+            PreparedText::new(&message.text, |text| recipe::format_prompt(&profile, text));
+        let receipt = self.outbox.accept(kernel, message, prepared.err())?;
+        // A task that is behind reads the outbox when it has caught up.
         let _ = agent.requests.try_send(AgentRequest::Type(TypingRequest::Message));
         Ok(receipt)
     }
@@ -213,33 +215,34 @@ impl Agents {
         let library = self.profiles_now().library;
         library.get(name).cloned().ok_or_else(|| {
             let names: Vec<&str> = library.names().collect();
-            let (name, names) = (name.escape_debug(), names.join(", "));
+            let names = names.join(", ");
+            let name = name.escape_debug();
             Refusal::not_found(format!("no profile `{name}`; there are {names}"))
         })
     }
 
-    /// What a program is as an agent, if its command line or its pane's meta says that it is one.
+    /// The record of a new agent, if the command line or the meta of the pane names one.
     pub(crate) fn recognise(
         &self,
         kernel: &Kernel,
         argv: &[String],
         meta: &Meta,
-        life: AgentOrigin,
+        origin: AgentOrigin,
     ) -> Option<AgentRecord> {
         let library = self.profiles().library;
-        let said = meta.get("agent.runtime").and_then(Value::as_str);
-        let named = said.and_then(|name| library.get(name));
-        let started = || library.for_command(argv);
-        let profile = named.or_else(started)?;
-        let new = match life {
+        let runtime = meta.get("agent.runtime").and_then(Value::as_str);
+        let named = runtime.and_then(|name| library.get(name));
+        let by_command = || library.for_command(argv);
+        let profile = named.or_else(by_command)?;
+        let new = match origin {
             AgentOrigin::New => AgentRecord::new,
             AgentOrigin::Recovered => AgentRecord::recovered,
         };
         Some(new(&profile.name, kernel.now()))
     }
 
-    /// Follows the agent in a pane from now on, if its record says that there is one.
-    pub(crate) fn spawn_task(&self, kernel: &Kernel, pane: &Arc<Pane>, life: AgentOrigin) {
+    /// Starts the task that follows the agent in a pane, if the pane has an agent.
+    pub(crate) fn spawn_task(&self, kernel: &Kernel, pane: &Arc<Pane>, origin: AgentOrigin) {
         let (info, output) = {
             let mut state = pane.lock();
             let waiting = self.outbox.waiting(&pane.id);
@@ -248,30 +251,31 @@ impl Agents {
             (info, output)
         };
         let Ok(profile) = self.profile(&info.profile) else {
-            tracing::warn!(pane = %pane.id, profile = info.profile, "no profile of an agent");
+            tracing::warn!(pane = %pane.id, profile = info.profile, "the profile of an agent is missing");
             return;
         };
-        let (asks, inbox) = mpsc::channel(MAX_REQUESTS);
-        let (seen, watched) = watch::channel(AgentStatus { info, turns: Turns::default() });
-        self.lock().insert(pane.id.clone(), AgentHandle { requests: asks, status: watched });
-        let task = AgentTask::new(kernel.clone(), pane.clone(), output, profile, (seen, life));
+        let (requests, inbox) = mpsc::channel(MAX_REQUESTS);
+        let (publisher, status) = watch::channel(AgentStatus { info, turns: Turns::default() });
+        self.lock().insert(pane.id.clone(), AgentHandle { requests, status });
+        let task = AgentTask::new(kernel.clone(), pane.clone(), output, profile, publisher, origin);
         tokio::spawn(task.run(inbox));
     }
 
-    /// The task of a living agent, if there is one.
+    /// The handle of a running agent, if there is one.
     pub(crate) fn find(&self, pane: &PaneId) -> Option<AgentHandle> {
         self.lock().get(pane).cloned()
     }
 
-    /// A pane is forgotten: nobody follows it any more.
+    /// A pane is removed: its agent is not followed any more.
     pub(crate) fn forget(&self, pane: &PaneId) {
         self.lock().remove(pane);
     }
 
-    /// An agent has ended: its task is over. A new one in a pane of the same name stays.
-    fn forget_ended(&self, pane: &PaneId, seen: &watch::Sender<AgentStatus>) {
+    /// An agent has ended: removes its handle, but not that of a new agent in a pane of the same
+    /// name.
+    fn forget_ended(&self, pane: &PaneId, status: &watch::Sender<AgentStatus>) {
         let mut living = self.lock();
-        if living.get(pane).is_some_and(|agent| agent.status.same_channel(&seen.subscribe())) {
+        if living.get(pane).is_some_and(|agent| agent.status.same_channel(&status.subscribe())) {
             living.remove(pane);
         }
     }

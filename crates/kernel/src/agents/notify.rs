@@ -1,4 +1,4 @@
-//! What is brought back to whoever asked: the answer to a message, and the end of what they started.
+//! Returns results to the pane that asked for them: the answer to a message, the exit of a program.
 
 use paned_model::{AgentState, PaneId, PaneRef, Refusal};
 use paned_policy::delivery::WhenBusy;
@@ -11,39 +11,39 @@ use super::{AgentHandle, AgentStatus};
 use crate::Kernel;
 use crate::panes::exit_notice::escape_tags;
 
-/// How long after a message was handed over its turn is expected to begin, in milliseconds.
+/// How long after a message was submitted its turn is expected to begin, in milliseconds.
 const TO_BEGIN: u64 = 10_000;
 
-/// Waits until the turn that a message began is over; answers how the agent is then.
+/// Waits until the turn that a message began is over; returns the state of the agent then.
 pub(crate) async fn wait_turn_end(
     kernel: &Kernel,
     agent: &AgentHandle,
     turn: Option<MessageTurn>,
 ) -> Option<AgentState> {
-    let mut seen = agent.seen();
+    let mut status = agent.seen();
     loop {
-        let state = seen.borrow_and_update().info.state;
-        if is_over(&seen.borrow(), turn, kernel) {
+        let state = status.borrow_and_update().info.state;
+        if is_over(&status.borrow(), turn, kernel) {
             return Some(state);
         }
         let late = turn.map(|turn| TO_BEGIN.saturating_sub(kernel.now().since(turn.since)));
         let late = late.filter(|left| 0 < *left).map(std::time::Duration::from_millis);
         tokio::select! {
-            changed = seen.changed() => changed.ok()?,
+            changed = status.changed() => changed.ok()?,
             () = sleep(late) => {}
         }
     }
 }
 
-fn is_over(seen: &AgentStatus, turn: Option<MessageTurn>, kernel: &Kernel) -> bool {
-    let state = seen.info.state;
+fn is_over(status: &AgentStatus, turn: Option<MessageTurn>, kernel: &Kernel) -> bool {
+    let state = status.info.state;
     if state == AgentState::Exited {
         return true;
     }
     let is_idle = state.takes_prompts() || state == AgentState::Limited;
-    // Some turns are too short to be seen.
+    // Some turns are too short to be observed.
     let is_late = |turn: MessageTurn| TO_BEGIN <= kernel.now().since(turn.since);
-    is_idle && turn.is_none_or(|turn| turn.ends <= seen.turns.ended || is_late(turn))
+    is_idle && turn.is_none_or(|turn| turn.ends <= status.turns.ended || is_late(turn))
 }
 
 async fn sleep(time: Option<std::time::Duration>) {
@@ -53,7 +53,7 @@ async fn sleep(time: Option<std::time::Duration>) {
     }
 }
 
-/// The answer of the agent in a pane to the prompt that began a turn, as far as it can be read.
+/// The answer of the agent in a pane to the prompt that began a turn, if it can be read.
 pub(crate) async fn answer_of(
     kernel: &Kernel,
     pane: &PaneId,
@@ -64,11 +64,13 @@ pub(crate) async fn answer_of(
     answer.ok_or_else(|| Refusal::not_found("it has given none that can be read"))
 }
 
-/// Brings the answer to a message back, once.
-pub(super) fn return_answer(kernel: &Kernel, letter: &OutboxMessage, turn: Option<MessageTurn>) {
-    let Some(to) = letter.notify.clone() else { return };
-    let (kernel, from, id) = (kernel.clone(), letter.pane.clone(), letter.id());
-    let number = letter.number;
+/// Returns the answer to a message, once, to the pane that asked for it.
+pub(super) fn return_answer(kernel: &Kernel, message: &OutboxMessage, turn: Option<MessageTurn>) {
+    let Some(to) = message.notify.clone() else { return };
+    let kernel = kernel.clone();
+    let from = message.pane.clone();
+    let id = message.id();
+    let number = message.number;
     tokio::spawn(async move {
         let state = match kernel.agents().find(&from) {
             Some(agent) => wait_turn_end(&kernel, &agent, turn).await,
@@ -83,7 +85,8 @@ pub(super) fn return_answer(kernel: &Kernel, letter: &OutboxMessage, turn: Optio
                 }
             },
         };
-        // Inside the tags: what another agent says is never taken for words of the person or of us.
+        // The answer stays inside the tags: the receiving agent must not take the text of another
+        // agent for text of the user or of this server.
         let answer = escape_tags(&answer);
         let text =
             format!("<agent_answer>\nFrom: {from}\nMessage: {id}\n\n{answer}\n</agent_answer>");
@@ -92,7 +95,7 @@ pub(super) fn return_answer(kernel: &Kernel, letter: &OutboxMessage, turn: Optio
     });
 }
 
-/// Hands a text to whoever asked for it: as a message to an agent, or as a notice to anybody else.
+/// Delivers a text to a pane: as a message if an agent runs there, else as a notice.
 pub(crate) fn deliver(kernel: &Kernel, from: &PaneId, to: &PaneRef, text: String, key: String) {
     if !send_to_agent(kernel, to, &text, key) {
         kernel
@@ -100,24 +103,23 @@ pub(crate) fn deliver(kernel: &Kernel, from: &PaneId, to: &PaneRef, text: String
     }
 }
 
-/// Sends a text to the agent in a pane, if there is one; whether it was accepted.
+/// Sends a text to the agent in a pane, if there is one; returns whether it was accepted.
 pub(crate) fn send_to_agent(kernel: &Kernel, to: &PaneRef, text: &str, key: String) -> bool {
     if kernel.panes().find(to).is_none() {
-        // It is gone, and its name may be another pane's.
+        // The pane is gone, and its name may belong to another pane now.
         return false;
     }
-    let (when_busy, notify) = (WhenBusy::Queue, None);
-    let order = NewMessage {
+    let message = NewMessage {
         pane: to.id.clone(),
         text: printable(text),
         key: Some(key),
-        when_busy,
-        notify,
+        when_busy: WhenBusy::Queue,
+        notify: None,
     };
-    kernel.agents().send(kernel, order).is_ok()
+    kernel.agents().send(kernel, message).is_ok()
 }
 
-/// A text without what could not be typed.
+/// A text without the control characters that cannot be typed.
 fn printable(text: &str) -> String {
     text.chars().filter(|c| !c.is_control() || matches!(c, '\n' | '\t')).collect()
 }

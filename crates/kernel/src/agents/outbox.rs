@@ -1,4 +1,5 @@
-//! The messages to all agents: each accepted once, in an order, and not forgotten before it is known what became of it.
+//! The outbox: the messages to all agents. Each is accepted once, has its place in an order, and is
+//! kept until its outcome is known.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -16,11 +17,12 @@ use crate::journal::{CommitTicket, RecordChange};
 
 /// How many messages may wait for one agent.
 const MAX_WAITING: usize = 100;
-/// How many messages are remembered of which is known what became of them, and for how long, in milliseconds.
+/// How many finished messages are kept for one agent, and for how long, in milliseconds.
 const MAX_FINISHED: usize = 1000;
 const DAY: u64 = 24 * 60 * 60 * 1000;
 
-/// The messages to all agents. Records are made under this lock, so that their order is the order of the changes.
+/// The messages to all agents. Journal records are written under this lock, so that they have the
+/// order of the changes.
 #[derive(Default)]
 pub(crate) struct Outbox {
     inner: Mutex<OutboxInner>,
@@ -35,29 +37,29 @@ struct OutboxInner {
 struct OutboxEntry {
     message: OutboxMessage,
     status: watch::Sender<DeliveryStatus>,
-    /// Whether its sender knows that it waits its turn, or lost the connection to the server that accepted it.
+    /// Whether its sender was told that it waits, or was a client of an earlier server.
     has_waited: bool,
 }
 
 /// A message to accept.
 pub(crate) struct NewMessage {
-    /// To whom.
+    /// The pane of the agent.
     pub(crate) pane: PaneId,
-    /// What.
+    /// The prompt.
     pub(crate) text: String,
-    /// By what whoever sends it knows it again.
+    /// The idempotency key of the sender.
     pub(crate) key: Option<String>,
-    /// What is done if the agent is busy.
+    /// What to do if the agent is busy.
     pub(crate) when_busy: WhenBusy,
-    /// Who is to get the answer.
+    /// The pane that gets the answer.
     pub(crate) notify: Option<PaneRef>,
 }
 
-/// That a message was accepted.
+/// The receipt of an accepted message.
 pub(crate) struct Receipt {
-    /// What everybody calls it.
+    /// The id of the message in the API.
     pub(crate) id: String,
-    /// How it stands.
+    /// Its delivery status.
     pub(crate) told: watch::Receiver<DeliveryStatus>,
 }
 
@@ -77,75 +79,75 @@ impl Outbox {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Those of an earlier server.
-    pub(crate) fn restore(&self, letters: impl Iterator<Item = OutboxMessage>) {
-        let mut letters: Vec<_> = letters.collect();
-        letters.sort_by_key(|letter| letter.number);
+    /// Restores the messages of an earlier server.
+    pub(crate) fn restore(&self, messages: impl Iterator<Item = OutboxMessage>) {
+        let mut messages: Vec<_> = messages.collect();
+        messages.sort_by_key(|message| message.number);
         let mut inner = self.lock();
-        for letter in letters {
-            inner.last = inner.last.max(letter.number);
-            let tray = inner.queues.entry(letter.pane.clone()).or_default();
-            tray.push_back(OutboxEntry { has_waited: true, ..OutboxEntry::new(letter) });
+        for message in messages {
+            inner.last = inner.last.max(message.number);
+            let queue = inner.queues.entry(message.pane.clone()).or_default();
+            queue.push_back(OutboxEntry { has_waited: true, ..OutboxEntry::new(message) });
         }
     }
 
-    /// Accepts a message, unless one with its key was accepted before. It is in the journal before its sender is
-    /// answered, and before it is typed.
+    /// Accepts a message, unless one with the same key was accepted before. Its record is in the
+    /// journal before the sender gets an answer, and before the text is typed.
     pub(super) fn accept(
         &self,
         kernel: &Kernel,
-        order: NewMessage,
+        message: NewMessage,
         refused: Option<String>,
     ) -> Result<Receipt, Refusal> {
         let now = kernel.now();
         let mut inner = self.lock();
-        let tray = inner.queues.entry(order.pane.clone()).or_default();
-        if let Some(known) = find(tray, &order) {
+        let queue = inner.queues.entry(message.pane.clone()).or_default();
+        if let Some(known) = find(queue, &message) {
             return known;
         }
-        let waiting = tray.iter().filter(|entry| entry.message.is_waiting()).count();
+        let waiting = queue.iter().filter(|entry| entry.message.is_waiting()).count();
         if MAX_WAITING <= waiting {
-            let sentence = format!("{waiting} messages wait for pane `{}` already", order.pane);
+            let sentence = format!("{waiting} messages wait for pane `{}` already", message.pane);
             return Err(Refusal::new(Code::Limit, sentence));
         }
         inner.last += 1;
-        let letter = new_message(inner.last, order, refused, now);
-        let tray = inner.queues.entry(letter.pane.clone()).or_default();
-        let mut changes = prune(tray, now);
-        changes.push(letter.put());
-        let drafts = letter
+        let message = new_message(inner.last, message, refused, now);
+        let queue = inner.queues.entry(message.pane.clone()).or_default();
+        let mut changes = prune(queue, now);
+        changes.push(message.put());
+        let drafts = message
             .outcome
             .is_some()
-            .then(|| delivered_event(kernel, &letter))
+            .then(|| delivered_event(kernel, &message))
             .into_iter()
             .collect();
         kernel.journal().record(drafts, changes);
-        tray.push_back(OutboxEntry::new(letter));
-        Ok(tray.back().expect("it was just put there").receipt())
+        queue.push_back(OutboxEntry::new(message));
+        Ok(queue.back().expect("it was just put there").receipt())
     }
 
-    /// The message whose turn it is.
+    /// The next message for an agent.
     pub(super) fn next(&self, pane: &PaneId) -> Option<OutboxMessage> {
         let inner = self.lock();
         let mut entries = inner.queues.get(pane)?.iter();
         entries.find(|entry| entry.message.is_waiting()).map(|entry| entry.message.clone())
     }
 
-    /// Whether a message was reported to wait its turn. A question that comes up then must not refuse it: its sender does
-    /// not look any more.
+    /// Whether a message was reported as waiting. A dialog that appears after that must not refuse
+    /// it: its sender does not read the status any more.
     pub(super) fn has_waited(&self, pane: &PaneId, number: u64) -> bool {
         let mut inner = self.lock();
         inner.entry(pane, number).is_some_and(|entry| entry.has_waited)
     }
 
-    /// How many wait for an agent.
+    /// How many messages wait for an agent.
     pub(super) fn waiting(&self, pane: &PaneId) -> usize {
         let inner = self.lock();
-        let tray = inner.queues.get(pane).into_iter().flatten();
-        tray.filter(|entry| entry.message.is_waiting()).count()
+        let queue = inner.queues.get(pane).into_iter().flatten();
+        queue.filter(|entry| entry.message.is_waiting()).count()
     }
 
-    /// Where a message stands among those that wait, counted from 1.
+    /// The position of a message among those that wait, counted from 1.
     pub(crate) fn position(&self, pane: &PaneId, id: &str) -> Option<usize> {
         let inner = self.lock();
         let mut waiting = inner.queues.get(pane)?.iter().filter(|entry| entry.message.is_waiting());
@@ -155,13 +157,13 @@ impl Outbox {
     /// What the last message may have left in the composer.
     pub(super) fn leftover(&self, pane: &PaneId) -> Option<Leftover> {
         let inner = self.lock();
-        let mut told =
+        let mut finished =
             inner.queues.get(pane)?.iter().rev().filter(|entry| !entry.message.is_waiting());
-        let typed = told.find(|entry| entry.message.begun.is_some());
+        let typed = finished.find(|entry| entry.message.begun.is_some());
         typed.and_then(|entry| entry.message.leftover())
     }
 
-    /// A message is about to be typed, or was not after all.
+    /// Records that a message is about to be typed; with `None`, that it was not typed after all.
     pub(super) fn begin(
         &self,
         kernel: &Kernel,
@@ -178,49 +180,49 @@ impl Outbox {
         Some(kernel.journal().record(Vec::new(), vec![entry.message.put()]))
     }
 
-    /// How the message stands whose turn it is; those behind it wait for it.
-    pub(super) fn update_status(&self, pane: &PaneId, number: u64, standing: DeliveryWait) {
+    /// Sets the status of the current message; the messages behind it wait for it.
+    pub(super) fn update_status(&self, pane: &PaneId, number: u64, wait: DeliveryWait) {
         let mut inner = self.lock();
-        let tray = inner.queues.get_mut(pane).into_iter().flatten();
-        let waiting = tray.filter(|entry| entry.message.is_waiting());
-        let passing = standing.transient;
-        let mut standing = Some(standing);
+        let queue = inner.queues.get_mut(pane).into_iter().flatten();
+        let waiting = queue.filter(|entry| entry.message.is_waiting());
+        let is_transient = wait.transient;
+        let mut wait = Some(wait);
         for (before, entry) in waiting.skip_while(|entry| entry.message.number < number).enumerate()
         {
-            let told = standing
+            let status = wait
                 .take()
-                .map_or_else(|| queued_behind(before, passing), DeliveryStatus::from);
-            entry.has_waited |= !passing;
+                .map_or_else(|| queued_behind(before, is_transient), DeliveryStatus::from);
+            entry.has_waited |= !is_transient;
             entry.status.send_if_modified(|old| {
-                let news = *old != told;
-                *old = told;
-                news
+                let changed = *old != status;
+                *old = status;
+                changed
             });
         }
     }
 
-    /// It is known what became of a message.
+    /// Sets the outcome of a message.
     pub(super) fn finish(
         &self,
         kernel: &Kernel,
         pane: &PaneId,
         number: u64,
-        fate: MessageOutcome,
+        outcome: MessageOutcome,
         turn: Option<MessageTurn>,
     ) {
         let mut inner = self.lock();
         if let Some(entry) = inner.entry(pane, number) {
-            entry.finish(kernel, fate, turn);
+            entry.finish(kernel, outcome, turn);
         }
     }
 
-    /// An agent's program has ended: nothing more becomes of what waits for it.
+    /// An agent's program has ended: finishes all messages that wait for it.
     pub(crate) fn close(&self, kernel: &Kernel, pane: &PaneId) {
         let now = kernel.now();
         let mut inner = self.lock();
-        let tray = inner.queues.get_mut(pane).into_iter().flatten();
-        for entry in tray.filter(|entry| entry.message.is_waiting()) {
-            let fate = match entry.message.begun {
+        let queue = inner.queues.get_mut(pane).into_iter().flatten();
+        for entry in queue.filter(|entry| entry.message.is_waiting()) {
+            let outcome = match entry.message.begun {
                 None => MessageOutcome::with_reason(
                     Delivery::Refused,
                     "its program has ended; nothing was typed",
@@ -231,11 +233,11 @@ impl Outbox {
                     MessageOutcome::with_reason(Delivery::Unknown, why, now)
                 }
             };
-            entry.finish(kernel, fate, None);
+            entry.finish(kernel, outcome, None);
         }
     }
 
-    /// The answer to a message is on its way to whoever asked.
+    /// The answer to a message was sent to the pane that asked for it.
     pub(super) fn mark_answer_returned(&self, kernel: &Kernel, pane: &PaneId, number: u64) {
         let mut inner = self.lock();
         if let Some(entry) = inner.entry(pane, number) {
@@ -244,11 +246,11 @@ impl Outbox {
         }
     }
 
-    /// Goes on with what an earlier server left: nothing becomes of messages to panes that have ended meanwhile, and
-    /// answers that were asked for are brought back.
+    /// Continues after a restart of the server: finishes the messages to agents that have ended
+    /// meanwhile, and returns the answers that are still owed.
     pub(crate) fn resume(&self, kernel: &Kernel) {
         for pane in self.recipients() {
-            // What waits for an agent whose keeper does not answer waits on.
+            // Messages to an agent whose keeper does not answer keep waiting.
             let is_silent =
                 kernel.panes().get(&pane).is_ok_and(|pane| pane.check_responsive().is_err());
             if !is_silent && kernel.agents().find(&pane).is_none() {
@@ -260,26 +262,26 @@ impl Outbox {
             let entries = inner.queues.values().flatten();
             entries
                 .map(|entry| &entry.message)
-                .filter(|letter| wants_answer(letter))
+                .filter(|message| wants_answer(message))
                 .cloned()
                 .collect()
         };
-        owed.iter().for_each(|letter| notify::return_answer(kernel, letter, None));
+        owed.iter().for_each(|message| notify::return_answer(kernel, message, None));
     }
 
-    /// Everybody for whom messages wait.
+    /// The panes that have waiting messages.
     fn recipients(&self) -> Vec<PaneId> {
         let inner = self.lock();
         let waits = |entry: &OutboxEntry| entry.message.is_waiting();
-        let waiting = inner.queues.iter().filter(|(_, tray)| tray.iter().any(waits));
+        let waiting = inner.queues.iter().filter(|(_, queue)| queue.iter().any(waits));
         waiting.map(|(pane, _)| pane.clone()).collect()
     }
 
-    /// A pane is forgotten, and with it what was sent to it.
+    /// A pane is removed: deletes its messages.
     pub(crate) fn forget(&self, kernel: &Kernel, pane: &PaneId) {
         let mut inner = self.lock();
-        let tray = inner.queues.remove(pane).unwrap_or_default();
-        let changes: Vec<_> = tray.iter().map(|entry| entry.message.delete()).collect();
+        let queue = inner.queues.remove(pane).unwrap_or_default();
+        let changes: Vec<_> = queue.iter().map(|entry| entry.message.delete()).collect();
         if !changes.is_empty() {
             kernel.journal().record(Vec::new(), changes);
         }
@@ -293,9 +295,9 @@ impl OutboxInner {
 }
 
 impl OutboxEntry {
-    fn finish(&mut self, kernel: &Kernel, fate: MessageOutcome, turn: Option<MessageTurn>) {
-        let may_stand = matches!(fate.delivery, Delivery::Drafted | Delivery::Unknown);
-        self.message.outcome = Some(fate);
+    fn finish(&mut self, kernel: &Kernel, outcome: MessageOutcome, turn: Option<MessageTurn>) {
+        let may_stand = matches!(outcome.delivery, Delivery::Drafted | Delivery::Unknown);
+        self.message.outcome = Some(outcome);
         if !may_stand {
             self.message.text = String::new();
         }
@@ -310,15 +312,14 @@ impl OutboxEntry {
 
 fn new_message(
     number: u64,
-    order: NewMessage,
+    message: NewMessage,
     refused: Option<String>,
     now: Time,
 ) -> OutboxMessage {
-    let NewMessage { pane, text, key, when_busy, notify } = order;
+    let NewMessage { pane, text, key, when_busy, notify } = message;
     let hash = hash(&text);
-    let fate = refused.map(|why| MessageOutcome::with_reason(Delivery::Refused, &why, now));
-    let text = if fate.is_some() { String::new() } else { text };
-    let (accepted_at, begun) = (now, None);
+    let outcome = refused.map(|why| MessageOutcome::with_reason(Delivery::Refused, &why, now));
+    let text = if outcome.is_some() { String::new() } else { text };
     OutboxMessage {
         number,
         pane,
@@ -327,17 +328,17 @@ fn new_message(
         key,
         when_busy,
         notify,
-        accepted_at,
-        begun,
-        outcome: fate,
+        accepted_at: now,
+        begun: None,
+        outcome,
     }
 }
 
-/// The message that was accepted under the same key.
-fn find(tray: &VecDeque<OutboxEntry>, order: &NewMessage) -> Option<Result<Receipt, Refusal>> {
-    let key = order.key.as_ref()?;
-    let known = tray.iter().find(|entry| entry.message.key.as_ref() == Some(key))?;
-    if known.message.hash == hash(&order.text) {
+/// The message that was accepted with the same key; a refusal if its text differs.
+fn find(queue: &VecDeque<OutboxEntry>, message: &NewMessage) -> Option<Result<Receipt, Refusal>> {
+    let key = message.key.as_ref()?;
+    let known = queue.iter().find(|entry| entry.message.key.as_ref() == Some(key))?;
+    if known.message.hash == hash(&message.text) {
         return Some(Ok(known.receipt()));
     }
     let sentence = format!(
@@ -348,14 +349,14 @@ fn find(tray: &VecDeque<OutboxEntry>, order: &NewMessage) -> Option<Result<Recei
     Some(Err(Refusal::new(Code::Conflict, sentence)))
 }
 
-/// Forgets what has been known for long enough.
-fn prune(tray: &mut VecDeque<OutboxEntry>, now: Time) -> Vec<RecordChange> {
-    let known = tray.iter().filter(|entry| !entry.message.is_waiting()).count();
+/// Removes the oldest finished messages.
+fn prune(queue: &mut VecDeque<OutboxEntry>, now: Time) -> Vec<RecordChange> {
+    let known = queue.iter().filter(|entry| !entry.message.is_waiting()).count();
     let mut surplus = known.saturating_sub(MAX_FINISHED - 1);
     let mut changes = Vec::new();
-    tray.retain(|entry| {
-        let Some(fate) = &entry.message.outcome else { return true };
-        let is_over = 0 < surplus || DAY < now.since(fate.at);
+    queue.retain(|entry| {
+        let Some(outcome) = &entry.message.outcome else { return true };
+        let is_over = 0 < surplus || DAY < now.since(outcome.at);
         if is_over {
             surplus = surplus.saturating_sub(1);
             changes.push(entry.message.delete());
@@ -365,28 +366,28 @@ fn prune(tray: &mut VecDeque<OutboxEntry>, now: Time) -> Vec<RecordChange> {
     changes
 }
 
-fn queued_behind(before: usize, passing: bool) -> DeliveryStatus {
+fn queued_behind(before: usize, is_transient: bool) -> DeliveryStatus {
     let why = match before {
         1 => "one message is before it".to_owned(),
         before => format!("{before} messages are before it"),
     };
-    DeliveryStatus::from(DeliveryWait { delivery: Delivery::Queued, why, transient: passing })
+    DeliveryStatus::from(DeliveryWait { delivery: Delivery::Queued, why, transient: is_transient })
 }
 
-/// Whether somebody waits for the answer to it.
-fn wants_answer(letter: &OutboxMessage) -> bool {
-    let submitted = |fate: &MessageOutcome| fate.delivery == Delivery::Submitted;
-    letter.notify.is_some() && letter.outcome.as_ref().is_some_and(submitted)
+/// Whether a pane waits for the answer to a message.
+fn wants_answer(message: &OutboxMessage) -> bool {
+    let submitted = |outcome: &MessageOutcome| outcome.delivery == Delivery::Submitted;
+    message.notify.is_some() && message.outcome.as_ref().is_some_and(submitted)
 }
 
-fn delivered_event(kernel: &Kernel, letter: &OutboxMessage) -> crate::journal::EventDraft {
-    let fate = letter.outcome.as_ref();
+fn delivered_event(kernel: &Kernel, message: &OutboxMessage) -> crate::journal::EventDraft {
+    let outcome = message.outcome.as_ref();
     let payload = json!({
-        "messageId": letter.id(),
-        "outcome": fate.map(|fate| fate.delivery),
-        "evidence": fate.map(|fate| &fate.evidence),
+        "messageId": message.id(),
+        "outcome": outcome.map(|outcome| outcome.delivery),
+        "evidence": outcome.map(|outcome| &outcome.evidence),
     });
-    draft("agent:delivered", &kernel.event_payload(&letter.pane, payload))
+    draft("agent:delivered", &kernel.event_payload(&message.pane, payload))
 }
 
 #[cfg(test)]

@@ -1,4 +1,5 @@
-//! The profiles of agents: ours, and the user's files over them, read again when a file has changed.
+//! The profiles of agents: the built-in ones, and the user's files over them. Files are read again
+//! when one has changed.
 
 use std::fs;
 use std::io;
@@ -9,12 +10,12 @@ use std::time::{Duration, SystemTime};
 use paned_policy::agent::{ProfileError, ProfileLibrary};
 use tokio::time::Instant;
 
-/// The folder is looked at no more often than this.
+/// The shortest time between two reads of the folder.
 const OFTEN: Duration = Duration::from_secs(1);
-/// A profile is text; whatever is larger is none.
+/// A larger file is not a profile.
 const LARGEST: u64 = 1 << 20;
 
-/// All profiles, and what is wrong with those that are left out.
+/// All profiles, and the errors in files that were left out.
 pub(crate) struct ProfileStore {
     folder: Option<PathBuf>,
     state: Mutex<ProfileStoreState>,
@@ -23,12 +24,12 @@ pub(crate) struct ProfileStore {
 struct ProfileStoreState {
     looked_at: Option<Instant>,
     stamps: Vec<FileStamp>,
-    /// Read when somebody asks for it: patterns take a while to be made.
+    /// Loaded at the first call: compiling the patterns takes a while.
     library: Option<Arc<ProfileLibrary>>,
     mistakes: Arc<Vec<ProfileError>>,
 }
 
-/// A file, and how to tell that it has changed.
+/// A file, with its length and time to detect a change.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct FileStamp {
     file: PathBuf,
@@ -40,12 +41,12 @@ struct FileStamp {
 pub(crate) struct ProfileSet {
     pub(crate) library: Arc<ProfileLibrary>,
     pub(crate) mistakes: Arc<Vec<ProfileError>>,
-    /// Whether they differ from those of the last look.
+    /// Whether a file has changed since the last read.
     pub(crate) is_new: bool,
 }
 
 impl ProfileStore {
-    /// Ours, with the files of this folder over them.
+    /// The built-in profiles, with the files of this folder over them.
     pub(crate) fn new(folder: Option<PathBuf>) -> Self {
         let state = ProfileStoreState {
             looked_at: None,
@@ -56,12 +57,12 @@ impl ProfileStore {
         Self { folder, state: Mutex::new(state) }
     }
 
-    /// The folder of the user's own.
+    /// The folder of the user's profiles.
     pub(crate) fn folder(&self) -> Option<&Path> {
         self.folder.as_deref()
     }
 
-    /// The profiles as they are now; the folder is looked at when that was not done just before, or in any case.
+    /// The present profiles. The folder is read if the last read is not recent, or `in_any_case`.
     pub(crate) fn look(&self, now: Instant, in_any_case: bool) -> ProfileSet {
         let mut state = self.lock();
         let is_due = in_any_case || state.looked_at.is_none_or(|at| at + OFTEN <= now);
@@ -80,7 +81,7 @@ impl ProfileStore {
 }
 
 impl ProfileStoreState {
-    /// Reads the files again if any of them has changed; whether one has.
+    /// Reads the files again if one has changed; returns whether one has.
     fn read(&mut self, folder: &Path) -> bool {
         let stamps = stamps(folder);
         if stamps == self.stamps {
@@ -97,7 +98,7 @@ impl ProfileStoreState {
         let (library, mut mistakes) = ProfileLibrary::with(&files);
         mistakes.extend(unread);
         for ProfileError { file, line, sentence } in &mistakes {
-            tracing::warn!(file, line, sentence, "a mistake in a profile");
+            tracing::warn!(file, line, sentence, "an error in a profile");
         }
         self.stamps = stamps;
         self.library = Some(Arc::new(library));
@@ -106,7 +107,7 @@ impl ProfileStoreState {
     }
 }
 
-/// The profiles that lie in a folder, by name. One that is not there has none.
+/// The profiles in a folder, sorted by path. A missing folder has none.
 fn stamps(folder: &Path) -> Vec<FileStamp> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let files = entries.map(|entry| entry.path());

@@ -1,4 +1,5 @@
-//! How news of an agent is told: in the table, then in the journal, with the words that older tools read.
+//! Publishes the state of an agent: in the pane, then in the journal, and in the meta that older
+//! tools read.
 
 use paned_model::agent::share;
 use paned_model::{AgentInfo, AgentState};
@@ -11,28 +12,29 @@ use crate::dispatch::draft;
 use crate::panes::Pane;
 use crate::panes::pane::PaneState;
 
-/// Puts what is known of an agent into the table, and tells it if it does something else now.
+/// Stores the state of an agent in its pane, and records an event if the state or the dialog has
+/// changed.
 pub(super) fn publish(kernel: &Kernel, pane: &Pane, info: &AgentInfo, age_ms: u64) {
     let mut state = pane.lock();
     let before = state.agent.replace(info.clone());
     let from = state.record.agent.as_ref().map_or(AgentState::Starting, |agent| agent.state);
-    let asked = |info: &AgentInfo| info.dialog.as_ref().map(|dialog| dialog.id.clone());
-    let is_asked = before.as_ref().and_then(asked) != asked(info);
-    if from == info.state && !is_asked {
+    let dialog_id = |info: &AgentInfo| info.dialog.as_ref().map(|dialog| dialog.id.clone());
+    let dialog_changed = before.as_ref().and_then(dialog_id) != dialog_id(info);
+    if from == info.state && !dialog_changed {
         return;
     }
     update_record(&mut state, info, kernel.now());
-    let told = payload(pane, info, from, age_ms);
-    kernel.journal().record(vec![draft("agent:state", &told)], vec![state.record.put()]);
+    let payload = payload(pane, info, from, age_ms);
+    kernel.journal().record(vec![draft("agent:state", &payload)], vec![state.record.put()]);
     let is_shown = state.record.view.is_some();
     drop(state);
     if is_shown {
-        // Whoever waits for room may get it now.
+        // A pane that waits for space in a view may get it now.
         kernel.tmux_views().pane_changed(&pane.id);
     }
 }
 
-/// An agent's program ended while nobody looked, and so has what is known of it.
+/// Publishes the exit of an agent whose program ended while no task followed it.
 pub(crate) fn publish_exit(kernel: &Kernel, pane: &Pane) {
     let info = AgentRecord::initial_info(&pane.lock().record);
     if let Some(info) = info {
@@ -40,40 +42,41 @@ pub(crate) fn publish_exit(kernel: &Kernel, pane: &Pane) {
     }
 }
 
-/// An agent lives that was called over with its pane: what it does is not known yet.
+/// Publishes a recovered agent: its state is not known yet.
 pub(crate) fn publish_recovered(kernel: &Kernel, pane: &Pane) {
     let info = AgentRecord::initial_info(&pane.lock().record);
     if let Some(info) = info {
-        let (state, since) = (AgentState::Unknown, kernel.now());
-        publish(kernel, pane, &AgentInfo { state, since, ..info }, 0);
+        let info = AgentInfo { state: AgentState::Unknown, since: kernel.now(), ..info };
+        publish(kernel, pane, &info, 0);
     }
 }
 
 fn payload(pane: &Pane, info: &AgentInfo, from: AgentState, age_ms: u64) -> Value {
-    let mut told = Map::new();
-    told.insert("profile".into(), json!(info.profile));
-    told.insert("from".into(), json!(from));
-    told.insert("to".into(), json!(info.state));
+    let mut payload = Map::new();
+    payload.insert("profile".into(), json!(info.profile));
+    payload.insert("from".into(), json!(from));
+    payload.insert("to".into(), json!(info.state));
     if let Some(kind) = info.kind {
-        told.insert("kind".into(), json!(kind));
+        payload.insert("kind".into(), json!(kind));
     }
     if let Some(dialog) = &info.dialog {
-        told.insert("dialog".into(), json!(dialog));
+        payload.insert("dialog".into(), json!(dialog));
     }
     if let Some(until) = info.until {
-        told.insert("until".into(), json!(until));
+        payload.insert("until".into(), json!(until));
     }
-    told.insert("source".into(), json!(info.source));
-    told.insert("confidence".into(), json!(share(info.confidence)));
-    told.insert("ageMs".into(), json!(age_ms));
-    pane.event_payload(Value::Object(told))
+    payload.insert("source".into(), json!(info.source));
+    payload.insert("confidence".into(), json!(share(info.confidence)));
+    payload.insert("ageMs".into(), json!(age_ms));
+    pane.event_payload(Value::Object(payload))
 }
 
-/// What the pane's record and meta say of it from now on.
+/// Updates the record and the meta of the pane.
 fn update_record(state: &mut PaneState, info: &AgentInfo, now: paned_model::Time) {
     if let Some(agent) = &mut state.record.agent {
         agent.profile.clone_from(&info.profile);
-        (agent.state, agent.since) = (info.state, info.since);
+        agent.state = info.state;
+        agent.since = info.since;
     }
     let meta = &mut state.record.meta;
     meta.insert("agent.runtime".into(), json!(info.profile));

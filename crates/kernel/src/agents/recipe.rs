@@ -1,24 +1,26 @@
-//! What a profile says of how its program takes a prompt.
+//! How the program of a profile takes a prompt.
 
 use paned_policy::agent::Profile;
 use paned_policy::agent::profile::TypingMode;
 use paned_policy::delivery::{InterruptRecipe, Recipe};
 
-/// How often Enter is pressed at most while the text still stands in a composer that its profile describes.
+/// How often Enter is pressed at most while the text is still in a composer that the profile
+/// describes.
 const PRESSES: u32 = 4;
 
-/// How soon a program that no profile describes ends a turn that was broken off. Whether its keys
-/// do that at all is not known.
+/// How soon a program without a profile ends an interrupted turn. Whether its keys interrupt at all
+/// is not known.
 const INTERRUPT_EFFECT_MS: u64 = 3_000;
 
 /// How the program of a profile takes a prompt.
 pub(super) fn recipe_for(profile: &Profile) -> Recipe {
-    let (submit, interrupt) = (&profile.submit, &profile.interrupt);
+    let submit = &profile.submit;
+    let interrupt = &profile.interrupt;
     Recipe {
         pastes: submit.typing == TypingMode::Paste,
         submit: submit.enter.clone(),
-        // What stands where a composer seems to be may be a line that was taken already: a second Enter could answer a
-        // question that comes after it.
+        // The text that looks like a composer may be a line that the program has already read: a
+        // second Enter could answer a question that follows it.
         presses: if profile.is_generic() { 1 } else { PRESSES },
         delay_ms: submit.delay_ms,
         newline: Vec::new(),
@@ -33,8 +35,8 @@ pub(super) fn recipe_for(profile: &Profile) -> Recipe {
     }
 }
 
-/// Breaks a turn off by Ctrl+C: the kernel edits lines, so any other key would stay in the input
-/// and come before the next prompt.
+/// Interrupts by Ctrl+C: in canonical mode any other key would stay in the input line, before the
+/// next prompt.
 pub(super) fn interrupt_by_signal(recipe: &mut Recipe) {
     recipe.interrupt.keys = "ctrl+c".parse().into_iter().collect();
 }
@@ -44,7 +46,7 @@ pub(super) fn format_prompt(profile: &Profile, text: &str) -> Result<String, Str
     profile.submit.escape_prompt(text)
 }
 
-/// Whether a draft is the program's stand-in for a long paste.
+/// Whether a draft is the placeholder that the program shows for a long paste.
 pub(super) fn is_paste_placeholder(profile: &Profile, draft: &str) -> bool {
     profile.submit.pasted.iter().any(|pattern| pattern.is_in(draft))
 }

@@ -1,5 +1,6 @@
-//! Which profile an agent is judged by. A wrapper round a known program is recognised by its processes or by its screen. A
-//! known program whose screen its profile no longer understands is read by what every program shows until it does again.
+//! Which profile is used for an agent. A wrapper around a known program is recognised by its
+//! processes or by its screen. If a profile no longer matches the screen of its program, the
+//! generic rules are used until it matches again.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,51 +14,52 @@ use super::GENERIC;
 
 /// How long a profile may find no composer before the generic one takes over.
 const UNRECOGNISED_TIMEOUT: Duration = Duration::from_secs(20);
-/// How long a wrapper is looked at for a known program inside it.
+/// How long a known program is searched for inside a wrapper.
 const WRAPPER_TIMEOUT: Duration = Duration::from_secs(60);
-/// How often, at most.
+/// The shortest time between two such searches.
 const EVERY: Duration = Duration::from_secs(1);
 
-/// A state that is less sure than this may come of a version that its profile does not know.
+/// A confidence below this may be due to a version that the profile does not know.
 const WEAK: f32 = 0.65;
 
-/// What is known of the program behind an agent.
+/// What is known about the program of an agent.
 pub(super) struct Recognition {
     pub(super) processes: Processes,
     started: Instant,
     looked: Option<Instant>,
-    /// When the profile last understood the screen.
+    /// When the profile last matched the screen.
     understood: Instant,
-    /// The profile that was replaced because it did not.
+    /// The profile that was replaced because it did not match.
     replaced: Option<Arc<Profile>>,
-    /// The version that the program's screen named.
+    /// The version that the screen of the program shows.
     version: Option<String>,
 }
 
 impl Recognition {
     pub(super) fn new(pid: Option<u32>) -> Self {
-        let (started, understood) = (Instant::now(), Instant::now());
+        let now = Instant::now();
         Self {
             processes: Processes::new(pid),
-            started,
+            started: now,
             looked: None,
-            understood,
+            understood: now,
             replaced: None,
             version: None,
         }
     }
 
-    /// The profile is another one: it has its own time to understand the screen.
+    /// The profile was changed: the new one gets the full time to match the screen.
     pub(super) fn reset(&mut self) {
-        (self.understood, self.replaced) = (Instant::now(), None);
+        self.understood = Instant::now();
+        self.replaced = None;
     }
 
-    /// When to look again although nothing was printed.
+    /// When to check again if there is no output before.
     pub(super) fn deadline(&self, engine: &Engine) -> Option<Instant> {
         is_unrecognised(engine).then(|| self.understood + UNRECOGNISED_TIMEOUT)
     }
 
-    /// A profile that fits better than the one that is used.
+    /// A profile that fits better than the present one.
     pub(super) fn step(
         &mut self,
         engine: &Engine,
@@ -72,7 +74,8 @@ impl Recognition {
             return self.known_profile(now, look, library);
         }
         if !is_unrecognised(engine) {
-            (self.understood, self.replaced) = (now, None);
+            self.understood = now;
+            self.replaced = None;
             return None;
         }
         if now < self.understood + UNRECOGNISED_TIMEOUT {
@@ -84,8 +87,8 @@ impl Recognition {
         Some(Arc::new(engine.profile().with_generic_screen(&generic)))
     }
 
-    /// The profile of a known program: the one that was replaced and understands its screen again, or that of a program
-    /// inside a wrapper.
+    /// The profile of a known program: the replaced one if it matches the screen again, or that of
+    /// a program inside a wrapper.
     fn known_profile(
         &mut self,
         now: Instant,
@@ -109,10 +112,11 @@ impl Recognition {
         inside.or_else(|| library.for_screen(look?)).cloned()
     }
 
-    /// What makes the judgement doubtful: a profile that was replaced, a version that is newer than the profile.
+    /// Reasons to doubt the judgement: a replaced profile, a version newer than the profile.
     pub(super) fn warnings(&self, engine: &Engine) -> Vec<String> {
         let replaced = self.replaced.as_ref().map(|replaced| {
-            let (name, seconds) = (&replaced.name, UNRECOGNISED_TIMEOUT.as_secs());
+            let name = &replaced.name;
+            let seconds = UNRECOGNISED_TIMEOUT.as_secs();
             format!(
                 "the profile `{name}` found no composer for {seconds} s, so the agent is judged by what every program \
                  shows"
@@ -121,7 +125,8 @@ impl Recognition {
         replaced.into_iter().chain(self.newer_version_warning(engine)).collect()
     }
 
-    /// A warning where the program is newer than what its profile was tried with, and the evidence is weak.
+    /// A warning if the evidence is weak and the program is newer than the versions that its
+    /// profile was tested with.
     fn newer_version_warning(&self, engine: &Engine) -> Option<String> {
         let is_weak = self.replaced.is_some() || engine.judgement().confidence < WEAK;
         let version = self.version.as_ref().filter(|_| is_weak)?;
@@ -134,7 +139,7 @@ impl Recognition {
     }
 }
 
-/// Whether the profile describes a screen, and makes nothing of this one.
+/// Whether the profile describes a screen, but does not recognise the present one.
 fn is_unrecognised(engine: &Engine) -> bool {
     let profile = engine.profile();
     let describes = profile.composer.is_some() && !profile.is_generic();

@@ -1,4 +1,4 @@
-//! What is remembered of an agent, with its pane.
+//! What is stored of an agent, in the record of its pane.
 
 use std::collections::BTreeMap;
 
@@ -10,17 +10,17 @@ use serde::{Deserialize, Serialize};
 use super::worktree::Worktree;
 use crate::panes::PaneRecord;
 
-/// What is remembered of an agent: what it is judged by, how it was started, and what was last told of it.
+/// The stored record of an agent: its profile, how it was started, and its last published state.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct AgentRecord {
-    /// The profile that says what its screens mean.
+    /// The name of its profile.
     pub(crate) profile: String,
-    /// What was last told of it.
+    /// The last published state.
     pub(crate) state: AgentState,
     /// Since when.
     pub(crate) since: Time,
-    /// How it was started, when `agent:create` did.
+    /// How it was started, if by `agent:create`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) made: Option<AgentLaunch>,
 }
@@ -29,31 +29,31 @@ pub(crate) struct AgentRecord {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct AgentLaunch {
-    /// The command line that was asked for in place of the profile's own.
+    /// The requested command line in place of the one of the profile.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) argv: Option<Vec<String>>,
     /// Its model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) model: Option<String>,
-    /// Whether it asks before it acts, if anybody said.
+    /// Whether it asks before it acts, if the request said so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) permissions: Option<Permissions>,
     /// Variables on top of the server's environment.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub(crate) env: BTreeMap<String, String>,
-    /// Whether questions at its start are answered as its profile says.
+    /// Whether startup dialogs are answered as its profile says.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) trust: bool,
-    /// Whether it is started again when it fails.
+    /// Whether it is restarted when it fails.
     #[serde(default)]
     pub(crate) restart: RestartPolicy,
-    /// How often it was started again, one failure after the other.
+    /// How many times in a row it was restarted after a failure.
     #[serde(default)]
     pub(crate) attempt: u32,
-    /// Whether what follows its end has been done.
+    /// Whether its exit was handled.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) exit_handled: bool,
-    /// The worktree that was made for it.
+    /// The worktree that was created for it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) worktree: Option<Worktree>,
 }
@@ -72,16 +72,15 @@ pub(crate) enum RestartPolicy {
 impl AgentRecord {
     /// An agent whose program is about to be started.
     pub(crate) fn new(profile: &str, now: Time) -> Self {
-        let (state, since) = (AgentState::Starting, now);
-        Self { profile: profile.to_owned(), state, since, made: None }
+        Self { profile: profile.to_owned(), state: AgentState::Starting, since: now, made: None }
     }
 
-    /// An agent that was there before anybody followed it.
+    /// An agent whose program was started before this server.
     pub(crate) fn recovered(profile: &str, now: Time) -> Self {
         Self { state: AgentState::Unknown, ..Self::new(profile, now) }
     }
 
-    /// What can be said of the agent in a pane before anybody has looked at it.
+    /// The state of the agent in a pane before its screen was read.
     pub(crate) fn initial_info(record: &PaneRecord) -> Option<AgentInfo> {
         let agent = record.agent.as_ref()?;
         let (state, since) = match record.end {

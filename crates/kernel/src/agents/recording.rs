@@ -1,4 +1,4 @@
-//! A recording of an agent, made of what is kept of it.
+//! A recording of an agent, made from its history and its output.
 
 use std::sync::Arc;
 
@@ -15,17 +15,17 @@ use crate::panes::screen::live_screen::ScreenHints;
 
 /// A recording.
 pub(crate) struct AgentRecording {
-    /// It, as asciicast v2.
+    /// The recording in the asciicast v2 format.
     pub(crate) asciicast: String,
-    /// What it was taken to do, and when, in milliseconds from its beginning.
+    /// The states, and when they began, in milliseconds from the start.
     pub(crate) states: Vec<(u64, AgentState, Option<BlockKind>)>,
-    /// When it begins.
+    /// When the recording starts.
     pub(crate) start: Time,
-    /// Whether some of what was asked for is not in it.
+    /// Whether a part of the requested time is missing.
     pub(crate) is_cut: bool,
 }
 
-/// Records what an agent did since then, of at most so many bytes.
+/// Makes a recording since a time, of at most `most` bytes.
 pub(crate) async fn record(
     agent: &AgentHandle,
     pane: &Arc<Pane>,
@@ -33,60 +33,60 @@ pub(crate) async fn record(
     most: usize,
 ) -> Result<AgentRecording, Refusal> {
     let output = pane.readable()?;
-    let recalled = agent.ask(|reply| AgentRequest::History(since, reply)).await;
-    let recalled = recalled.unwrap_or_default();
-    let known = pane.screen_hints(output.as_ref());
-    let make = move || write(output.as_ref(), &known, since, &recalled, most);
+    let history = agent.ask(|reply| AgentRequest::History(since, reply)).await;
+    let history = history.unwrap_or_default();
+    let hints = pane.screen_hints(output.as_ref());
+    let make = move || write(output.as_ref(), &hints, since, &history, most);
     tokio::task::spawn_blocking(make).await.map_err(Refusal::internal)
 }
 
 fn write(
     output: &dyn Output,
-    known: &ScreenHints,
+    hints: &ScreenHints,
     since: Time,
-    recalled: &HistorySlice,
+    history: &HistorySlice,
     most: usize,
 ) -> AgentRecording {
-    let moments = &recalled.entries;
-    let start = moments.first().map_or(since, |moment| moment.at);
-    let at = |moment: &HistoryEntry| match moment.what {
+    let entries = &history.entries;
+    let start = entries.first().map_or(since, |entry| entry.at);
+    let at = |entry: &HistoryEntry| match entry.what {
         HistoryEvent::Printed(end)
         | HistoryEvent::Typed(end, _)
         | HistoryEvent::Resized(end, _) => Some(end),
         HistoryEvent::State(..) => None,
     };
-    // The first output there is belongs to before: what it made is the screen to begin with.
-    let begin = moments.iter().find_map(at).unwrap_or_else(|| output.end());
-    let size = recalled.size.unwrap_or_else(|| output.size());
-    let mut screen = screen_at(output, known, begin).unwrap_or_else(|| Screen::new(size));
+    // The output before the first entry is drawn as the initial screen.
+    let begin = entries.iter().find_map(at).unwrap_or_else(|| output.end());
+    let size = history.size.unwrap_or_else(|| output.size());
+    let mut screen = screen_at(output, hints, begin).unwrap_or_else(|| Screen::new(size));
     if output.sizes(0).is_empty() {
-        // The tape of an older version knows less than we remember.
+        // The tape of an older version has no sizes; the history has one.
         screen.resize(size);
     }
     let size = screen.view().size;
     let read = |from: u64, to: u64| bytes(output, from, to);
     let (cast, is_cut) =
-        AsciicastWriter::new(start, size, &screen.dump(), begin, &read).write(moments, most);
-    let states = moments.iter().filter_map(|moment| match moment.what {
-        HistoryEvent::State(state, kind) => Some((moment.at.since(start), state, kind)),
+        AsciicastWriter::new(start, size, &screen.dump(), begin, &read).write(entries, most);
+    let states = entries.iter().filter_map(|entry| match entry.what {
+        HistoryEvent::State(state, kind) => Some((entry.at.since(start), state, kind)),
         HistoryEvent::Printed(_) | HistoryEvent::Typed(..) | HistoryEvent::Resized(..) => None,
     });
     AgentRecording {
         asciicast: cast,
         states: states.collect(),
         start,
-        is_cut: is_cut || recalled.is_cut,
+        is_cut: is_cut || history.is_cut,
     }
 }
 
-/// What was to be seen at an offset, as far as that can still be told.
-fn screen_at(output: &dyn Output, known: &ScreenHints, at: u64) -> Option<Screen> {
-    let mut drawn = known.blank_screen(output, output.first(), 0);
+/// The screen at an offset, as far as the kept output allows.
+fn screen_at(output: &dyn Output, hints: &ScreenHints, at: u64) -> Option<Screen> {
+    let mut drawn = hints.blank_screen(output, output.first(), 0);
     let budget = DrawBudget::new();
     let first = drawn.at();
     let mut goes_on = || !budget.is_spent(at.saturating_sub(first));
     while let Err(gap) = drawn.catch_up_while(output, at, 0, &mut goes_on).ok()? {
-        drawn = known.blank_screen(output, gap.first, 0);
+        drawn = hints.blank_screen(output, gap.first, 0);
     }
     Some(drawn.into_screen())
 }

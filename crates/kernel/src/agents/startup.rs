@@ -1,4 +1,4 @@
-//! Answers questions at an agent's start, as its profile says and whoever started it allowed.
+//! Answers dialogs at the startup of an agent as its profile says, if its creator allowed that.
 
 use std::collections::BTreeSet;
 
@@ -10,10 +10,10 @@ use paned_term::screen::view::ScreenModes;
 
 use crate::panes::Pane;
 
-/// How many questions there may be.
+/// How many dialogs are answered at most.
 const MAX_QUESTIONS: usize = 8;
 
-/// What is answered for one agent. Each question is answered once, and only until the agent has been ready.
+/// Answers the startup dialogs of one agent: each once, and only until the agent is ready.
 #[derive(Debug, Default)]
 pub(super) struct StartupAnswerer {
     is_allowed: bool,
@@ -24,7 +24,7 @@ impl StartupAnswerer {
     pub(super) fn new(pane: &Pane) -> Self {
         let state = pane.lock();
         let made = state.record.agent.as_ref().and_then(|agent| agent.made.as_ref());
-        // One that has been at work is past its start.
+        // A recovered agent that has worked is past its startup.
         let is_new = state.record.agent.as_ref().is_some_and(|agent| {
             matches!(agent.state, AgentState::Starting | AgentState::Blocked | AgentState::Unknown)
         });
@@ -32,7 +32,7 @@ impl StartupAnswerer {
         Self { is_allowed, answered: BTreeSet::new() }
     }
 
-    /// The question that is asked now and the keys that answer it, if it is one to be answered.
+    /// The id of the present dialog and the keys that answer it, if it is to be answered.
     pub(super) fn keys(
         &mut self,
         judged: &Judgement,
@@ -52,11 +52,11 @@ impl StartupAnswerer {
         Some((dialog.id.clone(), choose(dialog, profile)?))
     }
 
-    /// Keys were pressed for a question. If something moved meanwhile, or earlier keys wait, they were not, and it is
-    /// looked at anew.
-    pub(super) fn pressed(&mut self, question: String, how: &WriteResult) {
-        if !matches!(how, WriteResult::Stale | WriteResult::Unread) {
-            self.answered.insert(question);
+    /// The keys for a dialog were written. If the guard refused the write, because of new output or
+    /// unread input, the dialog is tried again.
+    pub(super) fn pressed(&mut self, dialog_id: String, result: &WriteResult) {
+        if !matches!(result, WriteResult::Stale | WriteResult::Unread) {
+            self.answered.insert(dialog_id);
         }
     }
 }
@@ -67,7 +67,7 @@ fn choose(dialog: &Dialog, profile: &Profile) -> Option<Vec<Key>> {
     keys.filter(|keys| !keys.is_empty())
 }
 
-/// The bytes of keys, if all of them have some.
+/// The bytes of keys; an error if one of them has none.
 pub(super) fn encode(
     pane: &Pane,
     keys: &[Key],

@@ -1,33 +1,34 @@
-//! What everybody may know of an agent at a moment.
+//! The public status of an agent.
 
 use paned_model::{AgentInfo, AgentState, BlockKind, Time};
 use paned_policy::agent::Judgement;
 
-/// What everybody may know of an agent at a moment.
+/// The public status of an agent.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct AgentStatus {
-    /// What it is doing.
+    /// Its state.
     pub(crate) info: AgentInfo,
     /// Its turns so far.
     pub(crate) turns: Turns,
 }
 
-/// An agent's turns since it is followed: each begins with work and ends when it waits for a prompt again.
+/// The turns of an agent since its task has started: each begins with work and ends when the agent
+/// waits for a prompt again.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Turns {
     /// How many have begun.
     pub(crate) begun: u64,
     /// How many of them have ended.
     pub(crate) ended: u64,
-    /// Since when one is expected, because a prompt was handed over.
+    /// Since when a turn is expected, because a prompt was submitted.
     pub(crate) expected: Option<Time>,
     /// When the last one began: at the Enter that submitted its prompt, where that was seen.
     pub(crate) began_at: Option<Time>,
 }
 
-/// How long after a prompt was handed over its turn may begin, in milliseconds.
+/// How long after a prompt was submitted its turn may begin, in milliseconds.
 const TO_BEGIN: u64 = 10_000;
-/// How much earlier than it was seen a turn may have begun whose Enter was not seen, in milliseconds.
+/// How much earlier than observed a turn without an observed Enter may have begun, in milliseconds.
 const UNSEEN: u64 = 1_000;
 
 impl Turns {
@@ -36,21 +37,22 @@ impl Turns {
         self.ended < self.begun
     }
 
-    /// A prompt was handed over; work is to follow.
+    /// A prompt was submitted: a turn is expected.
     pub(crate) fn expect(&mut self, now: Time) {
         self.expected = Some(now);
     }
 
-    /// When the turn began that is under way, is expected, or was the last. Answers from before that are of other turns.
+    /// The start of the expected turn, else of the present or the last one. Answers from before it
+    /// belong to other turns.
     pub(crate) fn start(self, now: Time) -> Option<Time> {
         self.expected.filter(|at| now.since(*at) < TO_BEGIN).or(self.began_at)
     }
 
-    /// What it does now.
+    /// Updates the turns for a new state.
     pub(crate) fn note(&mut self, state: AgentState, kind: Option<BlockKind>, now: Time) {
         match state {
             AgentState::Busy => self.begin(now),
-            // Questions at the start are no work.
+            // Startup dialogs are no work.
             AgentState::Blocked if !is_startup_question(kind) => self.begin(now),
             AgentState::Ready | AgentState::Error | AgentState::Limited => self.end(),
             AgentState::Exited => {
@@ -78,7 +80,7 @@ fn is_startup_question(kind: Option<BlockKind>) -> bool {
     matches!(kind, Some(BlockKind::Trust | BlockKind::Login))
 }
 
-/// A judgement as everyone sees it.
+/// The public form of a judgement.
 pub(super) fn info(
     profile: &str,
     judged: &Judgement,
@@ -99,8 +101,8 @@ pub(super) fn info(
     }
 }
 
-/// The word of older tools for a state: only one that waits for a prompt is idle, and they have none for
-/// one that has ended.
+/// The status word that older tools use for a state: only an agent that waits for a prompt is idle,
+/// and there is no word for one that has ended.
 pub(super) fn legacy_status(state: AgentState) -> Option<&'static str> {
     match state {
         AgentState::Ready => Some("idle"),
@@ -118,8 +120,8 @@ pub(super) fn legacy_status(state: AgentState) -> Option<&'static str> {
 mod tests {
     use super::*;
 
-    /// Each letter is a state: ready, busy, (p)ermission, (t)rust, unknown, limited, exited, error. Answers
-    /// how many turns began and ended.
+    /// Each letter is a state: ready, busy, (p)ermission, (t)rust, unknown, limited, e(x)ited,
+    /// error. Checks how many turns began and ended.
     #[track_caller]
     fn check(states: &str, begun: u64, ended: u64) {
         let mut turns = Turns::default();

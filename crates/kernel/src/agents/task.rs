@@ -1,5 +1,7 @@
-//! The task that follows one living agent: it looks at what its pane prints, has it judged, and tells.
+//! The task of one running agent: it reads the output and the screen of the pane, runs the engine
+//! that judges the state, and publishes changes.
 
+mod learned;
 mod measure;
 
 use std::sync::Arc;
@@ -25,78 +27,79 @@ use super::typist::{self, AgentTypist, TypingContext, TypingRequest};
 use crate::Kernel;
 use crate::panes::Pane;
 
-/// How long what is printed is gathered before the screen is looked at.
+/// How long output is collected before the screen is read.
 const LOOK_DELAY: Duration = Duration::from_millis(30);
-/// How long a synchronized update may hold a screen back before it is looked at all the same.
+/// How long a synchronized update may hold the screen back before it is read all the same.
 const UPDATE_TIMEOUT: Duration = Duration::from_millis(200);
-/// A look that took long is not repeated for so many times as long.
+/// After a screen read, the next one waits for this many times its duration.
 const REST_FACTOR: u32 = 10;
-/// How soon after a write the screen is looked at again, should nothing be printed.
+/// How soon after a write the screen is read again if there is no output.
 const SOON: Duration = Duration::from_millis(20);
-/// The least time between two calls at a deadline.
+/// The shortest time to a deadline.
 const TICK: Duration = Duration::from_millis(10);
-/// The most that is read for titles and marks after one look; of more, the last.
+/// How many bytes of output are scanned for titles and marks after one screen read; of more output,
+/// the last ones.
 const PIECE: u64 = 1 << 20;
 
-/// The fields in which hooks tell an agent's answer.
+/// The fields in which hooks report an agent's answer.
 const ANSWER_FIELDS: [&str; 3] =
     ["last_assistant_message", "last-assistant-message", "prompt_response"];
 
-/// What can be asked of an agent's task.
+/// A request to an agent's task.
 pub(crate) enum AgentRequest {
-    /// Look now, and say everything.
+    /// Read the screen now, and return everything that is known.
     Inspect(oneshot::Sender<AgentInspection>),
-    /// Its hook, or somebody in its name, said something. Answered once it was weighed.
+    /// A report of its hook, or of a client on its behalf. Answered when the engine has used it.
     Report(HookReport, oneshot::Sender<()>),
-    /// Somebody types this: the agent is expected to do something.
+    /// A client types this: the agent is expected to react.
     Typing(TypedInput),
-    /// This was typed: recordings have it.
+    /// This was typed: it goes into the history, for recordings.
     Typed(TypedInput),
-    /// It is judged by another profile from now on.
+    /// Use this profile from now on.
     Profile(Arc<Profile>),
-    /// What happened since then.
+    /// Return the history since this time.
     History(Time, oneshot::Sender<HistorySlice>),
-    /// Something is to be typed.
+    /// Type something.
     Type(TypingRequest),
 }
 
-/// What somebody typed.
+/// Input that a client typed.
 #[derive(Clone)]
 pub(crate) struct TypedInput {
     pub(crate) bytes: Vec<u8>,
-    /// When.
+    /// When it was typed.
     pub(crate) at: Time,
-    /// Up to where the agent had printed then.
+    /// The end of the output at that time, as an offset.
     pub(crate) end: u64,
 }
 
-/// Everything that is known of an agent.
+/// Everything that is known about an agent.
 pub(crate) struct AgentInspection {
     pub(crate) seen: AgentStatus,
     pub(crate) reasons: Vec<EvidenceItem>,
     /// What makes the judgement doubtful, in sentences.
     pub(crate) warnings: Vec<String>,
     pub(crate) composer: Composer,
-    /// The last answer that its hook told.
+    /// The last answer that its hook reported.
     pub(crate) said: Option<TranscriptAnswer>,
 }
 
-/// A screen that was looked at.
+/// A screen, and the offset of the output that it shows.
 pub(crate) struct ScreenAtOffset {
-    /// What it showed.
+    /// The content of the screen.
     pub(crate) look: ScreenSnapshot,
-    /// The offset up to which everything printed was in it.
+    /// All output before this offset is on the screen.
     pub(crate) end: u64,
-    /// How often somebody had typed before.
+    /// How many inputs the pane had received before.
     pub(crate) typed: Option<u64>,
 }
 
-/// Whether an agent was just started, or found again.
+/// Whether an agent was just started, or recovered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum AgentOrigin {
     /// It was just started.
     New,
-    /// It was there before us.
+    /// It was started before this server.
     Recovered,
 }
 
@@ -112,27 +115,27 @@ pub(super) struct AgentTask {
     hook_answer: Option<TranscriptAnswer>,
     status: watch::Sender<AgentStatus>,
     last_screen: Option<ScreenAtOffset>,
-    /// What the system told last of its terminal, where that was asked for.
+    /// The last known state of its terminal, if the profile needs it.
     terminal: Option<TerminalState>,
-    /// Everything printed before this was heard.
+    /// All output before this offset was scanned.
     scanned: u64,
-    /// When the screen is to be looked at.
+    /// When the screen is to be read.
     look_due: Option<Instant>,
     /// Since when a synchronized update holds the screen back.
     held_since: Option<Instant>,
-    /// No look before this.
+    /// The screen is not read before this.
     next_look: Instant,
-    /// What it was last told to do before we were here, until it is judged anew.
+    /// The last published state of a recovered agent, until the engine has judged a new one.
     restored_state: Option<AgentState>,
     recognition: Recognition,
-    /// How much of what the engine has learned is kept.
+    /// How many of the signs that the engine has learned are saved.
     learned_count: usize,
 }
 
 enum AgentTaskEvent {
     Changed,
     Request(Option<AgentRequest>),
-    /// Somebody typed.
+    /// A client typed.
     Typing,
     Deadline,
 }
@@ -143,10 +146,11 @@ impl AgentTask {
         pane: Arc<Pane>,
         output: Arc<dyn Output>,
         profile: Arc<Profile>,
-        (status, life): (watch::Sender<AgentStatus>, AgentOrigin),
+        status: watch::Sender<AgentStatus>,
+        origin: AgentOrigin,
     ) -> Self {
         let restored_state =
-            Some(status.borrow().info.state).filter(|_| life == AgentOrigin::Recovered);
+            Some(status.borrow().info.state).filter(|_| origin == AgentOrigin::Recovered);
         let now = Instant::now();
         let recognition = Recognition::new(pane.lock().record.pid);
         Self {
@@ -172,16 +176,17 @@ impl AgentTask {
         }
     }
 
-    pub(super) async fn run(mut self, mut asks: mpsc::Receiver<AgentRequest>) {
-        let (mut stirred, mut hands) = (self.pane.watch(), self.pane.watch_typing());
+    pub(super) async fn run(mut self, mut requests: mpsc::Receiver<AgentRequest>) {
+        let mut pane_changes = self.pane.watch();
+        let mut typing = self.pane.watch_typing();
         while self.pane.lock().status().is_live() {
             let event = tokio::select! {
-                changed = stirred.changed() => match changed {
+                changed = pane_changes.changed() => match changed {
                     Ok(()) => AgentTaskEvent::Changed,
                     Err(_) => break,
                 },
-                ask = asks.recv() => AgentTaskEvent::Request(ask),
-                () = until_typing(&mut hands) => AgentTaskEvent::Typing,
+                request = requests.recv() => AgentTaskEvent::Request(request),
+                () = until_typing(&mut typing) => AgentTaskEvent::Typing,
                 () = sleep_until(self.deadline()) => AgentTaskEvent::Deadline,
             };
             match event {
@@ -190,8 +195,8 @@ impl AgentTask {
                     self.typist.saw_typing(self.kernel.now());
                     self.schedule_look();
                 }
-                AgentTaskEvent::Request(Some(ask)) => self.handle_request(ask).await,
-                // The pane is forgotten.
+                AgentTaskEvent::Request(Some(request)) => self.handle_request(request).await,
+                // The pane was removed.
                 AgentTaskEvent::Request(None) => return,
                 AgentTaskEvent::Deadline => self.on_deadline().await,
             }
@@ -199,32 +204,33 @@ impl AgentTask {
         self.finish();
     }
 
-    /// When something is to be done although nothing happens.
+    /// When to wake up if no event comes before.
     fn deadline(&self) -> Option<Instant> {
-        let (now, moment) = (self.kernel.now(), Instant::now());
-        let soon = |at: Time| moment + Duration::from_millis(at.since(now)).max(TICK);
-        let judge = [self.engine.deadline(), self.typist.deadline()].into_iter().flatten();
+        let now = self.kernel.now();
+        let now_instant = Instant::now();
+        let instant_of = |at: Time| now_instant + Duration::from_millis(at.since(now)).max(TICK);
+        let deadlines = [self.engine.deadline(), self.typist.deadline()].into_iter().flatten();
         let recognition = self.recognition.deadline(&self.engine);
-        judge.map(soon).chain(self.look_due).chain(recognition).min()
+        deadlines.map(instant_of).chain(self.look_due).chain(recognition).min()
     }
 
-    /// It printed, or has another size: the screen is looked at soon.
+    /// There is new output, or a new size: the screen is read soon.
     fn schedule_look(&mut self) {
         self.history.record_output(self.kernel.now(), self.output.end(), self.output.size());
         let soon = (Instant::now() + LOOK_DELAY).max(self.next_look);
         self.look_due = Some(self.look_due.map_or(soon, |due| due.min(soon)));
     }
 
-    async fn handle_request(&mut self, ask: AgentRequest) {
-        match ask {
+    async fn handle_request(&mut self, request: AgentRequest) {
+        match request {
             AgentRequest::Inspect(reply) => {
                 self.look().await;
                 let _ = reply.send(self.inspection());
             }
-            AgentRequest::Report(report, heard) => {
+            AgentRequest::Report(report, reply) => {
                 self.note_answer(&report);
                 self.observe(&EngineInput::Report(report));
-                let _ = heard.send(());
+                let _ = reply.send(());
             }
             AgentRequest::Typing(typed) => self.on_typing(typed),
             AgentRequest::Typed(TypedInput { bytes, at, end }) => {
@@ -237,12 +243,12 @@ impl AgentTask {
             AgentRequest::History(since, reply) => {
                 let _ = reply.send(self.history.since(since));
             }
-            AgentRequest::Type(errand) => self.typist.take(errand),
+            AgentRequest::Type(typing) => self.typist.take(typing),
         }
         self.type_next().await;
     }
 
-    /// Time has passed.
+    /// A deadline has passed.
     async fn on_deadline(&mut self) {
         if self.look_due.is_some_and(|due| due <= Instant::now()) {
             self.look().await;
@@ -256,52 +262,60 @@ impl AgentTask {
         self.type_next().await;
     }
 
-    /// Answers a question at its start, if that is allowed and nothing happened since the look.
+    /// Answers a dialog at startup, if that is allowed and there was no output since the last
+    /// screen read.
     async fn answer_startup(&mut self) {
-        let Some(sight) = self.last_screen.as_ref().filter(|sight| sight.end == self.output.end())
+        let Some(screen) =
+            self.last_screen.as_ref().filter(|screen| screen.end == self.output.end())
         else {
             return;
         };
         let answer = self.startup.keys(self.engine.judgement(), self.engine.profile());
         let Some((question, keys)) = answer else { return };
-        let guard = InputGuard { end: Some(sight.end), typed: sight.typed };
-        let wrote = match startup::encode(&self.pane, &keys, &sight.look.view.modes) {
+        let guard = InputGuard { end: Some(screen.end), typed: screen.typed };
+        let result = match startup::encode(&self.pane, &keys, &screen.look.view.modes) {
             Ok(bytes) => typist::write(&self.pane, bytes, guard).await,
             Err(refused) => WriteResult::Refused(refused.to_string()),
         };
-        self.startup.pressed(question, &wrote);
+        self.startup.pressed(question, &result);
     }
 
     async fn type_next(&mut self) {
-        let Some(sight) = &self.last_screen else { return };
-        let (now, end) = (self.kernel.now(), self.output.end());
-        let (kernel, pane, engine) = (&self.kernel, self.pane.as_ref(), &self.engine);
-        let turns = self.turns;
-        let terminal = self.terminal;
-        let scene =
-            TypingContext { kernel, pane, engine, last_screen: sight, terminal, turns, now };
-        let carried = self.typist.step(scene).await;
-        if carried.submits {
-            // The moment before the write: an answer may come before the write is confirmed.
+        let Some(last_screen) = &self.last_screen else { return };
+        let now = self.kernel.now();
+        let end = self.output.end();
+        let context = TypingContext {
+            kernel: &self.kernel,
+            pane: self.pane.as_ref(),
+            engine: &self.engine,
+            last_screen,
+            terminal: self.terminal,
+            turns: self.turns,
+            now,
+        };
+        let outcome = self.typist.step(context).await;
+        if outcome.submits {
+            // The time before the write: an answer may come before the write is confirmed.
             self.turns.expect(now);
         }
-        if !carried.typed.is_empty() {
-            self.history.record_input(now, end, &carried.typed);
-            self.observe(&EngineInput::Typed(carried.typed));
+        if !outcome.typed.is_empty() {
+            self.history.record_input(now, end, &outcome.typed);
+            self.observe(&EngineInput::Typed(outcome.typed));
         }
-        if carried.is_stale {
+        if outcome.is_stale {
             let soon = Instant::now() + SOON;
             self.look_due = Some(self.look_due.map_or(soon, |due| due.min(soon)));
         }
         self.publish(None);
     }
 
-    /// Hears what was printed, then looks at the screen that it made.
+    /// Reads the screen, scans the output that it shows, and gives both to the engine.
     async fn look(&mut self) {
         let began = Instant::now();
         self.measure_terminal();
-        // Before the look, so that whatever is typed or printed during it counts as later.
-        let (typed, end) = (self.pane.typed(), self.output.end());
+        // Read before the screen, so that input and output during the read count as later.
+        let typed = self.pane.typed();
+        let end = self.output.end();
         let seen = self
             .kernel
             .look(&self.pane, |screen| (screen.is_update_held(), ScreenSnapshot::of(screen)))
@@ -309,7 +323,7 @@ impl AgentTask {
         let (is_held, look) = match seen {
             Ok(seen) => seen,
             Err(refusal) => {
-                tracing::warn!(pane = %self.pane.id, %refusal, "an agent's screen cannot be seen");
+                tracing::warn!(pane = %self.pane.id, %refusal, "an agent's screen cannot be read");
                 self.look_due = None;
                 return;
             }
@@ -320,14 +334,15 @@ impl AgentTask {
             self.look_due = Some(stale);
             return;
         }
-        (self.held_since, self.look_due) = (None, None);
+        self.held_since = None;
+        self.look_due = None;
         self.recall_learned();
         self.observe(&EngineInput::Screen(look.clone()));
         self.last_screen = Some(ScreenAtOffset { look, end, typed });
         self.next_look = Instant::now() + began.elapsed() * REST_FACTOR;
     }
 
-    /// Hands on what was printed up to an offset, for titles and marks.
+    /// Gives the output up to an offset to the engine, for titles and marks.
     fn scan_output(&mut self, end: u64) {
         self.scanned = self.scanned.max(end.saturating_sub(PIECE)).max(self.output.first());
         while self.scanned < end {
@@ -357,59 +372,35 @@ impl AgentTask {
         self.observe(&EngineInput::Typed(bytes));
     }
 
-    /// Tells the engine what was learned of a program while it starts. A wrapper may become another program meanwhile.
-    fn recall_learned(&mut self) {
-        let is_starting = self.engine.judgement().state == AgentState::Starting;
-        if !is_starting || !self.engine.profile().is_generic() {
-            return;
-        }
-        let program = self.recognition.processes.program();
-        let known = program.and_then(|program| self.kernel.agents().learned().get(&program));
-        let (signs, at) = known.unwrap_or_default();
-        self.engine.restore_learned(signs, at);
-    }
-
-    /// Keeps what is new in what the engine has learned.
-    fn learn(&mut self) {
-        let signs = self.engine.learned();
-        if signs.len() == self.learned_count || !self.engine.profile().is_generic() {
-            return;
-        }
-        self.learned_count = signs.len();
-        if let Some(program) = self.recognition.processes.program() {
-            self.kernel.agents().learned().keep(program, signs, self.kernel.now());
-        }
-    }
-
-    fn observe(&mut self, seen: &EngineInput) {
-        let change = self.engine.observe(seen, self.kernel.now());
+    fn observe(&mut self, input: &EngineInput) {
+        let change = self.engine.observe(input, self.kernel.now());
         self.publish(change);
     }
 
-    /// Changes the profile where another one fits better.
+    /// Switches to another profile if it fits better.
     async fn recognise(&mut self) {
-        let look = self.last_screen.as_ref().map(|sight| &sight.look);
+        let look = self.last_screen.as_ref().map(|screen| &screen.look);
         let library = || self.kernel.agents().profiles().library;
         if let Some(profile) = self.recognition.step(&self.engine, look, library) {
             self.switch_profile(profile).await;
         }
     }
 
-    /// Goes on with another profile, from the screen as it is.
+    /// Continues with another profile, from the present screen.
     async fn switch_profile(&mut self, profile: Arc<Profile>) {
         self.engine = self.engine.with_profile(profile, self.kernel.now());
         self.look().await;
     }
 
-    /// Tells everybody what is known now, if that is news.
+    /// Publishes the present status if it differs from the last one.
     fn publish(&mut self, change: Option<StateChange>) {
         self.learn();
         let mut judged = self.engine.judgement().clone();
         if let Some(before) = self.restored_state {
             if judged.state == AgentState::Starting {
-                // It was started long ago; a fresh engine cannot know that.
-                let told = self.status.borrow().info.clone();
-                (judged.state, judged.since) = (before, told.since);
+                // A new engine cannot know that the agent was started long ago.
+                judged.state = before;
+                judged.since = self.status.borrow().info.since;
             } else {
                 self.restored_state = None;
             }
@@ -423,21 +414,21 @@ impl AgentTask {
             self.hook_answer = None;
         }
         self.history.record_state(self.kernel.now(), info.state, info.kind);
-        let news = AgentStatus { info, turns: self.turns };
-        if *self.status.borrow() != news {
+        let new_status = AgentStatus { info, turns: self.turns };
+        if *self.status.borrow() != new_status {
             publish::publish(
                 &self.kernel,
                 &self.pane,
-                &news.info,
+                &new_status.info,
                 change.map_or(0, |change| change.age_ms),
             );
-            self.status.send_replace(news);
+            self.status.send_replace(new_status);
         }
     }
 
     fn inspection(&self) -> AgentInspection {
         let composer =
-            self.last_screen.as_ref().map(|sight| sight.look.composer(self.engine.profile()));
+            self.last_screen.as_ref().map(|screen| screen.look.composer(self.engine.profile()));
         AgentInspection {
             seen: self.status.borrow().clone(),
             reasons: self.engine.explain(self.kernel.now()),
@@ -447,16 +438,16 @@ impl AgentTask {
         }
     }
 
-    /// Keeps the answer that a hook tells at the end of a turn; what comes next makes it old.
+    /// Keeps the answer that a hook reports at the end of a turn, until the next turn begins.
     fn note_answer(&mut self, report: &HookReport) {
-        let told = report.fields.iter().find(|(key, _)| ANSWER_FIELDS.contains(&key.as_str()));
-        if let Some((_, text)) = told.filter(|(_, text)| !text.trim().is_empty()) {
+        let answer = report.fields.iter().find(|(key, _)| ANSWER_FIELDS.contains(&key.as_str()));
+        if let Some((_, text)) = answer.filter(|(_, text)| !text.trim().is_empty()) {
             self.hook_answer =
                 Some(TranscriptAnswer { text: text.clone(), at: Some(self.kernel.now().into()) });
         }
     }
 
-    /// Its program has ended.
+    /// The program has ended.
     fn finish(&mut self) {
         let exit = self.pane.lock().record.end.and_then(|end| end.exit);
         let code = exit.and_then(Exit::code).map(i32::from);
@@ -468,14 +459,14 @@ impl AgentTask {
     }
 }
 
-/// Waits until somebody types; for ever where nobody counts.
-async fn until_typing(hands: &mut Option<watch::Receiver<Option<u64>>>) {
-    if let Some(counted) = hands
+/// Waits until a client types; forever if the pane does not count inputs.
+async fn until_typing(typing: &mut Option<watch::Receiver<Option<u64>>>) {
+    if let Some(counted) = typing
         && counted.changed().await.is_ok()
     {
         return;
     }
-    *hands = None;
+    *typing = None;
     std::future::pending().await
 }
 

@@ -1,5 +1,5 @@
-//! A git worktree of an agent's own: made when it starts, and removed when it has ended and nothing would be
-//! lost.
+//! A git worktree for one agent: created when it starts, and removed after its exit if no work
+//! would be lost.
 
 use std::fs;
 use std::path::{Component, Path, PathBuf};
@@ -10,49 +10,51 @@ use serde::{Deserialize, Serialize};
 use super::git::Git;
 use crate::Kernel;
 
-/// A worktree that was made for an agent.
+/// A worktree that was created for an agent.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Worktree {
-    /// Where it is.
+    /// Its path.
     pub(crate) path: PathBuf,
     /// The repository it belongs to.
     pub(crate) repository: PathBuf,
     /// The branch that is checked out there.
     pub(crate) branch: String,
-    /// The commit it began at.
+    /// The commit that it started from.
     pub(crate) base: String,
-    /// Whether the branch was made for it.
+    /// Whether the branch was created for it.
     pub(crate) is_new: bool,
 }
 
-/// What is wanted of a worktree.
+/// A request for a worktree.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct WorktreeRequest {
-    /// The branch; a new one is made up when left out.
+    /// The branch; without it, a new one with a generated name.
     pub(crate) branch: Option<String>,
-    /// Where a new branch begins; where the folder is now when left out.
+    /// Where a new branch starts; without it, at `HEAD` of the folder.
     pub(crate) base: Option<String>,
 }
 
-/// What became of a worktree.
+/// The result of a cleanup.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum WorktreeCleanup {
-    /// It is gone; whether its branch is kept, because there are commits on it.
+    /// The worktree was removed.
     Removed {
-        /// Whether there are commits on its branch.
+        /// Whether its branch is kept: it has new commits, was not created for the worktree, or the
+        /// worktree was already gone.
         keeps_branch: bool,
     },
-    /// It is still there, for this reason.
+    /// The worktree is kept, for this reason.
     Kept(String),
 }
 
-/// What git has not finished in a worktree, by the file that says so.
+/// Files in the git directory that show an unfinished operation.
 const UNFINISHED: [&str; 6] =
     ["rebase-merge", "rebase-apply", "MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD", "BISECT_LOG"];
 
 impl Worktree {
-    /// Makes one of the repository that a folder is in. Answers it, and the same folder there.
+    /// Creates a worktree of the repository that contains a folder. Returns it, and the path of
+    /// that folder inside it.
     pub(crate) async fn add(
         kernel: &Kernel,
         id: &PaneId,
@@ -74,15 +76,15 @@ impl Worktree {
         let git = Git::in_repository(kernel, &repository).await?;
         let (branch, is_new) = choose_branch(&git, id, wanted.branch).await?;
         let path = free_path(home, id.as_str());
-        let place = path.to_string_lossy().into_owned();
-        // Without a checkout: the configuration may have parts that hold only in this worktree or on this branch, and
-        // name filters to run. They are read first.
-        let new = ["worktree", "add", "--quiet", "--no-checkout", "-b", &branch, &place, &base];
-        let old = ["worktree", "add", "--quiet", "--no-checkout", &place, &branch];
+        let path_arg = path.to_string_lossy().into_owned();
+        // Without a checkout: the configuration may have parts for this worktree or this branch
+        // only, which name filters to run. `check_out` reads them first.
+        let new = ["worktree", "add", "--quiet", "--no-checkout", "-b", &branch, &path_arg, &base];
+        let old = ["worktree", "add", "--quiet", "--no-checkout", &path_arg, &branch];
         git.run(if is_new { &new } else { &old }).await?;
         let mut made = Self { path, repository, branch, base, is_new };
         if let Err(refusal) = made.check_out(kernel).await {
-            let _ = git.run(&["worktree", "remove", "--force", &place]).await;
+            let _ = git.run(&["worktree", "remove", "--force", &path_arg]).await;
             made.drop_branch(&git).await;
             return Err(refusal);
         }
@@ -94,7 +96,7 @@ impl Worktree {
         Ok((made, folder))
     }
 
-    /// Fills it with the files of its branch.
+    /// Checks the branch out.
     async fn check_out(&mut self, kernel: &Kernel) -> Result<(), Refusal> {
         let git_dir = self.git_dir().ok_or_else(|| {
             Refusal::new(Code::Conflict, "git made the worktree in another place than it was told")
@@ -105,7 +107,7 @@ impl Worktree {
         Ok(())
     }
 
-    /// Removes it, unless something in it would be lost.
+    /// Removes the worktree, unless work in it would be lost.
     pub(crate) async fn cleanup(&self, kernel: &Kernel) -> WorktreeCleanup {
         if !self.path.exists() {
             if let Ok(git) = Git::in_repository(kernel, &self.repository).await {
@@ -125,7 +127,7 @@ impl Worktree {
             return keep("its `.git` is not the one that it was made with".to_owned());
         };
         let git = Git::in_tree(kernel, &self.repository, &git_dir, &self.path).await?;
-        // Of what is in a submodule only the commit counts: git is not run in there.
+        // Of a submodule only the commit counts: git is not run inside it.
         let ask =
             ["status", "--porcelain", "--untracked-files=normal", "--ignore-submodules=dirty"];
         let changed = git.run(&ask).await?.lines().count();
@@ -136,21 +138,21 @@ impl Worktree {
         if let Some(unfinished) = unfinished.next() {
             return keep(format!("git has not finished there ({unfinished})"));
         }
-        // `--all` would count the very place that goes.
+        // `--all` would count the `HEAD` of the worktree itself.
         let loose = ["rev-list", "--count", "HEAD", "--not", "--branches", "--tags", "--remotes"];
         let loose = git.run(&loose).await?;
         if loose != "0" {
             return keep(format!("{loose} commits in it are on no branch"));
         }
-        let place = self.path.to_string_lossy();
+        let path_arg = self.path.to_string_lossy();
         let git = Git::in_repository(kernel, &self.repository).await?;
-        // By force, because otherwise git would look again, and believe the tree where its repository is.
-        git.run(&["worktree", "remove", "--force", &place]).await?;
+        // By force: otherwise git would check again, with the repository that the tree names.
+        git.run(&["worktree", "remove", "--force", &path_arg]).await?;
         Ok(!self.drop_branch(&git).await)
     }
 
-    /// Where the repository keeps what it knows of this worktree. `None` if the worktree does not say so any more: its agent
-    /// may have put another repository there, whose configuration names programs to run.
+    /// The git directory of this worktree. `None` if its `.git` file does not point there any more:
+    /// its agent may have put another repository there, whose configuration names programs to run.
     fn git_dir(&self) -> Option<PathBuf> {
         let file = self.path.join(".git");
         let found = fs::symlink_metadata(&file).ok()?;
@@ -158,11 +160,11 @@ impl Worktree {
             return None;
         }
         let text = fs::read_to_string(&file).ok()?;
-        let said = Path::new(text.strip_prefix("gitdir: ")?.trim_end());
-        let name = said.file_name()?;
+        let target = Path::new(text.strip_prefix("gitdir: ")?.trim_end());
+        let name = target.file_name()?;
         let all = fs::canonicalize(self.repository.join("worktrees")).ok()?;
-        let is_plain = !said.components().any(|part| part == Component::ParentDir);
-        let is_ours = is_plain && fs::canonicalize(said.parent()?).ok()? == all;
+        let is_plain = !target.components().any(|part| part == Component::ParentDir);
+        let is_ours = is_plain && fs::canonicalize(target.parent()?).ok()? == all;
         let git_dir = all.join(name);
         let is_folder = fs::symlink_metadata(&git_dir).ok()?.is_dir();
         let back = fs::read_to_string(git_dir.join("gitdir")).ok()?;
@@ -170,16 +172,17 @@ impl Worktree {
         (is_ours && is_folder && is_back).then_some(git_dir)
     }
 
-    /// Removes the branch that was made for it if it is where it began; whether it did.
+    /// Removes the branch that was created for the worktree if it has no new commits; returns
+    /// whether it did.
     async fn drop_branch(&self, git: &Git<'_>) -> bool {
         let name = format!("refs/heads/{}", self.branch);
-        // Only from that very commit, whatever happens meanwhile.
+        // git deletes it only if it still points to that commit, so there is no race.
         self.is_new && git.run(&["update-ref", "-d", &name, &self.base]).await.is_ok()
     }
 }
 
-/// The repository that a folder is in, and where in it. It is named by what all its worktrees share: any one of
-/// them may go.
+/// The repository that contains a folder, and the path of the folder in it. The repository is named
+/// by its common git directory, because any worktree may be removed.
 async fn find_repository(kernel: &Kernel, folder: &Path) -> Result<(PathBuf, String), Refusal> {
     let ask = ["rev-parse", "--path-format=absolute", "--git-common-dir", "--show-prefix"];
     let found = async { Git::containing(kernel, folder).await?.run(&ask).await };
@@ -195,7 +198,7 @@ async fn find_repository(kernel: &Kernel, folder: &Path) -> Result<(PathBuf, Str
     Ok((PathBuf::from(common), lines.next().unwrap_or_default().to_owned()))
 }
 
-/// The branch, and whether it is to be made.
+/// The branch, and whether it must be created.
 async fn choose_branch(
     git: &Git<'_>,
     id: &PaneId,
@@ -225,7 +228,7 @@ async fn is_branch(git: &Git<'_>, name: &str) -> bool {
     git.run(&["show-ref", "--verify", "--quiet", &name]).await.is_ok()
 }
 
-/// A name that git does not take for an option.
+/// Refuses a name that git would take for an option.
 fn check_name<'a>(field: &str, name: &'a str) -> Result<&'a str, Refusal> {
     if name.is_empty() || name.starts_with('-') || name.contains(char::is_control) {
         let name = name.escape_debug();
@@ -234,9 +237,9 @@ fn check_name<'a>(field: &str, name: &'a str) -> Result<&'a str, Refusal> {
     Ok(name)
 }
 
-/// A place that nobody has.
+/// A path that does not exist.
 fn free_path(home: &Path, id: &str) -> PathBuf {
-    let places = std::iter::once(home.join(id));
-    let mut places = places.chain((2..).map(|n| home.join(format!("{id}-{n}"))));
-    places.find(|place| !place.exists()).unwrap_or_else(|| home.join(id))
+    let paths = std::iter::once(home.join(id));
+    let mut paths = paths.chain((2..).map(|n| home.join(format!("{id}-{n}"))));
+    paths.find(|path| !path.exists()).unwrap_or_else(|| home.join(id))
 }

@@ -1,7 +1,7 @@
-//! What is learned of a program that no profile describes: how its composer looks where it took input.
+//! What is learned of a program without a profile: how its composer looks where it accepted input.
 //!
-//! What a screen shows may be hostile, and what a file says may be damaged: signs are short, have no control characters and
-//! are few. They never prove anything by themselves.
+//! A screen may be hostile and a file may be damaged: signs are short, have no control characters,
+//! and their number is limited. A sign alone never proves a state.
 
 use paned_model::Time;
 use serde::{Deserialize, Serialize};
@@ -16,13 +16,14 @@ const LONGEST: usize = 64;
 /// How a composer looks.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ComposerSign {
-    /// Where the cursor stands in it.
+    /// Where the cursor is in it.
     pub shape: SignShape,
-    /// The prompt before the cursor, its digits made equal; for a box also the character of its border.
+    /// The prompt before the cursor with its digits masked; for a box also the character of its
+    /// border.
     pub text: String,
 }
 
-/// Where the cursor stands in a composer.
+/// Where the cursor is in a composer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum SignShape {
@@ -35,14 +36,14 @@ pub enum SignShape {
 }
 
 impl ComposerSign {
-    /// A sign as a screen shows it; nothing where it is too long to be one.
+    /// A sign as a screen shows it; `None` if it is too long to be one.
     pub(super) fn new(shape: SignShape, text: &str) -> Option<Self> {
         let text = text.trim_end().replace(|c: char| c.is_ascii_digit(), "0");
         let sign = Self { shape, text };
         sign.is_sound().then_some(sign)
     }
 
-    /// Whether it is short enough and has no control characters, wherever it comes from.
+    /// Whether it is short enough and has no control characters, whatever its source.
     #[must_use]
     pub fn is_sound(&self) -> bool {
         let count = self.text.chars().count();
@@ -53,24 +54,24 @@ impl ComposerSign {
 /// What is known of one program's composer.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ComposerMemory {
-    /// What was typed at in this pane.
+    /// The signs that were on the screen when input was typed in this pane.
     typed: Vec<ComposerSign>,
-    /// Of those, what came back after a turn: here input was taken.
+    /// Of those, the signs that came back after a turn: here the program accepted input.
     accepted: Vec<ComposerSign>,
-    /// What was learned when the program ran before.
+    /// The signs of an earlier run of the program.
     earlier: Vec<ComposerSign>,
     /// When that was.
     earlier_at: Time,
 }
 
 impl ComposerMemory {
-    /// Adds what was learned when the program ran before.
+    /// Adds the signs of an earlier run of the program.
     pub(super) fn restore(&mut self, signs: Vec<ComposerSign>, at: Time) {
         self.earlier = signs.into_iter().filter(ComposerSign::is_sound).take(MAX_SIGNS).collect();
         self.earlier_at = at;
     }
 
-    /// Somebody types here.
+    /// A user or a client types while this sign is on the screen.
     pub(super) fn note_typed(&mut self, sign: &ComposerSign) {
         if self.typed.contains(sign) {
             return;
@@ -89,12 +90,12 @@ impl ComposerMemory {
         }
     }
 
-    /// Where input was taken in this pane.
+    /// The signs where the program accepted input in this pane.
     pub(super) fn accepted(&self) -> &[ComposerSign] {
         &self.accepted
     }
 
-    /// Whether it is a prompt after which something was typed, in this pane or before.
+    /// Whether it is a prompt after which input was typed, in this pane or before.
     pub(super) fn is_prompt(&self, sign: &ComposerSign) -> bool {
         sign.shape == SignShape::Line && (self.typed.contains(sign) || self.earlier.contains(sign))
     }
@@ -106,41 +107,42 @@ impl ComposerMemory {
 }
 
 impl AgentFacts {
-    /// How the composer looks when input comes is worth knowing.
+    /// Learns how the composer looks when input arrives.
     pub(super) fn learn_composer(&mut self) {
-        let sign = self.findings.as_ref().and_then(|sight| sight.sign.as_ref());
+        let sign = self.findings.as_ref().and_then(|findings| findings.sign.as_ref());
         if let Some(sign) = sign.filter(|_| !self.turn) {
             self.learned.note_typed(sign);
         }
     }
 
-    /// Whether a row ends with what was typed since the last Enter: it is a draft, no question.
+    /// Whether a row ends with what was typed since the last Enter: then it is a draft, not a
+    /// question.
     pub(super) fn is_typed(&self, row: &str) -> bool {
         let typed: Vec<&str> = self.line.split_whitespace().collect();
         let row: Vec<&str> = row.split_whitespace().collect();
-        // The end of a long line is in the next row; an answer of one word is no draft.
+        // The end of a long line is in the next row; an answer of one word is not a draft.
         let count = typed.len().min(row.len().saturating_sub(1)).min(4);
         1 < count && typed[typed.len() - count..] == row[row.len() - count..]
     }
 
     /// The sign of the composer that is on the screen.
     pub(super) fn sign(&self) -> Option<&ComposerSign> {
-        self.findings.as_ref().and_then(|sight| sight.sign.as_ref())
+        self.findings.as_ref().and_then(|findings| findings.sign.as_ref())
     }
 
-    /// Whether a prompt is back after which input was taken before.
+    /// Whether a prompt is back at which input was accepted before.
     pub(super) fn is_prompted(&self) -> bool {
         self.sign().is_some_and(|sign| self.learned.is_prompt(sign))
     }
 
-    /// When the composer on the screen was learned, if that was when the program ran before.
+    /// When the composer on the screen was learned, if that was in an earlier run of the program.
     pub(super) fn known_since(&self) -> Option<Time> {
         self.learned.known_since(self.sign()?)
     }
 
-    /// A turn is over: its input was taken by the composer that is back.
+    /// A turn is over: the composer that is back has accepted its input.
     pub(super) fn learn_turn(&mut self) {
-        let sign = self.findings.as_ref().and_then(|sight| sight.sign.as_ref());
+        let sign = self.findings.as_ref().and_then(|findings| findings.sign.as_ref());
         if let Some(sign) = sign.filter(|_| self.turn) {
             self.learned.note_accepted(sign);
         }

@@ -1,4 +1,4 @@
-//! Fuses what is known of an agent into one state, with its evidence.
+//! Combines what is known of an agent into one state, with its evidence.
 
 #[cfg(test)]
 mod tests;
@@ -11,41 +11,42 @@ use super::facts::AgentFacts;
 use super::keystrokes::KeystrokeReader;
 use super::{ComposerSign, Profile, ScreenSnapshot, explain, judge, osc_reader};
 
-/// Something that was seen of an agent.
+/// One observation of an agent.
 #[derive(Clone, Debug)]
 pub enum EngineInput {
     /// Its screen, whenever that may have changed.
     Screen(ScreenSnapshot),
-    /// Raw output; titles, progress and prompt marks are read from it as they pass, also between two looks.
+    /// Raw output. Titles, progress and prompt marks are parsed from it, so they are seen between
+    /// two snapshots, too.
     Output(Vec<u8>),
-    /// Its own hook or somebody in its name reported.
+    /// Its own hook, or a client on its behalf, reported.
     Report(HookReport),
-    /// Somebody typed these bytes, as far as they went through us.
+    /// A user or a client typed these bytes, as far as the keys passed through us.
     Typed(Vec<u8>),
-    /// What the system tells of its processes.
+    /// What the kernel reports of its processes.
     Process {
         /// Whether the pane's first program is alive.
         alive: bool,
-        /// Whether they used much of a processor since the last observation.
+        /// Whether they used much CPU time since the last observation.
         computes: bool,
         /// Whether one of them waits for input at the terminal and does nothing else.
         waits: bool,
     },
-    /// What the system tells of its terminal.
+    /// What the kernel reports of its terminal.
     Terminal(TerminalState),
-    /// Its program ended.
+    /// Its program exited.
     Exited {
         /// With this code, where it is known.
         code: Option<i32>,
     },
 }
 
-/// What a hook said, before the profile makes sense of it.
+/// What a hook reported, before the profile interprets it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct HookReport {
     /// The hook's own name for what happened, as `PermissionRequest`.
     pub event: Option<String>,
-    /// What else it said: strings by key (`tool_name`, `notification_type`, `message`…).
+    /// Its other fields: strings by key (`tool_name`, `notification_type`, `message`…).
     pub fields: Vec<(String, String)>,
     /// A state that it claims outright.
     pub state: Option<AgentState>,
@@ -53,7 +54,7 @@ pub struct HookReport {
     pub kind: Option<BlockKind>,
 }
 
-/// What an agent is doing, with what that rests on.
+/// What an agent is doing, and the evidence for it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Judgement {
     /// What it is doing.
@@ -64,7 +65,7 @@ pub struct Judgement {
     pub until: Option<Time>,
     /// Since when.
     pub since: Time,
-    /// What the word mostly rests on.
+    /// The main evidence for the state.
     pub source: StateSource,
     /// How sure it is, 0 to 1.
     pub confidence: f32,
@@ -72,7 +73,7 @@ pub struct Judgement {
     pub context_percent: Option<u8>,
 }
 
-/// That an agent does something else now.
+/// A change of an agent's state.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StateChange {
     /// What it did before.
@@ -83,12 +84,12 @@ pub struct StateChange {
     pub age_ms: u64,
 }
 
-/// One piece of evidence, in words that a person understands.
+/// One piece of evidence, in a sentence for people.
 #[derive(Clone, Debug, PartialEq)]
 pub struct EvidenceItem {
     /// Where it came from.
     pub source: StateSource,
-    /// What it speaks for.
+    /// The state that it supports.
     pub supports: AgentState,
     /// How much it counts now, 0 to 1.
     pub weight: f32,
@@ -98,7 +99,7 @@ pub struct EvidenceItem {
     pub sentence: String,
 }
 
-/// Follows one agent.
+/// Tracks one agent.
 #[derive(Clone, Debug)]
 pub struct Engine {
     profile: Arc<Profile>,
@@ -122,18 +123,18 @@ impl Engine {
             confidence: 1.0,
             context_percent: None,
         };
-        let (signals, keystrokes) = Default::default();
         Self {
             profile,
             judgement,
             facts: AgentFacts::new(now),
-            signals,
-            keystrokes,
+            signals: osc_reader::OscReader::default(),
+            keystrokes: KeystrokeReader::default(),
             recheck_at: None,
         }
     }
 
-    /// An agent that was running before anybody looked: what it does is unknown until something says it.
+    /// An agent that ran before it was first observed: its state is unknown until there is
+    /// evidence.
     #[must_use]
     pub fn already_running(profile: Arc<Profile>, now: Time) -> Self {
         let mut engine = Self::new(profile, now);
@@ -143,8 +144,8 @@ impl Engine {
         engine
     }
 
-    /// The same agent judged by another profile from now on. What was said last stands until that profile
-    /// has seen enough to say something else.
+    /// The same agent judged by another profile from now on. The last judgement is kept until that
+    /// profile has evidence for another one.
     #[must_use]
     pub fn with_profile(&self, profile: Arc<Profile>, now: Time) -> Self {
         let mut new = Self::new(profile, now);
@@ -160,7 +161,7 @@ impl Engine {
         new
     }
 
-    /// Takes in what was seen; answers whether the judgement (state or dialog) is another one now.
+    /// Takes one observation; returns the change if the judgement (state or dialog) is a new one.
     pub fn observe(&mut self, seen: &EngineInput, now: Time) -> Option<StateChange> {
         let was_busy = judge::is_busy(&self.facts, &self.profile, now);
         let entered = self.facts.enter.as_ref().map(|enter| enter.at);
@@ -193,23 +194,24 @@ impl Engine {
     }
 
     fn output(&mut self, bytes: &[u8], now: Time) {
-        let (facts, profile) = (&mut self.facts, &self.profile);
+        let facts = &mut self.facts;
+        let profile = &self.profile;
         facts.printed_at = now;
         self.signals.feed(bytes, |signal| facts.observe_signal(signal, profile, now));
     }
 
-    /// Adds what was learned of its program's composer when it ran before, and when that was.
+    /// Adds what an earlier run of the program taught about its composer, and when that was.
     pub fn restore_learned(&mut self, signs: Vec<ComposerSign>, at: Time) {
         self.facts.learned.restore(signs, at);
     }
 
-    /// How the composer looked wherever the program took input, as far as no profile says so.
+    /// The composers with which the program accepted input, learned without a profile.
     #[must_use]
     pub fn learned(&self) -> &[ComposerSign] {
         self.facts.learned.accepted()
     }
 
-    /// Time has passed.
+    /// Judges again after time has passed.
     pub fn tick(&mut self, now: Time) -> Option<StateChange> {
         self.judge(now)
     }
@@ -218,15 +220,15 @@ impl Engine {
         let verdict = judge::judge(&self.facts, &self.profile, self.judgement.state, now);
         self.recheck_at = verdict.recheck_at.filter(|again| now < *again);
         self.facts.note_verdict(verdict.state);
-        let sight = self.facts.findings.as_ref();
+        let findings = self.facts.findings.as_ref();
         let dialog = match verdict.state {
-            AgentState::Blocked => sight.and_then(|sight| sight.dialog.clone()),
+            AgentState::Blocked => findings.and_then(|findings| findings.dialog.clone()),
             _ => None,
         };
         let from = self.judgement.state;
         let is_other = from != verdict.state
             || self.judgement.dialog.as_ref().map(|it| &it.id) != dialog.as_ref().map(|it| &it.id);
-        let context = sight.and_then(|sight| sight.context);
+        let context = findings.and_then(|findings| findings.context);
         self.judgement = Judgement {
             state: verdict.state,
             dialog,
@@ -240,7 +242,7 @@ impl Engine {
         is_other.then(|| StateChange { from, to: self.judgement.clone(), age_ms })
     }
 
-    /// When [`Engine::tick`] is to be called next, if nothing is seen before.
+    /// When to call [`Engine::tick`] next if there is no observation before.
     #[must_use]
     pub fn deadline(&self) -> Option<Time> {
         self.recheck_at
@@ -252,7 +254,7 @@ impl Engine {
         &self.judgement
     }
 
-    /// What kind of question it waits on, also where only a hook or a title spoke of it.
+    /// The kind of question it waits on, also if only a hook or a title reported it.
     #[must_use]
     pub fn kind(&self) -> Option<BlockKind> {
         if self.judgement.state != AgentState::Blocked {
@@ -268,7 +270,7 @@ impl Engine {
         &self.profile
     }
 
-    /// Everything that speaks for or against it, strongest first.
+    /// All evidence for or against the state, strongest first.
     #[must_use]
     pub fn explain(&self, now: Time) -> Vec<EvidenceItem> {
         explain::reasons(&self.facts, &self.profile, now)

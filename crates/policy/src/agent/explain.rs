@@ -1,4 +1,4 @@
-//! Says in words what an engine's judgement rests on.
+//! Puts the evidence of a judgement into sentences.
 
 use paned_model::{AgentState, StateSource, Time};
 
@@ -8,24 +8,24 @@ use super::facts::{AgentFacts, TimedRuleMatch};
 use super::judge;
 use super::profile::Profile;
 
-/// Everything that speaks for or against a state, strongest first.
+/// All evidence for or against a state, strongest first.
 pub(super) fn reasons(facts: &AgentFacts, profile: &Profile, now: Time) -> Vec<EvidenceItem> {
-    let teller = Explainer { facts, profile, now };
+    let explainer = Explainer { facts, profile, now };
     let mut reasons: Vec<EvidenceItem> = Vec::new();
-    reasons.extend(teller.exit());
-    reasons.extend(teller.dialog());
-    reasons.extend(teller.title());
-    reasons.extend(teller.osc());
-    reasons.extend(teller.status());
-    reasons.extend(teller.hook());
-    reasons.extend(facts.rule_matches.iter().map(|held| teller.hit(held)));
-    reasons.extend(teller.enter());
-    reasons.extend(teller.composer());
-    reasons.extend(teller.learned());
-    reasons.extend(teller.computes());
-    reasons.extend(teller.waits());
-    reasons.extend(teller.terminal());
-    reasons.extend(teller.quiet());
+    reasons.extend(explainer.exit());
+    reasons.extend(explainer.dialog());
+    reasons.extend(explainer.title());
+    reasons.extend(explainer.osc());
+    reasons.extend(explainer.status());
+    reasons.extend(explainer.hook());
+    reasons.extend(facts.rule_matches.iter().map(|held| explainer.hit(held)));
+    reasons.extend(explainer.enter());
+    reasons.extend(explainer.composer());
+    reasons.extend(explainer.learned());
+    reasons.extend(explainer.computes());
+    reasons.extend(explainer.waits());
+    reasons.extend(explainer.terminal());
+    reasons.extend(explainer.quiet());
     reasons.sort_by(|one, other| other.weight.total_cmp(&one.weight));
     reasons
 }
@@ -40,24 +40,29 @@ impl Explainer<'_> {
     fn reason(
         &self,
         source: StateSource,
-        says: AgentState,
+        supports: AgentState,
         weight: f32,
         at: Time,
         words: &str,
     ) -> EvidenceItem {
         let age_ms = self.now.since(at);
         let sentence = format!("{words} ({} ago)", seconds(age_ms));
-        EvidenceItem { source, supports: says, weight, age_ms, sentence }
+        EvidenceItem { source, supports, weight, age_ms, sentence }
     }
 
     fn exit(&self) -> Option<EvidenceItem> {
         let code = self.facts.exited?;
-        let words = match code {
+        let sentence = match code {
             Some(code) => format!("its program ended with code {code}"),
             None => "its program is gone".to_owned(),
         };
-        let (source, says) = (StateSource::Process, AgentState::Exited);
-        Some(EvidenceItem { source, supports: says, weight: 1.0, age_ms: 0, sentence: words })
+        Some(EvidenceItem {
+            source: StateSource::Process,
+            supports: AgentState::Exited,
+            weight: 1.0,
+            age_ms: 0,
+            sentence,
+        })
     }
 
     fn dialog(&self) -> Option<EvidenceItem> {
@@ -73,8 +78,8 @@ impl Explainer<'_> {
         let title = self.facts.title.as_ref()?;
         let says = title.says?;
         let words = format!("the title `{}` means {says}", title.words);
-        let stands = title.moves && self.profile.timing.stale < self.now.since(title.moved);
-        let weight = if stands { 0.4 } else { 0.95 };
+        let is_stale = title.moves && self.profile.timing.stale < self.now.since(title.moved);
+        let weight = if is_stale { 0.4 } else { 0.95 };
         Some(self.reason(StateSource::Title, says, weight, title.moved, &words))
     }
 
@@ -101,15 +106,15 @@ impl Explainer<'_> {
     fn hit(&self, held: &TimedRuleMatch) -> EvidenceItem {
         let rule = &self.profile.rules[held.rule_match.rule];
         let place = rule.region.noun();
-        let stands = rule.moves && self.profile.timing.stale < self.now.since(held.moved);
-        let words = match (&rule.pattern, stands) {
+        let is_stale = rule.moves && self.profile.timing.stale < self.now.since(held.moved);
+        let words = match (&rule.pattern, is_stale) {
             (None, _) => format!("the terminal's modes mean {}", rule.name),
             (Some(_), false) => format!("{place} says `{}`", held.rule_match.found),
             (Some(_), true) => {
                 format!("{place} says `{}` and does not move", held.rule_match.found)
             }
         };
-        let weight = if stands { rule.weight * 0.5 } else { rule.weight };
+        let weight = if is_stale { rule.weight * 0.5 } else { rule.weight };
         self.reason(StateSource::Screen, rule.supports, weight, held.moved, &words)
     }
 

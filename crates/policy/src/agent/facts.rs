@@ -1,6 +1,10 @@
-//! Everything that is known of an agent now, with since when: what observations leave behind.
+//! Everything that is known of an agent now, and since when: the result of all observations.
 
-use paned_model::{AgentState, BlockKind, Dialog, TerminalState, Time};
+mod questions;
+
+use paned_model::{AgentState, BlockKind, TerminalState, Time};
+
+use questions::AskedQuestion;
 
 use super::composer_memory::ComposerMemory;
 use super::engine::HookReport;
@@ -12,19 +16,19 @@ use super::rest_modes::RestModes;
 use super::status::{ProgramStatus, StatusRecords, StatusReport};
 use super::{Composer, ScreenSnapshot, limit};
 
-/// How long after a key that takes words away they may be gone because of it.
+/// How long after an erasing key a vanished draft is attributed to it.
 const ERASE_WINDOW: u64 = 1000;
 /// How long a question may be missing from the screen while the program draws it again.
 pub(crate) const REDRAW_TIMEOUT: u64 = 5000;
 
-/// What ends most programs.
+/// Commands that quit most programs.
 const QUIT_WORDS: [&str; 9] =
     ["exit", "quit", "/exit", "/quit", ":q", "exit()", "quit()", ".exit", "\\q"];
 
-/// What is known.
+/// What is known of one agent.
 #[derive(Clone, Debug)]
 pub(super) struct AgentFacts {
-    /// When it was started, or met.
+    /// When it was started, or first observed.
     pub(super) started_at: Time,
     pub(super) findings: Option<ScreenFindings>,
     /// Since when the composer is on the screen, or not.
@@ -41,44 +45,44 @@ pub(super) struct AgentFacts {
     /// When it printed something last.
     pub(super) printed_at: Time,
     pub(super) title: Option<SignalClaim>,
-    /// Whether a title has ever said busy: only then can its silence say ready.
+    /// Whether a title has ever reported busy: only then does a title without a meaning mean ready.
     pub(super) titled: bool,
     pub(super) osc: Option<SignalClaim>,
     pub(super) hook: Option<HookClaim>,
-    /// What the program reports of itself by OSC 7501, since when.
+    /// What the program reports of itself by OSC 7501, and since when.
     pub(super) status: Option<(ProgramStatus, Time)>,
     pub(super) statuses: StatusRecords,
     pub(super) enter: Option<EnterPress>,
-    /// When something last said busy outright.
+    /// When there last was direct evidence of work.
     pub(super) busy: Option<Time>,
-    /// Whether a turn is under way, as far as is known.
+    /// Whether a turn is known to run.
     pub(super) turn: bool,
-    /// Whether it ever took a prompt.
+    /// Whether it ever accepted a prompt.
     pub(super) was_ready: bool,
-    /// When words were last taken away by a key.
+    /// When a key last erased the draft.
     pub(super) erased: Option<Time>,
-    /// When its turn was last broken off by a key.
+    /// When a key last interrupted its turn.
     pub(super) interrupted: Option<Time>,
-    /// When it was told to quit.
+    /// When it was asked to quit.
     pub(super) quit_at: Option<Time>,
     pub(super) exited: Option<Option<i32>>,
     /// What was typed since the last Enter.
     pub(super) line: String,
-    /// How its composer looks, in a program that no profile describes.
+    /// How its composer looks, in a program without a profile.
     pub(super) learned: ComposerMemory,
-    /// When its processes were last seen to compute.
+    /// When its processes were last seen to use the CPU.
     pub(super) computed: Option<Time>,
     /// When a process was seen to wait for input at the terminal, if nothing else was seen since.
     pub(super) waited: Option<Time>,
-    /// What the system told last of its terminal.
+    /// The last state of its terminal that the kernel reported.
     pub(super) terminal: Option<TerminalState>,
-    /// The modes in which its terminal was when the program took input.
+    /// The modes of its terminal when the program accepted input.
     pub(super) rest_modes: Option<RestModes>,
-    /// Rows that matched a rule while the program was ready: they say nothing of work.
+    /// Rows that matched a rule while the program was ready: they are no evidence of work.
     pub(super) idle_rows: Vec<String>,
 }
 
-/// A value, and since when it is that.
+/// A value, and since when it has not changed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct SinceValue<T> {
     pub(super) value: T,
@@ -104,32 +108,19 @@ pub(super) struct TimedRuleMatch {
     pub(super) moved: Time,
 }
 
-/// A question that was on the screen.
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct AskedQuestion {
-    asked: Dialog,
-    number: u64,
-    /// Keys that only begin an answer: Enter has to follow.
-    begins: Vec<String>,
-    seen: Time,
-    /// Whether something happened since it appeared that answers it: then the same words are another question once they
-    /// have left the screen.
-    answered: bool,
-}
-
-/// What a title or another signal said.
+/// The state that a title or another signal reports.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct SignalClaim {
     pub(super) says: Option<AgentState>,
     pub(super) words: String,
     pub(super) since: Time,
-    /// When its words changed last.
+    /// When its text changed last.
     pub(super) moved: Time,
-    /// Whether its words change while it says the same.
+    /// Whether its text changes while its meaning stays the same.
     pub(super) moves: bool,
 }
 
-/// What a hook said.
+/// The state that a hook reported.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct HookClaim {
     pub(super) says: AgentState,
@@ -143,26 +134,15 @@ pub(super) struct HookClaim {
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct EnterPress {
     pub(super) at: Time,
-    /// What stood in the composer then.
+    /// The draft at that time.
     draft: Option<String>,
-    /// Whether the composer still holds it, or has not been looked at since.
+    /// Whether the composer still holds it, or was not observed since.
     pub(super) kept: bool,
 }
 
-/// A row with its digits made equal: figures change while a row says the same.
+/// A row with its digits masked: counters change while the row means the same.
 pub(super) fn mask_digits(row: &str) -> String {
     row.trim_end().replace(|c: char| c.is_ascii_digit(), "0")
-}
-
-/// Whether one of two readings of a question has every line of the other, and the same options.
-fn is_redraw(one: &Dialog, other: &Dialog) -> bool {
-    let labels = |dialog: &Dialog| -> Vec<String> {
-        dialog.options.iter().map(|option| option.label.clone()).collect()
-    };
-    let holds = |all: &Dialog, some: &Dialog| {
-        some.text.lines().all(|line| all.text.lines().any(|other| other == line))
-    };
-    labels(one) == labels(other) && (holds(one, other) || holds(other, one))
 }
 
 impl AgentFacts {
@@ -203,26 +183,26 @@ impl AgentFacts {
 
     pub(super) fn observe_screen(&mut self, look: &ScreenSnapshot, profile: &Profile, now: Time) {
         self.observe_title(&look.view.title, profile, now);
-        let mut sight = ScreenFindings::of(look, profile);
+        let mut findings = ScreenFindings::of(look, profile);
         let last = self.findings.as_ref();
-        if last.is_some_and(|last| last.above != sight.above && last.size == sight.size) {
+        if last.is_some_and(|last| last.above != findings.above && last.size == findings.size) {
             self.moved_at = now;
         }
         let last_queued = last.is_some_and(|last| last.queued);
-        self.composer.set(sight.composer != Composer::Hidden, now);
-        let id = sight.dialog.as_ref().map(|dialog| dialog.id.clone());
+        self.composer.set(findings.composer != Composer::Hidden, now);
+        let id = findings.dialog.as_ref().map(|dialog| dialog.id.clone());
         let stayed = !self.dialog.set(id, now);
-        if let Some(dialog) = &mut sight.dialog {
+        if let Some(dialog) = &mut findings.dialog {
             let number = self.number(dialog, stayed, now);
             dialog.id = format!("{}-{number}", dialog.id);
         }
-        self.update_rule_matches(&sight, now);
-        // What waited is handed over now, as if Enter were pressed on it.
-        if last_queued && !sight.queued && self.turn {
+        self.update_rule_matches(&findings, now);
+        // The queued message is submitted now, as if Enter were pressed on it.
+        if last_queued && !findings.queued && self.turn {
             self.enter = Some(EnterPress { at: now, draft: None, kept: false });
             self.busy = None;
         }
-        if let Some(draft) = self.vanished_draft(&sight, now) {
+        if let Some(draft) = self.vanished_draft(&findings, now) {
             if profile.quit.text.as_ref().is_some_and(|quit| quit == draft.trim()) {
                 self.quit_at = Some(now);
             } else {
@@ -231,70 +211,27 @@ impl AgentFacts {
             }
         }
         if let Some(enter) = &mut self.enter {
-            enter.kept = match &sight.composer {
+            enter.kept = match &findings.composer {
                 Composer::Draft(draft) => enter.draft.as_ref().is_none_or(|old| old == draft),
                 Composer::Empty | Composer::Hidden => false,
             };
         }
-        self.findings = Some(sight);
+        self.findings = Some(findings);
     }
 
-    /// Which question this is. One that left the screen and comes back in the same words, or with more or fewer of its lines, is
-    /// the same while it may only have been drawn again.
-    fn number(&mut self, dialog: &Dialog, stayed: bool, now: Time) -> u64 {
-        self.questions.retain(|old| now.since(old.seen) < REDRAW_TIMEOUT || stayed);
-        let same = |old: &&mut AskedQuestion| match old.asked.id == dialog.id {
-            true => stayed || !old.answered,
-            false => !old.answered && is_redraw(&old.asked, dialog),
-        };
-        if let Some(old) = self.questions.iter_mut().rev().find(same) {
-            old.seen = now;
-            return old.number;
-        }
-        self.dialogs += 1;
-        let several = dialog.options.iter().filter(|option| 1 < option.keys.len());
-        let begins = several.flat_map(|option| option.keys[..option.keys.len() - 1].to_vec());
-        let begins = begins.collect();
-        let question = AskedQuestion {
-            asked: dialog.clone(),
-            number: self.dialogs,
-            begins,
-            seen: now,
-            answered: false,
-        };
-        self.questions.push(question);
-        self.dialogs
-    }
-
-    /// Something happened that answers whatever was asked.
-    fn mark_answered(&mut self) {
-        for question in &mut self.questions {
-            question.answered = true;
-        }
-    }
-
-    /// Whether a stroke answers a question by itself. Arrows, and text that only Enter submits, do not.
-    fn answers(&self, stroke: &Keystroke) -> bool {
-        match stroke {
-            Keystroke::Enter | Keystroke::Esc | Keystroke::Cancel => true,
-            Keystroke::Text(text) => !self.questions.iter().any(|it| it.begins.contains(text)),
-            Keystroke::Erase | Keystroke::Other => false,
-        }
-    }
-
-    /// A draft that left the composer at once and that nobody is known to have taken away: somebody whose keys are not
-    /// seen here has pressed Enter.
-    fn vanished_draft(&self, sight: &ScreenFindings, now: Time) -> Option<&String> {
+    /// A draft that left the composer at once, without a key seen here that erases it: a client
+    /// whose keys do not pass through us has pressed Enter.
+    fn vanished_draft(&self, findings: &ScreenFindings, now: Time) -> Option<&String> {
         let Composer::Draft(draft) = &self.findings.as_ref()?.composer else {
             return None;
         };
         let erased = self.erased.is_some_and(|at| now.since(at) < ERASE_WINDOW);
-        let is_left = sight.composer == Composer::Empty && 1 < draft.chars().count();
+        let is_left = findings.composer == Composer::Empty && 1 < draft.chars().count();
         let is_news = self.was_ready && !self.turn && !erased && self.quit_at.is_none();
         (is_left && is_news).then_some(draft)
     }
 
-    fn update_rule_matches(&mut self, sight: &ScreenFindings, now: Time) {
+    fn update_rule_matches(&mut self, findings: &ScreenFindings, now: Time) {
         let held = std::mem::take(&mut self.rule_matches);
         let hold = |hit: &RuleMatch| {
             let old = held.iter().find(|old| old.rule_match.rule == hit.rule);
@@ -304,13 +241,13 @@ impl AgentFacts {
             TimedRuleMatch { rule_match: hit.clone(), since, moved }
         };
         let is_draft = |hit: &&RuleMatch| hit.is_at_cursor && self.is_typed(&hit.row);
-        let matches = sight.rule_matches.iter().filter(|hit| !is_draft(hit));
+        let matches = findings.rule_matches.iter().filter(|hit| !is_draft(hit));
         self.rule_matches = matches.map(hold).collect();
     }
 
     pub(super) fn observe_signal(&mut self, signal: OscSignal, profile: &Profile, now: Time) {
         let osc = &profile.osc;
-        let said = |says, words: &str| {
+        let claim = |says, words: &str| {
             Some(SignalClaim {
                 says: Some(says),
                 words: words.into(),
@@ -319,7 +256,7 @@ impl AgentFacts {
                 moves: false,
             })
         };
-        // A shell that prints its prompt, or a terminal that was reset, is no longer the program that reported.
+        // After a shell prompt or a terminal reset, the program that reported no longer runs.
         if matches!(signal, OscSignal::Reset | OscSignal::Mark('A')) {
             self.statuses = StatusRecords::default();
             self.status = None;
@@ -328,22 +265,22 @@ impl AgentFacts {
             OscSignal::Title(title) => self.observe_title(&title, profile, now),
             OscSignal::Status(report) => self.observe_status(report, now),
             OscSignal::Progress(true) if osc.progress => {
-                self.osc = said(AgentState::Busy, "progress")
+                self.osc = claim(AgentState::Busy, "progress")
             }
             OscSignal::Progress(false) if osc.progress => {
-                self.osc = said(AgentState::Ready, "the end of progress");
+                self.osc = claim(AgentState::Ready, "the end of progress");
             }
             OscSignal::Mark('C') if osc.marks => {
-                self.osc = said(AgentState::Busy, "a command's begin")
+                self.osc = claim(AgentState::Busy, "a command's begin")
             }
             OscSignal::Mark('A' | 'B') if osc.marks => {
-                self.osc = said(AgentState::Ready, "a prompt")
+                self.osc = claim(AgentState::Ready, "a prompt")
             }
             OscSignal::Notice(words) => {
                 if osc.blocked.as_ref().is_some_and(|pattern| pattern.is_in(&words)) {
-                    self.osc = said(AgentState::Blocked, &words);
+                    self.osc = claim(AgentState::Blocked, &words);
                 } else if osc.ready.as_ref().is_some_and(|pattern| pattern.is_in(&words)) {
-                    self.osc = said(AgentState::Ready, &words);
+                    self.osc = claim(AgentState::Ready, &words);
                 }
             }
             OscSignal::Progress(_) | OscSignal::Mark(_) | OscSignal::Reset => {}
@@ -359,7 +296,7 @@ impl AgentFacts {
     }
 
     fn observe_title(&mut self, title: &str, profile: &Profile, now: Time) {
-        if self.title.as_ref().is_some_and(|said| said.words == title) {
+        if self.title.as_ref().is_some_and(|claim| claim.words == title) {
             return;
         }
         let meaning = &profile.title;
@@ -378,8 +315,8 @@ impl AgentFacts {
             None
         };
         self.titled |= says == Some(AgentState::Busy);
-        let same = self.title.as_ref().filter(|said| said.says == says);
-        let since = same.map_or(now, |said| said.since);
+        let same = self.title.as_ref().filter(|claim| claim.says == says);
+        let since = same.map_or(now, |claim| claim.since);
         let moves = same.is_some() && says == Some(AgentState::Busy);
         self.title = Some(SignalClaim { says, words: title.into(), since, moved: now, moves });
     }
@@ -407,7 +344,7 @@ impl AgentFacts {
         }
     }
 
-    /// A hook that says anything but that it waits for an answer says that it has one.
+    /// A hook that reports any state but blocked shows that the question was answered.
     fn note_hook_answer(&mut self) {
         if self.hook.as_ref().is_some_and(|claim| claim.says != AgentState::Blocked) {
             self.mark_answered();
@@ -431,12 +368,14 @@ impl AgentFacts {
             }
             Keystroke::Esc => {
                 self.line.clear();
-                (self.erased, self.interrupted) = (Some(now), Some(now));
+                self.erased = Some(now);
+                self.interrupted = Some(now);
             }
             Keystroke::Cancel => {
                 self.line.clear();
                 self.erased = Some(now);
-                (self.interrupted, self.quit_at) = (Some(now), Some(now));
+                self.interrupted = Some(now);
+                self.quit_at = Some(now);
             }
             Keystroke::Enter => self.observe_enter(profile, now),
             Keystroke::Other => {}
@@ -445,7 +384,7 @@ impl AgentFacts {
 
     fn observe_enter(&mut self, profile: &Profile, now: Time) {
         let line = std::mem::take(&mut self.line);
-        let shown = self.findings.as_ref().map(|sight| &sight.composer);
+        let shown = self.findings.as_ref().map(|findings| &findings.composer);
         let draft = match shown {
             Some(Composer::Draft(draft)) => Some(draft.clone()),
             Some(Composer::Empty | Composer::Hidden) | None => None,
@@ -466,25 +405,25 @@ impl AgentFacts {
         self.turn = true;
     }
 
-    /// The hits that speak for a state, strongest first as the profile has them.
+    /// The matches that support a state, strongest first as the profile has them.
     pub(super) fn matches_for(&self, state: AgentState) -> impl Iterator<Item = &TimedRuleMatch> {
         self.rule_matches.iter().filter(move |held| held.rule_match.supports == state)
     }
 
-    /// What kind of question there is, where no question could be read.
+    /// The kind of question, if no question could be parsed.
     pub(super) fn kind(&self) -> Option<BlockKind> {
         let held = self.matches_for(AgentState::Blocked).find_map(|held| held.rule_match.kind);
         let status = self.status.and_then(|(status, _)| status.kind());
         held.or_else(|| self.hook.as_ref().and_then(|claim| claim.kind)).or(status)
     }
 
-    /// Until when it is limited, where it says for how long.
+    /// Until when it is limited, if the screen tells for how long.
     pub(super) fn until(&self) -> Option<Time> {
         self.matches_for(AgentState::Limited)
             .find_map(|held| limit::until(&held.rule_match.row, held.since))
     }
 
-    /// Notes what was judged, for what comes next.
+    /// Updates the facts after a verdict, for the next one.
     pub(super) fn note_verdict(&mut self, state: AgentState) {
         if matches!(state, AgentState::Ready | AgentState::Error | AgentState::Limited) {
             self.learn_turn();

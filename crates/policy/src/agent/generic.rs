@@ -1,7 +1,8 @@
-//! Reads the screen of a program that no profile describes: where one types, and what is asked.
+//! Parses the screen of a program without a profile: its composer and its questions.
 //!
-//! The cursor shows where a program takes input. A composer is there if the cursor stands between two rules, behind a bar,
-//! or after a prompt sign. Whether the program waits is judged from this and from time, in `judge`.
+//! The cursor shows where a program accepts input. There is a composer if the cursor is between two
+//! rules, behind a bar, or after a prompt sign. `judge` decides from this and from time whether the
+//! program waits.
 
 use std::ops::Range;
 use std::sync::LazyLock;
@@ -15,11 +16,11 @@ use super::profile::{ComposerShape, Profile, ProfilePattern};
 use super::regions::prompt_end;
 use super::screen_snapshot::ScreenSnapshot;
 
-/// How many rows a composer has, at most.
+/// The largest number of rows of a composer.
 const TALLEST: usize = 12;
 /// How many rows with text may be below a line with a prompt sign: a footer, a status line.
 const BELOW_LINE: usize = 6;
-/// How many characters in a row make a rule.
+/// How many line characters in a row make a rule.
 const RULE: usize = 8;
 
 static HINT: LazyLock<Regex> = LazyLock::new(|| {
@@ -28,8 +29,9 @@ static HINT: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(&format!("(?i)(?:{keys}).*{acts}|{acts}.*(?:{keys})")).expect("a pattern of ours")
 });
 
-/// A label at which chat programs take input, such as `User: `. Text that is printed begins the same way, so it counts only
-/// while the program asks for bracketed pastes: line editors do that while they read.
+/// A label at which chat programs accept input, such as `User: `. Printed text may begin the same
+/// way, so it counts only while the program enables bracketed paste: line editors do that while
+/// they read.
 static LABEL: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r"^[A-Z][A-Za-z0-9_.-]{0,19}: ").expect("a pattern of ours"));
 /// A sign at the left of a framed composer.
@@ -39,12 +41,12 @@ static FRAMED_SIGN: LazyLock<Regex> =
 /// Characters that programs draw as a cursor.
 const DRAWN_CURSORS: [char; 6] = ['█', '▉', '▊', '▋', '▍', '▮'];
 
-/// Whether a character is a cursor that the program draws.
+/// Whether a character is a cursor drawn by the program.
 pub(super) fn is_drawn_cursor(c: char) -> bool {
     DRAWN_CURSORS.contains(&c)
 }
 
-/// Where a row of a composer goes on after its prompt.
+/// Where the text of a composer row begins after its prompt.
 pub(super) fn text_start(
     look: &ScreenSnapshot,
     prompt: &ProfilePattern,
@@ -73,7 +75,7 @@ pub(super) fn composer(
         (below <= BELOW_LINE).then_some((start..at + 1, start..at + 1))
     };
     let drawn = input_row(look, end).and_then(|at| boxed(at).or_else(|| line(at)));
-    // Programs that draw their own cursor mostly leave the hidden one in its place.
+    // Programs that draw their own cursor usually leave the hidden one in the same place.
     drawn.or_else(|| boxed(usize::from(look.view.cursor.row)))
 }
 
@@ -99,22 +101,23 @@ pub(super) fn sign(look: &ScreenSnapshot, profile: &Profile, end: usize) -> Opti
         let bar = look.row(at).trim_start().chars().next()?;
         return ComposerSign::new(SignShape::Bar, &bar.to_string());
     }
-    // A line editor has nothing below its line; a full-screen program keeps its composer while it works.
+    // A line editor has nothing below its line; a full-screen program keeps its composer while it
+    // works.
     if drawn.is_none() || look.view.modes.alternate_screen || at + 1 < end {
         return None;
     }
     ComposerSign::new(SignShape::Line, prompt(line_start(look, shape, at)?, 0, false)?)
 }
 
-/// The question at the bottom. Text with a list in it is none: a question has an answer such as yes or no, or says which
-/// keys answer it.
+/// The question at the bottom. A list in the text is not a question: a question has an answer such
+/// as yes or no, or names the keys that answer it.
 pub(super) fn dialog(
     look: &ScreenSnapshot,
     profile: &Profile,
     composer: Option<Range<usize>>,
     end: usize,
 ) -> Option<Dialog> {
-    // What is typed into a framed composer may look like options.
+    // Text that is typed into a framed composer may look like options.
     let is_framed = composer.as_ref().is_some_and(|rows| 2 < rows.len());
     let at_prompt = || dialog::find_at_prompt(look, profile, end);
     if let Some(asked) = (!is_framed).then(at_prompt).flatten() {
@@ -127,8 +130,8 @@ pub(super) fn dialog(
     (has_hint || 0 < has_answer && !is_framed).then_some(asked)
 }
 
-/// Where input would appear: the cursor's row, or that of a cursor which the program draws itself, as an inverse cell or as a
-/// block.
+/// The row where input would appear: the cursor's row, or the row of a cursor which the program
+/// draws itself, as an inverse cell or as a block.
 fn input_row(look: &ScreenSnapshot, end: usize) -> Option<usize> {
     if look.view.cursor.visible {
         return Some(usize::from(look.view.cursor.row));
@@ -136,7 +139,7 @@ fn input_row(look: &ScreenSnapshot, end: usize) -> Option<usize> {
     (0..end).rev().find(|row| has_drawn_cursor(look, *row))
 }
 
-/// Whether a row has a cursor that the program draws: one inverse cell, one cell with a background,
+/// Whether a row has a cursor drawn by the program: one inverse cell, one cell with a background,
 /// or a block.
 pub(super) fn has_drawn_cursor(look: &ScreenSnapshot, row: usize) -> bool {
     let cells = look.row(row).chars().count() + 1;
@@ -145,7 +148,8 @@ pub(super) fn has_drawn_cursor(look: &ScreenSnapshot, row: usize) -> bool {
     inverse == 1 || tinted == 1 || has_cursor_block(look.row(row), usize::from(look.view.size.cols))
 }
 
-/// Whether a row has one block, right behind text or a prompt. A scroll bar has many blanks before it, or is at the edge.
+/// Whether a row has one block right behind text or a prompt. A scroll bar has many blanks before
+/// it, or is at the edge.
 fn has_cursor_block(row: &str, cols: usize) -> bool {
     let chars: Vec<char> = row.chars().collect();
     let mut blocks = (0..chars.len()).filter(|at| is_drawn_cursor(chars[*at]));
@@ -154,7 +158,7 @@ fn has_cursor_block(row: &str, cols: usize) -> bool {
     blanks < 2 && at + 1 < cols
 }
 
-/// Between two rules. A rule may hold a word, such as a title or a spinner.
+/// A composer between two rules. A rule may contain a word, such as a title or a spinner.
 fn framed(look: &ScreenSnapshot, at: usize) -> Option<(Range<usize>, Range<usize>)> {
     let rows = look.view.rows.len();
     let top = (at.saturating_sub(TALLEST)..at).rev().find(|row| is_rule(look.row(*row)))?;
@@ -175,7 +179,7 @@ pub(super) fn is_rule(row: &str) -> bool {
     })
 }
 
-/// Behind a bar at the left.
+/// A composer behind a bar at the left.
 fn barred(look: &ScreenSnapshot, at: usize) -> Option<(Range<usize>, Range<usize>)> {
     let bar = |row: usize| {
         let text = look.row(row);
@@ -193,7 +197,7 @@ fn barred(look: &ScreenSnapshot, at: usize) -> Option<(Range<usize>, Range<usize
         text.trim().is_empty()
     };
     let first = (whole.start..at).find(|row| !is_blank(row)).unwrap_or(at);
-    // A row of its own below the text, after a blank one, is a label: the model, the mode.
+    // A single row below the text, after a blank one, is a label: the model, the mode.
     let under: Vec<usize> = (at + 1..whole.end).filter(|row| !is_blank(row)).collect();
     let last = match under[..] {
         [label] if at + 1 < label => at + 1,
@@ -202,8 +206,8 @@ fn barred(look: &ScreenSnapshot, at: usize) -> Option<(Range<usize>, Range<usize
     Some((whole, first..last))
 }
 
-/// Where the line begins in which the cursor stands, if it begins with a prompt sign: at the cursor's row, or above it
-/// where the rows between are full or hold more of a draft.
+/// The first row of the cursor's line, if that line begins with a prompt sign: the cursor's row, or
+/// a row above it if the rows between are full or continue a draft.
 fn line_start(look: &ScreenSnapshot, shape: &ComposerShape, at: usize) -> Option<usize> {
     let prompt = shape.prompt.as_ref()?;
     let prompt_end = |row: usize| text_start(look, prompt, look.row(row), 0, false);
@@ -213,7 +217,7 @@ fn line_start(look: &ScreenSnapshot, shape: &ComposerShape, at: usize) -> Option
         let typed = look.row(at)[..end].trim_end().chars().count();
         return (!look.view.cursor.visible || typed <= look.cursor).then_some(at);
     }
-    // What a program prints below a line that was entered is not part of that line.
+    // Output below an entered line is not part of that line.
     let cols = usize::from(look.view.size.cols);
     let is_full = |row: usize| cols <= look.row(row).chars().count() + 1;
     let is_more = |row: usize| look.view.modes.alternate_screen && look.row(row).starts_with("  ");
@@ -235,7 +239,8 @@ mod tests {
     use super::super::{Composer, ProfileLibrary};
     use super::*;
 
-    /// What stands in the composer of a screen that shows this, with the cursor where the text ends or where `\x1b[…H` puts it.
+    /// What the composer holds on a screen that shows this text; the cursor is at the end of the
+    /// text or where `\x1b[…H` puts it.
     fn read(text: &str) -> Composer {
         let mut screen = Screen::new(Size { cols: 40, rows: 12 });
         screen.feed(text.replace('\n', "\r\n").as_bytes());

@@ -1,38 +1,36 @@
-//! Weighs what is known and says what the agent is doing.
+//! Decides from the known facts what the agent is doing.
 //!
-//! What names the state (a hook, a title, a line editor that waits) is trusted over words at the bottom of the screen,
-//! those over movement, and movement over quiet. Nothing is trusted for ever: what should move and stands still, and a
-//! hook that says no more, lose to the rest. Ready is said only while the composer is there and nothing says busy.
+//! Evidence that names the state (a hook, a title, a line editor that waits) outranks text at the
+//! bottom of the screen. That text outranks movement, and movement outranks quiet. Evidence
+//! expires: a row that should move and does not, and a hook that sends nothing more, lose to the
+//! rest. The verdict is ready only while the composer is on the screen and nothing reports busy.
 
 mod generic;
+mod reports;
 
-use paned_model::{AgentState, BlockKind, StateSource, Time};
+use paned_model::{AgentState, StateSource, Time};
 
 use super::facts::{AgentFacts, HookClaim, SignalClaim, TimedRuleMatch};
 use super::profile::Profile;
 
-/// How long something must be seen, or missed, that may be a half-drawn screen.
+/// How long a sign must be present, or absent, before it counts: the screen may be half drawn.
 const FLICKER: u64 = 80;
-/// How long a title must say busy when nobody pressed Enter; titles blink at the start.
+/// How long a title must report busy if Enter was not pressed; titles blink at start-up.
 const BLINK: u64 = 80;
-/// How long Enter counts at most, however much is printed.
+/// How long Enter counts as the start of a turn, however much is printed.
 const EXPECT: u64 = 10_000;
-/// How long nothing on the screen may have said busy before a hook's word is taken.
+/// How long the screen must not have shown work before a hook's `ready` is accepted.
 const HOOK_EARLY: u64 = 80;
-/// How long a program that was told to quit may take.
+/// How long a program may take to exit after a quit command.
 const LEAVING: u64 = 3000;
 /// How long a hook is believed against the screen.
 const HOOK: u64 = 3000;
-/// How long a program's own report that it works is believed against a screen that does not show it, once the screen has.
-const REPORTED: u64 = 1500;
-/// The same where the screen shows no work at all, counted from its last change.
-const UNSHOWN: u64 = 60_000;
-/// How much a program's own report counts.
+/// The weight of a program's own report.
 pub(super) const STATUS: f32 = 0.9;
-/// How long a hook that asks is believed while the screen says busy.
+/// How long a hook that asks is believed while the screen shows work.
 const ASKING: u64 = 10_000;
 
-/// What is to be said, and on what it rests.
+/// The state, and the evidence for it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct StateVerdict {
     pub(super) state: AgentState,
@@ -40,7 +38,7 @@ pub(super) struct StateVerdict {
     pub(super) confidence: f32,
     /// Since when the evidence is there.
     pub(super) at: Time,
-    /// When to look again, if nothing is seen before.
+    /// When to judge again if there is no observation before.
     pub(super) recheck_at: Option<Time>,
 }
 
@@ -54,37 +52,39 @@ impl StateVerdict {
     }
 }
 
-/// What the agent is doing. `last` is what was said before.
+/// What the agent is doing. `last` is the previous state.
 pub(super) fn judge(
     facts: &AgentFacts,
     profile: &Profile,
     last: AgentState,
     now: Time,
 ) -> StateVerdict {
-    let bench = StateEvidence { facts, profile, last, now };
+    let evidence = StateEvidence { facts, profile, last, now };
     if facts.exited.is_some() {
         return StateVerdict::new(AgentState::Exited, StateSource::Process, 1.0, now);
     }
-    let verdict = bench
+    let verdict = evidence
         .starting()
-        .or_else(|| bench.blocked())
-        .or_else(|| bench.busy())
-        .or_else(|| bench.blinking())
-        .or_else(|| bench.queued())
-        .or_else(|| bench.away())
-        .or_else(|| bench.expected())
-        .or_else(|| bench.ready())
-        .unwrap_or_else(|| bench.no_evidence());
-    bench.leaving(verdict)
+        .or_else(|| evidence.blocked())
+        .or_else(|| evidence.busy())
+        .or_else(|| evidence.blinking())
+        .or_else(|| evidence.queued())
+        .or_else(|| evidence.away())
+        .or_else(|| evidence.expected())
+        .or_else(|| evidence.ready())
+        .unwrap_or_else(|| evidence.no_evidence());
+    evidence.leaving(verdict)
 }
 
-/// Whether something says busy outright.
+/// Whether there is direct evidence of work.
 pub(super) fn is_busy(facts: &AgentFacts, profile: &Profile, now: Time) -> bool {
-    let bench = StateEvidence { facts, profile, last: AgentState::Unknown, now };
-    if bench.starting().is_some() || bench.is_coming_up() {
+    let evidence = StateEvidence { facts, profile, last: AgentState::Unknown, now };
+    if evidence.starting().is_some() || evidence.is_coming_up() {
         return false;
     }
-    bench.busy_title().is_some() || bench.busy_hit().is_some() || bench.busy_osc().is_some()
+    evidence.busy_title().is_some()
+        || evidence.busy_hit().is_some()
+        || evidence.busy_osc().is_some()
 }
 
 struct StateEvidence<'a> {
@@ -103,14 +103,14 @@ impl StateEvidence<'_> {
         self.now.since(since)
     }
 
-    /// What says on the screen that it is still coming up.
+    /// A rule match that means that the program is still starting.
     fn starting(&self) -> Option<StateVerdict> {
         let held = self.facts.matches_for(AgentState::Starting).next()?;
         let weight = self.weight(held);
         Some(StateVerdict::new(AgentState::Starting, StateSource::Screen, weight, held.since))
     }
 
-    /// Whether nobody could have given it work yet: it never had a composer.
+    /// Whether the program cannot have work yet, because it never had a composer.
     fn is_coming_up(&self) -> bool {
         if self.profile.is_generic() {
             return !self.facts.was_ready;
@@ -119,21 +119,22 @@ impl StateEvidence<'_> {
     }
 
     fn blocked(&self) -> Option<StateVerdict> {
-        let said = |source, weight, at| StateVerdict::new(AgentState::Blocked, source, weight, at);
+        let blocked_by =
+            |source, weight, at| StateVerdict::new(AgentState::Blocked, source, weight, at);
         if self.facts.dialog.value.is_some() {
-            let verdict = said(StateSource::Screen, 0.97, self.facts.dialog.since);
+            let verdict = blocked_by(StateSource::Screen, 0.97, self.facts.dialog.since);
             return Some(self.steady(verdict));
         }
         if let Some(title) =
             self.facts.title.as_ref().filter(|it| it.says == Some(AgentState::Blocked))
         {
-            return Some(said(StateSource::Title, 0.9, title.since));
+            return Some(blocked_by(StateSource::Title, 0.9, title.since));
         }
         if let Some(at) = self.reported_question() {
-            return Some(said(StateSource::Osc, STATUS, at));
+            return Some(blocked_by(StateSource::Osc, STATUS, at));
         }
         if let Some(held) = self.facts.matches_for(AgentState::Blocked).next() {
-            return Some(said(StateSource::Screen, self.weight(held), held.since));
+            return Some(blocked_by(StateSource::Screen, self.weight(held), held.since));
         }
         let osc = self.facts.osc.as_ref().filter(|it| it.says == Some(AgentState::Blocked));
         let asked =
@@ -142,10 +143,11 @@ impl StateEvidence<'_> {
         if self.busy_title().is_some() || self.is_answered(at) {
             return None;
         }
-        Some(said(source, weight, at).recheck_by(after(at, ASKING)))
+        Some(blocked_by(source, weight, at).recheck_by(after(at, ASKING)))
     }
 
-    /// A question that appears where there was a composer a moment ago may be a half-drawn screen.
+    /// A question that replaces a composer may be a half-drawn screen, so it must stay for
+    /// [`FLICKER`].
     fn steady(&self, verdict: StateVerdict) -> StateVerdict {
         let facts = self.facts;
         let sure = after(facts.dialog.since.max(facts.composer.since), FLICKER);
@@ -157,7 +159,7 @@ impl StateEvidence<'_> {
         verdict
     }
 
-    /// Whether a question of which only a hook spoke has been dealt with.
+    /// Whether a question that only a hook reported has been answered.
     fn is_answered(&self, asked: Time) -> bool {
         let busy_again = self.busy_hit().is_some() && ASKING < self.age(asked);
         let composer = &self.facts.composer;
@@ -168,9 +170,9 @@ impl StateEvidence<'_> {
 
     fn busy(&self) -> Option<StateVerdict> {
         let state = if self.is_coming_up() { AgentState::Starting } else { AgentState::Busy };
-        let said = |source, weight, at| StateVerdict::new(state, source, weight, at);
+        let busy_by = |source, weight, at| StateVerdict::new(state, source, weight, at);
         if let Some((since, moved, moves)) = self.busy_title() {
-            let verdict = said(StateSource::Title, 0.95, since);
+            let verdict = busy_by(StateSource::Title, 0.95, since);
             let stale = after(moved, self.profile.timing.stale);
             return Some(if moves { verdict.recheck_by(stale) } else { verdict });
         }
@@ -191,74 +193,31 @@ impl StateEvidence<'_> {
                 false if self.now < stale => stale,
                 false => frozen,
             };
-            return Some(said(StateSource::Screen, weight, held.since).recheck_by(again));
+            return Some(busy_by(StateSource::Screen, weight, held.since).recheck_by(again));
         }
         if let Some(since) = self.busy_osc() {
-            let osc = said(StateSource::Osc, 0.9, since);
-            let stands = after(self.facts.moved_at, self.profile.timing.stale);
-            return Some(if self.profile.is_generic() { osc.recheck_by(stands) } else { osc });
+            let osc = busy_by(StateSource::Osc, 0.9, since);
+            let stale_at = after(self.facts.moved_at, self.profile.timing.stale);
+            return Some(if self.profile.is_generic() { osc.recheck_by(stale_at) } else { osc });
         }
         let (at, until) = self.reported_work()?;
-        let verdict = said(StateSource::Osc, STATUS, at);
+        let verdict = busy_by(StateSource::Osc, STATUS, at);
         Some(until.map_or(verdict, |until| verdict.recheck_by(until)))
     }
 
-    /// Since when the program reports this of itself.
-    fn reported(&self, state: AgentState) -> Option<Time> {
-        self.facts.status.filter(|(status, _)| status.state() == state).map(|(_, at)| at)
-    }
-
-    /// Since when the program reports that it waits for an answer. Signs of work overrule it: codex reports its question 0.8 s
-    /// before it draws it. A composer that has come back since says that there was an answer, and a missing login is no question
-    /// while prompts can be typed.
-    fn reported_question(&self) -> Option<Time> {
-        let at = self.reported(AgentState::Blocked)?;
-        if self.busy_title().is_some() || self.busy_hit().is_some() {
-            return None;
-        }
-        let composer = &self.facts.composer;
-        let is_login = self.facts.kind() == Some(BlockKind::Login) && HOOK < self.age(at);
-        (!composer.value || composer.since <= at && !is_login).then_some(at)
-    }
-
-    /// Since when the program reports that it works, and until when that is believed. A program whose turn is over may report so
-    /// because of a task in the background: a screen that has shown work and now shows a composer without it is believed.
-    fn reported_work(&self) -> Option<(Time, Option<Time>)> {
-        let at = self.reported(AgentState::Busy)?;
-        let facts = self.facts;
-        if self.profile.composer.is_none() || !facts.composer.value {
-            return Some((at, None));
-        }
-        let began = self.turn_began();
-        if !facts.turn || self.ready_since(at.max(began)).is_some() {
-            return None;
-        }
-        let until = match facts.busy.filter(|busy| began <= *busy) {
-            Some(busy) => after(busy, REPORTED),
-            None => after(facts.moved_at.max(at), UNSHOWN),
-        };
-        (self.now < until).then_some((at, Some(until)))
-    }
-
-    /// Since when the program reports that its turn is over. Without a composer that proves nothing.
-    fn reported_end(&self) -> Option<Time> {
-        let ready = self.reported(AgentState::Ready).or_else(|| self.reported(AgentState::Error));
-        let at = ready.filter(|_| self.profile.composer.is_some())?;
-        (!self.is_too_soon(at)).then_some(at)
-    }
-
-    /// Since when a title says busy, when it moved last, and whether it moves.
+    /// Since when a title reports busy, when it changed last, and whether it is animated.
     fn busy_title(&self) -> Option<(Time, Time, bool)> {
         let title = self.facts.title.as_ref().filter(|it| it.says == Some(AgentState::Busy))?;
-        let stands = title.moves && self.profile.timing.stale < self.age(title.moved);
-        (!stands && !self.blinks(title)).then_some((title.since, title.moved, title.moves))
+        let is_stale = title.moves && self.profile.timing.stale < self.age(title.moved);
+        (!is_stale && !self.blinks(title)).then_some((title.since, title.moved, title.moves))
     }
 
     fn blinks(&self, title: &SignalClaim) -> bool {
         !self.facts.turn && self.age(title.since) < BLINK
     }
 
-    /// A title has just begun to say busy, and nobody pressed Enter: what was said stands until it is sure.
+    /// A title has just begun to report busy, and Enter was not pressed: the last state is kept
+    /// until [`BLINK`] has passed.
     fn blinking(&self) -> Option<StateVerdict> {
         let title = self.facts.title.as_ref().filter(|it| it.says == Some(AgentState::Busy))?;
         let verdict = StateVerdict::new(self.last, StateSource::Title, 0.5, title.since);
@@ -269,43 +228,44 @@ impl StateEvidence<'_> {
         let ready = self.facts.title.as_ref().filter(|it| it.says == Some(AgentState::Ready));
         self.facts.matches_for(AgentState::Busy).find(|held| {
             let rule = &self.profile.rules[held.rule_match.rule];
-            let stands = self.profile.timing.stale <= self.age(held.moved);
+            let is_stale = self.profile.timing.stale <= self.age(held.moved);
             if self.profile.is_generic() && !self.speaks_of_work(held) {
                 return false;
             }
-            // Words that should move and do not are prose where a title says ready.
+            // Text that should move and does not is prose if a title reports ready.
             let is_prose = ready.is_some_and(|title| title.since <= held.moved || rule.moves);
             let is_only_state = rule.pattern.is_none() && !self.facts.was_ready;
-            !(is_only_state || stands && is_prose)
+            !(is_only_state || is_stale && is_prose)
         })
     }
 
     fn busy_osc(&self) -> Option<Time> {
         let osc = self.facts.osc.as_ref().filter(|it| it.says == Some(AgentState::Busy))?;
-        // Programs that no profile describes may use marks in a way of their own: believed while something moves.
+        // A program without a profile may use marks in its own way: they count while the screen
+        // moves.
         let is_believed = !self.profile.is_generic() || self.has_moved();
         is_believed.then_some(osc.since)
     }
 
-    /// How much a hit counts: what should move and stands still counts half.
+    /// The weight of a match: halved if it should move and does not.
     fn weight(&self, held: &TimedRuleMatch) -> f32 {
         let rule = &self.profile.rules[held.rule_match.rule];
-        let stands = rule.moves && self.profile.timing.stale <= self.age(held.moved);
-        if stands { rule.weight * 0.5 } else { rule.weight }
+        let is_stale = rule.moves && self.profile.timing.stale <= self.age(held.moved);
+        if is_stale { rule.weight * 0.5 } else { rule.weight }
     }
 
     fn hook(&self, state: AgentState) -> Option<&HookClaim> {
         self.facts.hook.as_ref().filter(|claim| claim.says == state)
     }
 
-    /// Messages wait for the end of the turn, so it does not wait for one.
+    /// Messages wait for the end of the turn, so the turn is not over.
     fn queued(&self) -> Option<StateVerdict> {
-        let queued = self.facts.findings.as_ref().is_some_and(|sight| sight.queued);
+        let queued = self.facts.findings.as_ref().is_some_and(|findings| findings.queued);
         let busy = StateVerdict::new(AgentState::Busy, StateSource::Screen, 0.8, self.turn_began());
         (queued && self.facts.turn).then_some(busy)
     }
 
-    /// Enter was pressed on a draft, and nothing has told yet what became of it.
+    /// Enter was pressed on a draft, and nothing shows its effect yet.
     fn expected(&self) -> Option<StateVerdict> {
         let enter = self.facts.enter.as_ref()?;
         if !self.facts.was_ready || self.ready_since(enter.at).is_some() {
@@ -320,7 +280,7 @@ impl StateEvidence<'_> {
         (self.now < expect && !began).then(|| verdict.recheck_by(expect))
     }
 
-    /// Something that says ready outright and began after a moment.
+    /// Direct evidence of ready that began after a moment.
     fn ready_since(&self, moment: Time) -> Option<(StateSource, f32, Time)> {
         let facts = self.facts;
         let title = facts.title.as_ref().filter(|it| it.says == Some(AgentState::Ready));
@@ -336,24 +296,24 @@ impl StateEvidence<'_> {
         all.into_iter().flatten().find(|(_, _, at)| moment < *at)
     }
 
-    /// Whether a hook says ready sooner than the screen could show it.
+    /// Whether a hook reports ready before the screen could show it.
     fn is_early(&self, claim: &HookClaim) -> bool {
         self.is_too_soon(claim.at)
     }
 
-    /// Whether something that was said at a time may be ahead of the screen.
+    /// Whether evidence from this time may be ahead of the screen.
     fn is_too_soon(&self, at: Time) -> bool {
         let seen = self.facts.busy.map_or(at, |busy| busy.max(at));
         self.facts.turn && self.age(seen) < HOOK_EARLY
     }
 
-    /// What says on the screen that a turn is over.
+    /// Rule matches that mean that a turn is over.
     fn marks(&self) -> impl Iterator<Item = &TimedRuleMatch> {
         let over = [AgentState::Ready, AgentState::Error, AgentState::Limited];
         self.facts.rule_matches.iter().filter(move |held| over.contains(&held.rule_match.supports))
     }
 
-    /// A line editor that waits for a line is ready; after Enter only once its line is a new one.
+    /// A line editor that waits for a line is ready; after Enter only once it shows a new line.
     fn editor(&self) -> Option<(StateSource, f32, Time)> {
         let shape = self.profile.composer.as_ref().filter(|shape| shape.exact)?;
         let composer = &self.facts.composer;
@@ -366,7 +326,8 @@ impl StateEvidence<'_> {
         if self.profile.is_generic() {
             return self.generic_ready();
         }
-        let (facts, timing) = (self.facts, &self.profile.timing);
+        let facts = self.facts;
+        let timing = &self.profile.timing;
         let is_there = self.profile.composer.is_none() || facts.composer.value;
         let outright = self.ready_since(self.turn_began());
         if !is_there || (outright.is_none() && self.profile.composer.is_none()) {
@@ -408,13 +369,13 @@ impl StateEvidence<'_> {
         Some(self.outcome(StateVerdict::new(AgentState::Ready, source, weight, at)))
     }
 
-    /// When the turn began that is under way or was the last.
+    /// When the current or the last turn began.
     fn turn_began(&self) -> Time {
         let entered = self.facts.enter.as_ref().map(|enter| enter.at);
         entered.unwrap_or(Time(0))
     }
 
-    /// A hook that says busy, as long as it is believed against a screen that does not.
+    /// A hook that reports busy, while it is believed against a screen that does not show work.
     fn hooked(&self) -> Option<StateVerdict> {
         let claim = self.hook(AgentState::Busy)?;
         let seen = self.facts.busy.map_or(claim.at, |busy| busy.max(claim.at));
@@ -428,13 +389,13 @@ impl StateEvidence<'_> {
 
     /// The user's message is the last thing on the screen.
     fn unanswered(&self) -> Option<StateVerdict> {
-        let is = self.facts.findings.as_ref().is_some_and(|sight| sight.unanswered);
+        let is = self.facts.findings.as_ref().is_some_and(|findings| findings.unanswered);
         is.then(|| {
             StateVerdict::new(AgentState::Busy, StateSource::Screen, 0.75, self.turn_began())
         })
     }
 
-    /// Ready, or what the last turn left behind.
+    /// Ready, or the error or limit in which the last turn ended.
     fn outcome(&self, ready: StateVerdict) -> StateVerdict {
         let ended = |state| {
             let held = self.facts.matches_for(state).find(|held| !self.went_on(held))?;
@@ -444,7 +405,8 @@ impl StateEvidence<'_> {
             let claim = self.hook(state)?;
             Some(StateVerdict::new(state, StateSource::Hook, claim.weight, claim.at))
         };
-        let (limited, error) = (AgentState::Limited, AgentState::Error);
+        let limited = AgentState::Limited;
+        let error = AgentState::Error;
         ended(limited)
             .or_else(|| claimed(limited))
             .or_else(|| ended(error))
@@ -456,7 +418,7 @@ impl StateEvidence<'_> {
             .unwrap_or(ready)
     }
 
-    /// Neither a question, nor a composer, nor a sign of work.
+    /// There is no question, no composer and no sign of work.
     fn no_evidence(&self) -> StateVerdict {
         let facts = self.facts;
         let hidden = facts.composer.since;
@@ -489,7 +451,7 @@ impl StateEvidence<'_> {
         StateVerdict::new(AgentState::Unknown, StateSource::Screen, 0.3, hidden)
     }
 
-    /// A program that was told to quit is not busy with a prompt.
+    /// After a quit command, weak evidence of work does not make the agent busy.
     fn leaving(&self, verdict: StateVerdict) -> StateVerdict {
         let Some(left) = self.facts.quit_at else {
             return verdict;

@@ -1,15 +1,16 @@
-//! What was typed, as far as it matters: words, Enter, keys that end something. A terminal's own replies are left out.
+//! Parses typed input as far as it matters: text, Enter, and keys that end something. Replies of
+//! the terminal are skipped.
 
-/// Something that was typed.
+/// One typed key or text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Keystroke {
-    /// Words.
+    /// Plain text.
     Text(String),
     Enter,
     Esc,
     /// Ctrl+C or Ctrl+D.
     Cancel,
-    /// Backspace and other keys that take words away.
+    /// Backspace and other keys that erase text.
     Erase,
     /// Any other key.
     Other,
@@ -17,7 +18,7 @@ pub(super) enum Keystroke {
 
 const ESC: u8 = 0x1b;
 
-/// Reads what is typed, piece by piece.
+/// Parses typed input, chunk by chunk.
 #[derive(Clone, Debug, Default)]
 pub(super) struct KeystrokeReader {
     /// Whether a paste has begun and not ended.
@@ -25,7 +26,8 @@ pub(super) struct KeystrokeReader {
 }
 
 impl KeystrokeReader {
-    /// Reads typed bytes. A piece that ends in ESC ends in the Esc key: nothing that we send is cut there.
+    /// Parses typed bytes. A chunk that ends in ESC ends with the Esc key: input that we send is
+    /// never split there.
     pub(super) fn read(&mut self, bytes: &[u8]) -> Vec<Keystroke> {
         let mut strokes = Vec::new();
         let mut rest = bytes;
@@ -61,7 +63,7 @@ fn escape(bytes: &[u8], pasting: &mut bool) -> (Option<Keystroke>, usize) {
     match bytes.get(1) {
         None | Some(&ESC) => (Some(Keystroke::Esc), 1),
         Some(b'[') => csi(bytes, pasting),
-        // A string is a reply of the terminal.
+        // A control string is a reply of the terminal.
         Some(b']' | b'P' | b'_' | b'^' | b'X') => (None, string(bytes)),
         Some(b'O') => (Some(Keystroke::Other), 3.min(bytes.len())),
         Some(b'\r') => (Some(Keystroke::Text("\n".into())), 2),
@@ -90,7 +92,7 @@ fn csi(bytes: &[u8], pasting: &mut bool) -> (Option<Keystroke>, usize) {
             *pasting = false;
             None
         }
-        // Replies, focus and the mouse.
+        // Replies, focus events and mouse events.
         ([b'?' | b'>' | b'<', ..], _)
         | (_, b'R' | b'I' | b'O' | b't' | b'n' | b'M' | b'm' | b'c') => None,
         (b"13" | b"13;1" | b"13;1:1", b'u') => Some(Keystroke::Enter),

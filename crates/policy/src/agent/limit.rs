@@ -1,4 +1,5 @@
-//! Reads until when a limit lasts, where a program says for how long. A time of day is not read: whose clock it is on is not said.
+//! Parses when a limit ends, if a program tells for how long it lasts. A time of day is not parsed:
+//! its time zone is unknown.
 
 use std::sync::LazyLock;
 
@@ -13,8 +14,8 @@ static SPAN: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(&span).expect("a pattern of ours")
 });
 
-/// When a limit ends that was told of at a moment, as in `try again in 2 hours 5 minutes`.
-pub(super) fn until(words: &str, told: Time) -> Option<Time> {
+/// When a limit ends whose message appeared at a moment, as in `try again in 2 hours 5 minutes`.
+pub(super) fn until(words: &str, shown_at: Time) -> Option<Time> {
     let words = words.to_lowercase();
     let span = SPAN.captures(&words)?.get(1)?.as_str();
     let seconds = PART.captures_iter(span).map(|part| {
@@ -28,7 +29,7 @@ pub(super) fn until(words: &str, told: Time) -> Option<Time> {
         count.saturating_mul(unit)
     });
     let seconds = seconds.fold(0, u64::saturating_add);
-    (0 < seconds).then(|| Time(told.0.saturating_add(seconds.saturating_mul(1000))))
+    (0 < seconds).then(|| Time(shown_at.0.saturating_add(seconds.saturating_mul(1000))))
 }
 
 #[cfg(test)]

@@ -1,7 +1,9 @@
-//! What an agent is doing: a [`Profile`] says what one program's screens and signals mean, a [`ScreenSnapshot`] is its
-//! screen at one moment, and the [`Engine`] fuses everything that is known into a [`Judgement`].
+//! What an agent is doing: a [`Profile`] describes what one program's screens and signals mean, a
+//! [`ScreenSnapshot`] is its screen at one moment, and the [`Engine`] combines everything that is
+//! known into a [`Judgement`].
 //!
-//! Time is an argument; deadlines come out. The same engine judges live panes and recordings.
+//! Time is an argument, and deadlines are returned. The same engine judges live panes and
+//! recordings.
 
 mod composer_memory;
 mod dialog;

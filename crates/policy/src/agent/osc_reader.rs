@@ -1,10 +1,12 @@
-//! Signals in an agent's output, read as they pass: titles, progress, prompt marks, notifications, program status, resets.
+//! Signals in an agent's output, parsed as it arrives: titles, progress, prompt marks,
+//! notifications, program status, resets.
 //!
-//! How the output is cut does not matter, and no more than [`MAX`] bytes are kept.
+//! The output may be split at any byte, and at most [`MAX`] bytes are buffered.
 
 use super::status::StatusReport;
 
-/// The longest signal that is understood; longer ones are skipped. It is the longest report of a program's status.
+/// The longest signal that is parsed; longer ones are skipped. It is the longest report of a
+/// program's status.
 const MAX: usize = 4096;
 
 const BEL: u8 = 0x07;
@@ -17,19 +19,19 @@ const ESC: u8 = 0x1b;
 pub(super) enum OscSignal {
     /// OSC 0 and 2.
     Title(String),
-    /// OSC 9;4: whether something is under way.
+    /// OSC 9;4: whether something is in progress.
     Progress(bool),
     /// OSC 133: the letter of a prompt mark.
     Mark(char),
-    /// OSC 9, 99 and 777: the words of a notification.
+    /// OSC 9, 99 and 777: the text of a notification.
     Notice(String),
     /// OSC 7501: what the program reports of itself.
     Status(StatusReport),
-    /// RIS (`ESC c`): the terminal is as it was at the start.
+    /// RIS (`ESC c`): the terminal is reset to its initial state.
     Reset,
 }
 
-/// The reader.
+/// Parses the signals from the output.
 #[derive(Clone, Debug, Default)]
 pub(super) struct OscReader {
     state: OscReaderState,
@@ -105,7 +107,7 @@ impl OscReader {
     }
 }
 
-/// `4;state;percent`: 0 ends it, 2 is an error, the others go on.
+/// `4;state;percent`: 1 and 3 are in progress; 0 (end), 2 (error) and 4 (paused) are not.
 fn progress(rest: &str) -> Option<OscSignal> {
     let rest = rest.strip_prefix("4;")?;
     let state = rest.split(';').next()?;

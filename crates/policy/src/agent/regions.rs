@@ -1,4 +1,5 @@
-//! The parts of an agent's screen: where its composer is, what is above and below it, where the last turn begins.
+//! The regions of an agent's screen: its composer, the rows above and below it, and the start of
+//! the last turn.
 
 use std::ops::Range;
 
@@ -8,23 +9,23 @@ use super::profile::{ComposerShape, Profile, ProfilePattern, ScreenCondition, Sc
 use super::screen_snapshot::ScreenSnapshot;
 use super::{Composer, dialog, generic};
 
-/// How many rows with anything on them the bottom of a screen has, where there is no composer.
+/// How many non-blank rows the bottom of a screen has if there is no composer.
 const BOTTOM: usize = 8;
-/// How many rows above the composer are still at the bottom.
+/// How many rows above the composer still belong to the bottom.
 const ABOVE: usize = 6;
 
-/// The parts of a screen.
+/// The regions of a screen.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct RegionMap {
     /// The composer with its borders.
     pub(super) composer: Option<Range<usize>>,
     /// Its rows that hold text.
     text: Range<usize>,
-    /// The rows after the last with anything on it begin here.
+    /// The first row after the last non-blank one.
     pub(super) end: usize,
     /// Where the last turn begins.
     turn: usize,
-    /// The question at the bottom; where there is one, there is no composer.
+    /// The question at the bottom; if there is one, there is no composer.
     pub(super) dialog: Option<Dialog>,
 }
 
@@ -32,10 +33,10 @@ impl RegionMap {
     pub(super) fn of(look: &ScreenSnapshot, profile: &Profile) -> Self {
         let end = look.bottom().map_or(0, |bottom| bottom + 1);
         let found = profile.composer.as_ref().and_then(|shape| find(look, shape, end));
-        let over = found.as_ref().map(|(whole, _)| whole.clone());
+        let composer_rows = found.as_ref().map(|(whole, _)| whole.clone());
         let dialog = match profile.is_generic() {
-            true => generic::dialog(look, profile, over, end),
-            false => dialog::find(look, profile, over, end),
+            true => generic::dialog(look, profile, composer_rows, end),
+            false => dialog::find(look, profile, composer_rows, end),
         };
         let (composer, text) = match found.filter(|_| dialog.is_none()) {
             Some((whole, text)) => (Some(whole), text),
@@ -70,7 +71,7 @@ impl RegionMap {
             ScreenRegion::Turn => (self.turn..start).rev().filter(is_ink).collect(),
             ScreenRegion::Cursor => {
                 let cursor = usize::from(look.view.cursor.row);
-                // Some ask above the row in which they read the answer.
+                // Some programs ask above the row in which they read the answer.
                 let above = (cursor.saturating_sub(most)..cursor).rev().find(is_ink);
                 let asked = above.filter(|_| 1 < most && !is_ink(&cursor));
                 vec![asked.unwrap_or(cursor)]
@@ -79,7 +80,7 @@ impl RegionMap {
         rows.into_iter().take(most).collect()
     }
 
-    /// Whether the user's last message is the last thing above the composer: nothing has answered it.
+    /// Whether the user's last message is the last text above the composer: it has no answer yet.
     pub(super) fn is_unanswered(&self, look: &ScreenSnapshot, profile: &Profile) -> bool {
         let Some(start) = self.composer.as_ref().map(|composer| composer.start) else {
             return false;
@@ -92,7 +93,7 @@ impl RegionMap {
         profile.messages.unanswered && 0 < self.turn && (self.turn..start).all(is_frame)
     }
 
-    /// What stands in the composer.
+    /// What the composer holds.
     pub(super) fn composer(&self, look: &ScreenSnapshot, profile: &Profile) -> Composer {
         let Some(shape) = profile.composer.as_ref().filter(|_| self.composer.is_some()) else {
             return Composer::Hidden;
@@ -106,7 +107,7 @@ impl RegionMap {
         let parts: Vec<ComposerRow> = self
             .text
             .clone()
-            .map(|row| part(look, shape, row, (row == self.text.start, is_framed)))
+            .map(|row| part(look, shape, row, row == self.text.start, is_framed))
             .collect();
         let all = joined(parts.iter().map(|part| part.all.as_str()));
         if all.is_empty() {
@@ -123,7 +124,8 @@ impl RegionMap {
             || parts.first().is_some_and(|part| part.is_at_cursor);
         let at_start = is_drawn || cursor == self.text.start && look.cursor <= first + 1;
         let is_placeholder = shape.placeholders.iter().any(|pattern| pattern.is_in(&all));
-        // Faint words with the cursor before them are nobody's; known ones also where it cannot be told.
+        // Faint text with the cursor before it is not a draft. A known placeholder is not a draft
+        // either if the cursor is outside the composer.
         if (solid.is_empty() && at_start) || (is_placeholder && (at_start || !in_text)) {
             return Composer::Empty;
         }
@@ -136,7 +138,7 @@ struct ComposerRow {
     /// Where it begins, in characters.
     from: usize,
     all: String,
-    /// Without what is faint at its end.
+    /// Without the faint text at its end.
     solid: String,
     /// Whether it begins with a cursor that the program draws as a character.
     is_at_cursor: bool,
@@ -146,7 +148,8 @@ fn part(
     look: &ScreenSnapshot,
     shape: &ComposerShape,
     row: usize,
-    (is_first, is_framed): (bool, bool),
+    is_first: bool,
+    is_framed: bool,
 ) -> ComposerRow {
     let whole = look.row(row);
     let text = shape
@@ -169,7 +172,8 @@ fn part(
         |c: char| shape.by_cursor && !look.view.cursor.visible && generic::is_drawn_cursor(c);
     let is_solid = |at: &usize| {
         let is_blank = all.chars().nth(*at).is_none_or(|c| c.is_whitespace() || is_glyph(c));
-        // A program that draws its own cursor shows it as an inverse cell, also over the first letter of a placeholder.
+        // A program that draws its own cursor shows it as an inverse cell, also over the first
+        // letter of a placeholder.
         let cell = look.style_from(row, from + at);
         let is_cursor = cell.inverse && look.style_from(row, from + at + 1).faint;
         !is_blank && !cell.faint && !is_cursor
@@ -181,12 +185,12 @@ fn part(
     ComposerRow { from, all: all.replace(is_glyph, "").trim_end().to_owned(), solid, is_at_cursor }
 }
 
-/// How far text is indented, at most.
+/// How far text is indented, up to `most`.
 fn indent(text: &str, most: usize) -> usize {
     text.chars().take(most).take_while(|c| *c == ' ').count()
 }
 
-/// How many characters a prompt takes: later rows of a draft stand under its first.
+/// How many characters a prompt takes: later rows of a draft are indented by that much.
 fn width(prompt: &ProfilePattern, look: &ScreenSnapshot, below: usize) -> usize {
     let found = (0..below).rev().find_map(|row| {
         let text = look.row(row);
@@ -195,14 +199,15 @@ fn width(prompt: &ProfilePattern, look: &ScreenSnapshot, below: usize) -> usize 
     found.unwrap_or(0)
 }
 
-/// Where a row goes on after a prompt that begins it. The blank after a prompt may be beyond the row's text.
+/// Where the text begins in a row that begins with a prompt. The blank after a prompt may be beyond
+/// the row's text.
 pub(super) fn prompt_end(prompt: &ProfilePattern, row: &str, from: usize) -> Option<usize> {
     let padded = format!("{} ", &row[from..]);
     let found = prompt.find(&padded).filter(|found| found.start == 0)?;
     Some((from + found.end).min(row.len()))
 }
 
-/// Where the text goes on after a pattern.
+/// Where the text continues after a pattern.
 fn after(pattern: Option<&ProfilePattern>, text: &str, from: usize) -> usize {
     let found = pattern.and_then(|pattern| pattern.find(&text[from..]));
     found.filter(|found| found.start == 0).map_or(from, |found| from + found.end)
@@ -233,7 +238,7 @@ fn find(
     (starts && holds && end <= whole.end + shape.reach).then_some((whole, text))
 }
 
-/// Between two borders, or above one where each row has a mark.
+/// A composer between two borders, or above one border if each row has a mark.
 fn boxed(
     look: &ScreenSnapshot,
     shape: &ComposerShape,
@@ -260,7 +265,7 @@ fn boxed(
     (first < last).then_some((whole, first..last))
 }
 
-/// From a prompt on down.
+/// A composer from a prompt downwards.
 fn prompted(
     look: &ScreenSnapshot,
     shape: &ComposerShape,
@@ -273,7 +278,7 @@ fn prompted(
         if shape.needs.contains(&ScreenCondition::Cursor) { end.min(cursor + 1) } else { end };
     let is_prompt = |row: &usize| prompt_end(prompt, look.row(*row), 0).is_some();
     let lowest = (0..below.max(1)).rev().find(is_prompt)?;
-    // Where there is a row above it, each line of a draft may begin with the prompt.
+    // If the profile names the row above it, each line of a draft may begin with the prompt.
     let top =
         shape.top.as_ref().and_then(|top| (0..lowest).rev().find(|row| top.is_in(look.row(*row))));
     let start = top.map(|top| top + 1).filter(is_prompt).unwrap_or(lowest);
@@ -297,7 +302,8 @@ pub(super) fn turn(look: &ScreenSnapshot, profile: &Profile, below: usize) -> us
     (0..below).rev().find(is_users).map_or(0, |row| row + 1)
 }
 
-/// Whether a row begins a message of the user in the conversation; one with a background of its own, if it must be `tinted`.
+/// Whether a row begins a message of the user in the conversation; if `tinted`, it must have a
+/// background of its own.
 pub(super) fn is_users(look: &ScreenSnapshot, profile: &Profile, row: usize, tinted: bool) -> bool {
     let Some(found) = profile.messages.user.as_ref().and_then(|user| user.find(look.row(row)))
     else {
@@ -308,7 +314,7 @@ pub(super) fn is_users(look: &ScreenSnapshot, profile: &Profile, row: usize, tin
 }
 
 impl ScreenCondition {
-    /// Whether it holds; `rows` are those of what needs it.
+    /// Whether it holds; `rows` are the rows of the element that needs it.
     pub(super) fn holds(self, look: &ScreenSnapshot, rows: &Range<usize>) -> bool {
         let cursor = look.view.cursor;
         match self {
@@ -322,14 +328,16 @@ impl ScreenCondition {
     }
 }
 
-/// Whether the cursor stands in the line that begins in the first of these rows: each row before its own is full.
+/// Whether the cursor is in the line that begins in the first of these rows: each row before the
+/// cursor's row is full.
 fn is_one_line(look: &ScreenSnapshot, rows: &Range<usize>) -> bool {
-    let (cursor, cols) = (usize::from(look.view.cursor.row), usize::from(look.view.size.cols));
+    let cursor = usize::from(look.view.cursor.row);
+    let cols = usize::from(look.view.size.cols);
     let is_full = |row: usize| cols <= look.row(row).chars().count() + 1;
     rows.contains(&cursor) && (rows.start..cursor).all(is_full)
 }
 
-/// What a composer that is not there means.
+/// The state that a missing composer means.
 pub(super) fn absent(profile: &Profile) -> Option<AgentState> {
     profile.composer.as_ref().and_then(|shape| shape.absent)
 }

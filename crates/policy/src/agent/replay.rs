@@ -9,14 +9,15 @@ use serde_json::Value;
 
 use super::{ComposerSign, Engine, EngineInput, HookReport, Profile, ScreenSnapshot};
 
-/// How long looks are apart, at least.
+/// The shortest time between two snapshots.
 const LOOK: u64 = 30;
-/// How long after output a look waits for the rest of it: programs clear and draw anew in several writes.
+/// How long after output a snapshot waits for the rest: programs clear and redraw in several
+/// writes.
 const REST: u64 = 8;
-/// How long a synchronized update may be held back before it is looked at all the same.
+/// How long a synchronized update may be held back before a snapshot is taken anyway.
 const HELD: u64 = 150;
 
-/// What the engine said from a moment on.
+/// The engine's judgement from a moment on.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Sample {
     /// Seconds from the beginning.
@@ -26,17 +27,17 @@ pub struct Sample {
     /// The kind of question it waited on.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kind: Option<BlockKind>,
-    /// How sure that was.
+    /// How sure the engine was.
     pub confidence: f32,
-    /// What it rested on.
+    /// The main evidence for it.
     pub source: StateSource,
 }
 
-/// What an engine says over a recording in asciicast version 2 or 3, changes only. Reports are JSON lines with `t` and what
-/// the program's hooks said.
+/// The engine's judgements over a recording in asciicast version 2 or 3, changes only. Reports are
+/// JSON lines with `t` and the fields that the program's hooks sent.
 ///
 /// # Errors
-/// A sentence when it is no such recording.
+/// A sentence if the text is not such a recording.
 pub fn replay(
     profile: &Arc<Profile>,
     cast: &str,
@@ -45,7 +46,8 @@ pub fn replay(
     replay_with_learned(profile, cast, reports, Vec::new()).map(|(samples, _)| samples)
 }
 
-/// The same where something was learned of the program before; answers also what was learned in this run.
+/// The same with signs learned from an earlier run of the program; returns also the signs learned
+/// in this run.
 ///
 /// # Errors
 /// As for [`replay`].
@@ -62,9 +64,9 @@ pub fn replay_with_learned(
     }
     let mut player = ReplayPlayer::new(profile, size);
     player.engine.restore_learned(known, Time(0));
-    for ReplayEvent { at, input: what } in events {
+    for ReplayEvent { at, input } in events {
         player.run_until(at);
-        player.take(what, at);
+        player.take(input, at);
     }
     let learned = player.engine.learned().to_vec();
     Ok((player.samples, learned))
@@ -86,11 +88,11 @@ enum ReplayInput {
 struct ReplayPlayer {
     engine: Engine,
     screen: Screen,
-    /// When the screen was looked at last.
+    /// When the last snapshot was taken.
     looked: Option<Time>,
-    /// When it is to be looked at next, if it changed.
+    /// When the next snapshot is due, if the screen changed.
     due: Option<Time>,
-    /// Since when it has changed without being looked at.
+    /// Since when it has changed without a snapshot.
     changed: Option<Time>,
     /// Since when an update is held back.
     held: Option<Time>,
@@ -115,7 +117,7 @@ impl ReplayPlayer {
         player
     }
 
-    /// Does what is due before a moment.
+    /// Runs what is due before a moment.
     fn run_until(&mut self, until: Time) {
         let next = |player: &Self| {
             let all = [player.due, player.engine.deadline()];
@@ -133,12 +135,15 @@ impl ReplayPlayer {
 
     fn look(&mut self, now: Time) {
         self.screen.flush_update();
-        (self.held, self.changed, self.due, self.looked) = (None, None, None, Some(now));
+        self.held = None;
+        self.changed = None;
+        self.due = None;
+        self.looked = Some(now);
         self.engine.observe(&EngineInput::Screen(ScreenSnapshot::of(&self.screen)), now);
     }
 
-    fn take(&mut self, what: ReplayInput, now: Time) {
-        match what {
+    fn take(&mut self, input: ReplayInput, now: Time) {
+        match input {
             ReplayInput::Output(text) => {
                 self.screen.feed(text.as_bytes());
                 self.engine.observe(&EngineInput::Output(text.into_bytes()), now);
@@ -161,7 +166,7 @@ impl ReplayPlayer {
         self.note(now);
     }
 
-    /// The screen may show something else now. It is looked at soon, and not in the middle of an update.
+    /// The screen may have changed. A snapshot is taken soon, but not in the middle of an update.
     fn changed(&mut self, now: Time) {
         let due = if self.screen.is_update_held() {
             Time(self.held.get_or_insert(now).0 + HELD)
@@ -175,16 +180,21 @@ impl ReplayPlayer {
     }
 
     fn note(&mut self, now: Time) {
-        let said = self.engine.judgement();
+        let judgement = self.engine.judgement();
         let kind = self.engine.kind();
         let last = self.samples.last();
-        if last.is_some_and(|last| last.state == said.state && last.kind == kind) {
+        if last.is_some_and(|last| last.state == judgement.state && last.kind == kind) {
             return;
         }
         #[expect(clippy::cast_precision_loss, reason = "a recording is shorter than 285,000 years")]
         let t = now.0 as f64 / 1000.0;
-        let (state, confidence, source) = (said.state, said.confidence, said.source);
-        self.samples.push(Sample { t, state, kind, confidence, source });
+        self.samples.push(Sample {
+            t,
+            state: judgement.state,
+            kind,
+            confidence: judgement.confidence,
+            source: judgement.source,
+        });
     }
 }
 
@@ -215,9 +225,7 @@ fn read(cast: &str) -> Result<(Size, Vec<ReplayEvent>), String> {
             return Err(bad());
         };
         clock = if version == Some(3) { clock + t } else { t };
-        events.extend(
-            parse_input(code, data).map(|what| ReplayEvent { at: time(clock), input: what }),
-        );
+        events.extend(parse_input(code, data).map(|input| ReplayEvent { at: time(clock), input }));
     }
     Ok((Size { cols, rows }, events))
 }

@@ -1,8 +1,8 @@
-//! The modes in which a terminal is while its program waits for a line.
+//! The modes of a terminal while its program waits for a line.
 //!
-//! A line editor (readline, prompt_toolkit, rustyline) takes the terminal out of canonical mode and
-//! asks for bracketed pastes when it begins to read, and undoes both before its program works. So
-//! another mode means that the program does not read, whatever its screen shows.
+//! A line editor (readline, prompt_toolkit, rustyline) switches canonical mode off and bracketed
+//! paste on when it begins to read, and undoes both before its program works. So another mode means
+//! that the program does not read, whatever its screen shows.
 
 use paned_model::{LineModes, TerminalState};
 
@@ -12,13 +12,14 @@ use super::facts::AgentFacts;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct RestModes {
     line: Option<LineModes>,
-    /// Whether the program asks for bracketed pastes.
+    /// Whether the program enables bracketed paste.
     takes_pastes: bool,
 }
 
 impl RestModes {
-    /// Whether a terminal in these modes may wait for a line, if one in `self` does. What is not
-    /// known of either is no difference, and more than was asked for at rest is none.
+    /// Whether a terminal in these modes may wait for a line, if one in `self` does. Unknown modes
+    /// count as equal. Bracketed paste may be on now if it was off at rest, but not the other way
+    /// round.
     fn allows(self, now: Self) -> bool {
         let kernel = |modes: LineModes| (modes.canonical, modes.echo);
         let is_same_line = match (self.line, now.line) {
@@ -30,18 +31,18 @@ impl RestModes {
 }
 
 impl AgentFacts {
-    /// The modes in which the terminal is.
+    /// The current modes of the terminal.
     pub(super) fn modes_now(&self) -> Option<RestModes> {
         let takes_pastes = self.findings.as_ref()?.takes_pastes;
         Some(RestModes { line: self.terminal.and_then(|terminal| terminal.modes), takes_pastes })
     }
 
-    /// The program was seen to be ready for the first time.
+    /// Learns the modes when the program is ready for the first time.
     pub(super) fn learn_first_modes(&mut self) {
         self.rest_modes = self.rest_modes.or_else(|| self.modes_now());
     }
 
-    /// Input comes while the program is at rest: learns the modes in which it takes that.
+    /// Input arrives while the program is at rest: learns the modes in which it accepts input.
     pub(super) fn learn_rest_modes(&mut self) {
         let is_known_to_work = self.terminal.is_some_and(|terminal| terminal.reads == Some(false));
         if self.was_ready && !self.turn && self.dialog.value.is_none() && !is_known_to_work {
@@ -49,7 +50,7 @@ impl AgentFacts {
         }
     }
 
-    /// Whether the terminal is in other modes than when the program took input.
+    /// Whether the terminal is in other modes than when the program accepted input.
     pub(super) fn has_other_modes(&self) -> bool {
         let rest = self.rest_modes.zip(self.modes_now());
         rest.is_some_and(|(rest, now)| !rest.allows(now))

@@ -1,4 +1,4 @@
-//! An agent's screen at one moment, as its profile reads it.
+//! An agent's screen at one moment, as its profile interprets it.
 
 use paned_model::Dialog;
 use paned_term::screen::styled_screen::{self, Colour, Rgb};
@@ -7,10 +7,10 @@ use paned_term::{Screen, ScreenView};
 use super::profile::Hue;
 use super::{Profile, regions};
 
-/// A screen at one moment. Cheap to keep for a while, and equal when nothing moved.
+/// A screen at one moment. Cheap to keep for a while, and equal if nothing changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ScreenSnapshot {
-    /// The words on it, and where the cursor is.
+    /// The text on it, and where the cursor is.
     pub view: ScreenView,
     /// How each character of each row is drawn.
     pub(super) styles: Vec<Vec<CharStyle>>,
@@ -18,30 +18,30 @@ pub struct ScreenSnapshot {
     pub(super) cursor: usize,
 }
 
-/// How a character is drawn, as far as that tells anything.
+/// The attributes of a character that matter here.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct CharStyle {
-    /// Whether it stands back: faint, or grey.
+    /// Whether it is faint or grey.
     pub(super) faint: bool,
     pub(super) hue: Option<Hue>,
     pub(super) inverse: bool,
-    /// What is behind it; zero is the default.
+    /// Its background; zero is the default.
     pub(super) background: u32,
 }
 
-/// What stands where a person types.
+/// What the composer holds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Composer {
     /// There is none on the screen, or it cannot be found.
     Hidden,
     /// It is there, and empty (a placeholder is not a draft).
     Empty,
-    /// Somebody's words stand in it, as far as they can be read.
+    /// It holds a draft, as far as that can be read.
     Draft(String),
 }
 
 impl ScreenSnapshot {
-    /// What a screen shows now.
+    /// The current content of a screen.
     #[must_use]
     pub fn of(screen: &Screen) -> Self {
         let mut view = screen.view();
@@ -53,25 +53,25 @@ impl ScreenSnapshot {
         Self { view, styles, cursor }
     }
 
-    /// What stands in the composer.
+    /// What the composer holds.
     #[must_use]
     pub fn composer(&self, profile: &Profile) -> Composer {
         regions::RegionMap::of(self, profile).composer(self, profile)
     }
 
-    /// The question on the screen. Its id is the same whenever it is asked in the same words;
-    /// [`Judgement::dialog`](super::Judgement::dialog) also tells one time from the next.
+    /// The question on the screen. The same text always has the same id;
+    /// [`Judgement::dialog`](super::Judgement::dialog) also distinguishes repetitions.
     #[must_use]
     pub fn dialog(&self, profile: &Profile) -> Option<Dialog> {
         regions::RegionMap::of(self, profile).dialog
     }
 
-    /// The rows of the last turn: from below what the user said last down to the composer, or to the bottom where
-    /// there is none; and whether the beginning of that turn is on the screen.
+    /// The rows of the last turn: from below the user's last message down to the composer, or to
+    /// the bottom if there is none; and whether the beginning of that turn is on the screen.
     #[must_use]
     pub fn last_turn(&self, profile: &Profile) -> (&[String], bool) {
-        let anatomy = regions::RegionMap::of(self, profile);
-        let end = anatomy.composer.as_ref().map_or(anatomy.end, |composer| composer.start);
+        let region_map = regions::RegionMap::of(self, profile);
+        let end = region_map.composer.as_ref().map_or(region_map.end, |composer| composer.start);
         let turn = regions::turn(self, profile, end);
         (self.view.rows.get(turn..end).unwrap_or_default(), 0 < turn)
     }
@@ -80,7 +80,7 @@ impl ScreenSnapshot {
         self.view.rows.get(row).map_or("", String::as_str)
     }
 
-    /// How the characters of a row are drawn, from one on.
+    /// The style of one character of a row.
     pub(super) fn style_from(&self, row: usize, at: usize) -> CharStyle {
         self.styles.get(row).and_then(|row| row.get(at)).copied().unwrap_or_default()
     }
@@ -91,8 +91,9 @@ impl ScreenSnapshot {
     }
 }
 
-/// Makes every blank an ordinary space, so that patterns need not know which one a program prints: Claude Code puts a
-/// no-break space after its prompt sign. The number of characters stays the same.
+/// Turns every blank into an ordinary space, so that patterns need not know which one a program
+/// prints: Claude Code puts a no-break space after its prompt sign. The number of characters stays
+/// the same.
 fn plain_blanks(row: &mut String) {
     let is_odd = |c: char| c != ' ' && c.is_whitespace();
     if row.contains(is_odd) {
@@ -108,13 +109,13 @@ fn before<T>(row: &[(u16, T)], view: &ScreenView) -> usize {
     count + usize::from(col.saturating_sub(beyond))
 }
 
-fn shade(look: &styled_screen::CellStyle) -> CharStyle {
-    let behind = if look.inverse { look.fg } else { look.bg };
+fn shade(style: &styled_screen::CellStyle) -> CharStyle {
+    let behind = if style.inverse { style.fg } else { style.bg };
     CharStyle {
-        faint: look.dim || is_grey(look.fg, look.bg),
-        hue: hue(look.fg),
-        inverse: look.inverse,
-        background: code(behind) + u32::from(look.inverse),
+        faint: style.dim || is_grey(style.fg, style.bg),
+        hue: hue(style.fg),
+        inverse: style.inverse,
+        background: code(behind) + u32::from(style.inverse),
     }
 }
 
@@ -126,14 +127,15 @@ fn code(colour: Colour) -> u32 {
     }
 }
 
-/// Whether a colour is a grey that stands back from what is behind it.
+/// Whether a colour is a grey with little contrast to its background.
 fn is_grey(colour: Colour, behind: Colour) -> bool {
     let Rgb(r, g, b) = match colour {
         Colour::Default => return false,
         Colour::Indexed(index) => return index == 8 || (236..=247).contains(&index),
         Colour::Rgb(rgb) => rgb,
     };
-    let (low, high) = (r.min(g).min(b), r.max(g).max(b));
+    let low = r.min(g).min(b);
+    let high = r.max(g).max(b);
     if 24 < high - low {
         return false;
     }
@@ -152,7 +154,9 @@ fn hue(colour: Colour) -> Option<Hue> {
         Colour::Indexed(_) => return None,
         Colour::Rgb(rgb) => rgb,
     };
-    let (r, g, b) = (i16::from(r), i16::from(g), i16::from(b));
+    let r = i16::from(r);
+    let g = i16::from(g);
+    let b = i16::from(b);
     if 60 < r - g && 50 < r - b && (g - b).abs() < 60 {
         return Some(Hue::Red);
     }

@@ -1,21 +1,22 @@
-//! The program status protocol (OSC 7501): what a program reports of itself and of its tasks. Words in, records out.
+//! The program status protocol (OSC 7501): what a program reports of itself and of its tasks.
+//! Parses reports and keeps records.
 //!
-//! A report is `key=value` pairs between colons. Each replaces the record of its `id`; without one it is about the program
-//! itself. Texts and progress are not kept.
+//! A report is `key=value` pairs between colons. Each replaces the record of its `id`; without one
+//! it is about the program itself. Texts and progress are not kept.
 
 use paned_model::{AgentState, BlockKind};
 
-/// How many records are kept; of more, those that were reported last.
+/// How many records are kept; the oldest are dropped.
 const MOST: usize = 64;
-/// The longest name of a record.
+/// The longest id of a record, in bytes.
 const LONGEST_ID: usize = 128;
 
 /// A report.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct StatusReport {
-    /// Which task it is about; empty for the program itself.
+    /// The task that it is about; empty for the program itself.
     id: String,
-    /// What that does; nothing takes its record away, and those below it.
+    /// Its status; `None` removes its record, and those below it.
     status: Option<ProgramStatus>,
 }
 
@@ -61,9 +62,11 @@ impl ProgramStatus {
 }
 
 impl StatusReport {
-    /// Reads what follows the number; nothing where the protocol says that the report is to be dropped.
+    /// Parses what follows the number; `None` if the protocol requires that the report is dropped.
     pub(super) fn read(text: &str) -> Option<Self> {
-        let (mut id, mut state, mut kind) = ("", None, None);
+        let mut id = "";
+        let mut state = None;
+        let mut kind = None;
         for (key, value) in text.split(':').filter_map(|pair| pair.split_once('=')) {
             match key {
                 "id" => id = value,
@@ -91,7 +94,7 @@ impl StatusReport {
     }
 }
 
-/// What a program has reported last, of itself and of each task.
+/// The last report of a program about itself and about each task.
 #[derive(Clone, Debug, Default)]
 pub(super) struct StatusRecords(Vec<(String, ProgramStatus)>);
 
@@ -110,8 +113,8 @@ impl StatusRecords {
         }
     }
 
-    /// What the program does as a whole: a question of any task waits for a person; otherwise the program's own word counts,
-    /// and that of its tasks only where it has none.
+    /// The status of the whole program. A blocked task blocks the program; otherwise the program's
+    /// own status counts, and that of its tasks only if the program has none.
     pub(super) fn overall(&self) -> Option<ProgramStatus> {
         let all = || self.0.iter().map(|(_, status)| *status);
         let own = self.0.iter().find(|(id, _)| id.is_empty()).map(|(_, status)| *status);

@@ -1,4 +1,4 @@
-//! Breaking off an agent's turn, and seeing that it is.
+//! Interrupts an agent's turn, and confirms that it ended.
 
 use paned_model::frame::InputGuard;
 use paned_model::{AgentState, Time};
@@ -8,21 +8,22 @@ use super::step::wait_briefly;
 use super::{AgentObservation, DeliveryStep, InputAction, InterruptRecipe, Recipe, WriteResult};
 use crate::agent::Composer;
 
-/// A press that had no effect for so long is followed by the next, in milliseconds.
+/// A press that had no effect for this long is followed by the next, in milliseconds.
 const NEXT: u64 = 350;
-/// How long after a write that did not happen the next one is tried.
+/// How long after a skipped write the next one is tried.
 const AGAIN: u64 = 15;
-/// How long a screen may keep moving between every look and the press after it.
+/// How long every press may be skipped because the screen changed after the observation.
 const RESTLESS: u64 = 1_500;
-/// How long a turn may take to end after the last press, and after how long all presses are done once more.
+/// How long a turn may take to end after the last press, and after how long all presses are
+/// repeated.
 const CONFIRM: u64 = 10_000;
 const ROUND: u64 = 2_500;
 const ROUNDS: u32 = 2;
-/// How long a prompt may take to come back, and how often it is cleared away.
+/// How long a prompt may take to come back, and how often it is cleared.
 const RESTORE: u64 = 600;
 const CLEARS: u32 = 8;
 
-/// A turn that is being broken off.
+/// An attempt to interrupt a turn.
 #[derive(Clone, Debug)]
 pub struct InterruptAttempt {
     how: InterruptRecipe,
@@ -30,7 +31,7 @@ pub struct InterruptAttempt {
     pressed: u32,
     cleared: u32,
     clears: bool,
-    /// How often somebody had typed before the first press.
+    /// The count of typed inputs before the first press.
     typed_before: Option<Option<u64>>,
     /// The question that was on the screen before the first press, by its id.
     question: Option<String>,
@@ -40,14 +41,14 @@ pub struct InterruptAttempt {
     moved_since: Option<Time>,
 }
 
-/// How breaking off a turn went.
+/// The progress of an interrupt.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum InterruptProgress {
     /// Do this next.
     Next(DeliveryStep),
-    /// It is not busy any more, or was not; or it would not be broken off.
+    /// The agent is not busy any more, or was not; or the turn could not be interrupted.
     Done {
-        /// Whether it was broken off by this.
+        /// Whether this attempt interrupted it.
         interrupted: bool,
         /// In sentences.
         evidence: Vec<String>,
@@ -55,7 +56,7 @@ pub enum InterruptProgress {
 }
 
 impl InterruptAttempt {
-    /// Breaks off the turn that is under way.
+    /// Interrupts the running turn.
     #[must_use]
     pub fn new(recipe: &Recipe, now: Time) -> Self {
         Self {
@@ -73,41 +74,42 @@ impl InterruptAttempt {
         }
     }
 
-    /// What to do next, from what is seen now.
-    pub fn step(&mut self, sight: &AgentObservation<'_>, now: Time) -> InterruptProgress {
+    /// The next step, given the current observation.
+    pub fn step(&mut self, observation: &AgentObservation<'_>, now: Time) -> InterruptProgress {
         let wait = self.not_before.filter(|until| now < *until);
-        match sight.state {
+        match observation.state {
             AgentState::Busy => {}
-            // The first press may turn a question away.
+            // The first press may dismiss a question.
             AgentState::Blocked if self.pressed == 0 => {}
             // The program may not have read that press yet, or not drawn what follows it.
-            AgentState::Blocked if self.still_asks(sight) && self.is_settling(now) => {
+            AgentState::Blocked if self.still_asks(observation) && self.is_settling(now) => {
                 return self.wait(now);
             }
             AgentState::Unknown | AgentState::Starting if self.is_within(now) => {
                 return self.wait(now);
             }
-            state => return self.clear_restored_prompt(state, wait, sight, now),
+            state => return self.clear_restored_prompt(state, wait, observation, now),
         }
         if wait.is_none() && self.pressed < self.how.presses * ROUNDS && self.may_press(now) {
-            self.typed_before.get_or_insert(sight.typed);
+            self.typed_before.get_or_insert(observation.typed);
             if self.pressed == 0 {
-                self.question = sight.dialog.map(|dialog| dialog.id.clone());
+                self.question = observation.dialog.map(|dialog| dialog.id.clone());
             }
-            let guard = self.guard(sight, now);
+            let guard = self.guard(observation, now);
             return InterruptProgress::Next(DeliveryStep::Write(
                 InputAction::Press(self.how.keys.clone()),
                 guard,
             ));
         }
-        if self.is_within(now) { self.wait(now) } else { self.over(sight, now) }
+        if self.is_within(now) { self.wait(now) } else { self.over(observation, now) }
     }
 
-    /// Whether the question that was on the screen before the first press is still there. One that could not be read is taken
-    /// for the same.
-    fn still_asks(&self, sight: &AgentObservation<'_>) -> bool {
+    /// Whether the question that was on the screen before the first press is still there. A
+    /// question that could not be parsed counts as the same.
+    fn still_asks(&self, observation: &AgentObservation<'_>) -> bool {
         let is_same = |id: &String| self.question.as_ref() == Some(id);
-        sight.state == AgentState::Blocked && sight.dialog.is_none_or(|dialog| is_same(&dialog.id))
+        observation.state == AgentState::Blocked
+            && observation.dialog.is_none_or(|dialog| is_same(&dialog.id))
     }
 
     /// Whether the last press is too recent to tell what it led to.
@@ -115,7 +117,7 @@ impl InterruptAttempt {
         self.last.is_some_and(|last| now.since(last) < ROUND)
     }
 
-    /// How the write went; a sentence if that ends it.
+    /// Takes the result of a write; returns a sentence if it ends the attempt.
     pub fn write_finished(&mut self, how: &WriteResult, now: Time) -> Option<String> {
         match how {
             WriteResult::Done { .. } => {
@@ -123,7 +125,8 @@ impl InterruptAttempt {
                 *count += 1;
                 self.moved_since = None;
                 let gap = NEXT.min(self.how.within_ms / 3).max(50);
-                (self.last, self.not_before) = (Some(now), Some(Time(now.0 + gap)));
+                self.last = Some(now);
+                self.not_before = Some(Time(now.0 + gap));
                 None
             }
             WriteResult::Stale | WriteResult::Unread => {
@@ -135,35 +138,36 @@ impl InterruptAttempt {
         }
     }
 
-    /// A key that is meant for the turn must not reach what comes after it. A turn that never stops printing is
-    /// broken off all the same: then only typing is guarded against.
-    fn guard(&self, sight: &AgentObservation<'_>, now: Time) -> InputGuard {
+    /// A key that is meant for the turn must not reach what comes after it. A turn that never stops
+    /// printing is interrupted all the same: then the guard covers only typed input.
+    fn guard(&self, observation: &AgentObservation<'_>, now: Time) -> InputGuard {
         let restless = self.moved_since.is_some_and(|since| RESTLESS <= now.since(since));
-        let end = (sight.asks() || !restless).then_some(sight.end);
-        InputGuard { end, typed: sight.typed }
+        let end = (observation.asks() || !restless).then_some(observation.end);
+        InputGuard { end, typed: observation.typed }
     }
 
-    /// All presses of a round follow each other; the next round waits longer.
+    /// The presses of a round follow each other; the next round waits longer.
     fn may_press(&self, now: Time) -> bool {
         let round_over = 0 < self.pressed && self.pressed.is_multiple_of(self.how.presses.max(1));
         !round_over || self.last.is_none_or(|last| ROUND <= now.since(last))
     }
 
-    /// The turn is over. A prompt that the program has put back is nobody's draft, and would be in the way.
+    /// The turn is over. A prompt that the program has put back is not a user's draft, and would
+    /// block the next message, so it is cleared.
     fn clear_restored_prompt(
         &mut self,
         state: AgentState,
         wait: Option<Time>,
-        sight: &AgentObservation<'_>,
+        observation: &AgentObservation<'_>,
         now: Time,
     ) -> InterruptProgress {
         let restores = self.how.restores && 0 < self.pressed && !self.clear.is_empty();
-        let alone = self.typed_before == Some(sight.typed) && !sight.may_ask();
+        let alone = self.typed_before == Some(observation.typed) && !observation.may_ask();
         if !restores || !alone || state == AgentState::Exited {
-            return self.over(sight, now);
+            return self.over(observation, now);
         }
         let soon = self.last.map(|last| Time(last.0 + RESTORE)).filter(|until| now < *until);
-        match sight.composer {
+        match observation.composer {
             Composer::Draft(_) if wait.is_some() => {
                 InterruptProgress::Next(wait_briefly(wait, "it is cleared"))
             }
@@ -171,13 +175,13 @@ impl InterruptAttempt {
                 self.clears = true;
                 InterruptProgress::Next(DeliveryStep::Write(
                     InputAction::Press(self.clear.clone()),
-                    sight.guard(),
+                    observation.guard(),
                 ))
             }
             Composer::Empty | Composer::Hidden if soon.is_some() && !self.clears => {
                 InterruptProgress::Next(wait_briefly(soon, "the prompt may come back"))
             }
-            Composer::Draft(_) | Composer::Empty | Composer::Hidden => self.over(sight, now),
+            Composer::Draft(_) | Composer::Empty | Composer::Hidden => self.over(observation, now),
         }
     }
 
@@ -192,14 +196,14 @@ impl InterruptAttempt {
         InterruptProgress::Next(wait_briefly(until, "the turn is being broken off"))
     }
 
-    fn over(&self, sight: &AgentObservation<'_>, now: Time) -> InterruptProgress {
-        let goes_on = sight.state == AgentState::Busy || self.still_asks(sight);
+    fn over(&self, observation: &AgentObservation<'_>, now: Time) -> InterruptProgress {
+        let goes_on = observation.state == AgentState::Busy || self.still_asks(observation);
         let is_late = self
             .last
             .zip(self.how.effect_ms)
             .is_some_and(|(last, effect)| effect < now.since(last));
         let interrupted = 0 < self.pressed && !goes_on && !is_late;
-        let mut evidence = vec![match (self.pressed, sight.state) {
+        let mut evidence = vec![match (self.pressed, observation.state) {
             (0, state) => format!("it is {state}; nothing was pressed"),
             (count, state) if goes_on => format!("{}; it is still {state}", times(count)),
             (count, state) => format!("{}; it is {state} now", times(count)),
@@ -226,7 +230,8 @@ mod tests {
     use super::super::tests::{FakeObservation, question, recipe};
     use super::*;
 
-    /// Breaks a turn off that ends after so many presses; answers how many there were and what came of it.
+    /// Interrupts a turn that ends after so many presses; returns the number of presses and whether
+    /// it was interrupted.
     fn break_off(presses: u32, ends_after: u32) -> (u32, bool) {
         let mut recipe = recipe();
         recipe.interrupt.presses = presses;
@@ -265,8 +270,8 @@ mod tests {
         assert_eq!(break_off(2, 9), (4, false));
     }
 
-    /// Breaks off a turn that waits on a question. After the press it is as `then` says; answers what came of it and how long
-    /// that took.
+    /// Interrupts a turn that waits on a question. After the press, `then` changes the scene;
+    /// returns whether it was interrupted and how long that took.
     fn break_off_question(then: impl Fn(&mut FakeObservation)) -> (bool, u64) {
         let begun = Time(1_000_000);
         let (mut now, mut interrupt) = (begun, InterruptAttempt::new(&recipe(), begun));

@@ -1,4 +1,4 @@
-//! What holds whatever an agent's screen shows.
+//! Properties that hold for every sequence of screens, inputs and write results.
 
 use paned_model::{AgentState, Delivery, Time};
 use proptest::prelude::*;
@@ -7,7 +7,8 @@ use super::tests::{FakeObservation, prepare, question, recipe};
 use super::*;
 use crate::agent::Composer;
 
-/// One moment of an agent: what shows, who typed, how the next write goes, and how long until the next.
+/// One moment of an agent: the screen, whether a user typed, the result of the next write, and the
+/// time until the next moment.
 #[derive(Clone, Debug)]
 struct AgentMoment {
     state: AgentState,
@@ -56,7 +57,7 @@ fn moments() -> impl Strategy<Value = Vec<AgentMoment>> {
     prop::collection::vec(moment, 1..80)
 }
 
-/// What a play of these moments came to.
+/// The result of a sequence of moments.
 #[derive(Default)]
 struct PlayResult {
     pastes: usize,
@@ -64,13 +65,15 @@ struct PlayResult {
     outcome: Option<DeliveryOutcome>,
 }
 
-/// Plays the moments and checks each write against what shows at that moment.
+/// Runs the attempt through the moments and checks each write against the screen of that moment.
 fn play(
-    mut handover: DeliveryAttempt,
+    mut attempt: DeliveryAttempt,
     moments: &[AgentMoment],
-    told: &mut PlayResult,
+    result: &mut PlayResult,
 ) -> Result<Time, TestCaseError> {
-    let (mut scene, mut now, mut hands) = (FakeObservation::ready(), Time(1_000_000), None);
+    let mut scene = FakeObservation::ready();
+    let mut now = Time(1_000_000);
+    let mut typed_before = None;
     for moment in moments {
         now = Time(now.0 + moment.ms);
         (scene.state, scene.composer) = (moment.state, moment.composer.clone());
@@ -79,14 +82,14 @@ fn play(
         if moment.types {
             (scene.typed, scene.typed_at) = (scene.typed + 1, Some(now));
         }
-        let (act, guard) = match handover.step(&scene.observation(), now) {
+        let (act, guard) = match attempt.step(&scene.observation(), now) {
             DeliveryStep::Write(act, guard) => (act, guard),
             DeliveryStep::Wait(until, _) => {
                 prop_assert!(until.is_none_or(|until| now < until), "it waits for what is over");
                 continue;
             }
             DeliveryStep::Finished(outcome) => {
-                told.outcome = Some(outcome);
+                result.outcome = Some(outcome);
                 break;
             }
         };
@@ -97,27 +100,27 @@ fn play(
             InputAction::Paste(text) => {
                 prop_assert_eq!(&text, TEXT);
                 prop_assert_eq!(&scene.composer, &Composer::Empty, "pasted over something");
-                prop_assert!(handover.attempt_start(None).is_some());
+                prop_assert!(attempt.attempt_start(None).is_some());
                 if done {
-                    (told.pastes, hands) = (told.pastes + 1, Some(scene.typed));
+                    (result.pastes, typed_before) = (result.pastes + 1, Some(scene.typed));
                 }
             }
             InputAction::Press(_) => {
                 let known = !matches!(moment.state, AgentState::Unknown | AgentState::Starting);
                 prop_assert!(known, "Enter where a question may be");
-                prop_assert!(told.pastes == 1, "Enter without a text");
+                prop_assert!(result.pastes == 1, "Enter without a text");
                 prop_assert!(matches!(scene.composer, Composer::Draft(_)), "Enter on nothing");
-                prop_assert_eq!(hands, Some(scene.typed), "Enter on what somebody typed");
-                told.enters += usize::from(done);
+                prop_assert_eq!(typed_before, Some(scene.typed), "Enter on what somebody typed");
+                result.enters += usize::from(done);
             }
             InputAction::Type(_) => prop_assert!(false, "it asked for pastes"),
         }
-        if let Some(outcome) = handover.write_finished(&moment.wrote, now) {
-            told.outcome = Some(outcome);
+        if let Some(outcome) = attempt.write_finished(&moment.wrote, now) {
+            result.outcome = Some(outcome);
             break;
         }
     }
-    prop_assert!(told.pastes <= 1 && told.enters <= 4);
+    prop_assert!(result.pastes <= 1 && result.enters <= 4);
     Ok(now)
 }
 
@@ -125,28 +128,29 @@ proptest! {
     #[test]
     fn it_never_types_where_it_must_not(moments in moments(), send in any::<bool>()) {
         let when_busy = if send { WhenBusy::Send } else { WhenBusy::Queue };
-        let mut told = PlayResult::default();
-        play(DeliveryAttempt::new(prepare(TEXT), recipe(), when_busy, None), &moments, &mut told)?;
-        if let Some(outcome) = told.outcome {
+        let mut result = PlayResult::default();
+        play(DeliveryAttempt::new(prepare(TEXT), recipe(), when_busy, None), &moments, &mut result)?;
+        if let Some(outcome) = result.outcome {
             prop_assert!(outcome.delivery.is_final());
             prop_assert!(!outcome.evidence.is_empty());
             match outcome.delivery {
-                Delivery::Refused => prop_assert_eq!(told.pastes, 0, "refused, but typed"),
-                Delivery::Submitted => prop_assert!(told.enters > 0, "submitted without Enter"),
-                _ => prop_assert_eq!(told.pastes, 1, "{:?}", outcome),
+                Delivery::Refused => prop_assert_eq!(result.pastes, 0, "refused, but typed"),
+                Delivery::Submitted => prop_assert!(result.enters > 0, "submitted without Enter"),
+                _ => prop_assert_eq!(result.pastes, 1, "{:?}", outcome),
             }
         }
     }
 
     #[test]
     fn it_always_ends(moments in moments(), composer in 0..4_usize, busy in any::<bool>()) {
-        let mut handover = DeliveryAttempt::new(prepare(TEXT), recipe(), WhenBusy::Send, None);
-        let (mut scene, mut now) = (FakeObservation::ready(), Time(1_000_000));
+        let mut attempt = DeliveryAttempt::new(prepare(TEXT), recipe(), WhenBusy::Send, None);
+        let mut scene = FakeObservation::ready();
+        let mut now = Time(1_000_000);
         for moment in &moments {
             now = Time(now.0 + moment.ms);
             (scene.state, scene.composer) = (moment.state, moment.composer.clone());
-            match handover.step(&scene.observation(), now) {
-                DeliveryStep::Write(..) => if handover.write_finished(&moment.wrote, now).is_some() { return Ok(()) },
+            match attempt.step(&scene.observation(), now) {
+                DeliveryStep::Write(..) => if attempt.write_finished(&moment.wrote, now).is_some() { return Ok(()) },
                 DeliveryStep::Wait(..) => {}
                 DeliveryStep::Finished(_) => return Ok(()),
             }
@@ -157,14 +161,14 @@ proptest! {
             Composer::Empty, Composer::Hidden, Composer::Draft(TEXT.into()), Composer::Draft("x".into()),
         ][composer].clone();
         for _ in 0..200 {
-            match handover.step(&scene.observation(), now) {
+            match attempt.step(&scene.observation(), now) {
                 DeliveryStep::Write(..) => {
-                    if handover.write_finished(&WriteResult::Done { refereed: true }, now).is_some() { return Ok(()) }
+                    if attempt.write_finished(&WriteResult::Done { refereed: true }, now).is_some() { return Ok(()) }
                 }
                 DeliveryStep::Finished(_) => return Ok(()),
                 DeliveryStep::Wait(None, standing) => {
                     prop_assert_eq!(standing.delivery, Delivery::Held);
-                    prop_assert!(handover.is_untouched(), "what was typed is left hanging");
+                    prop_assert!(attempt.is_untouched(), "what was typed is left hanging");
                     return Ok(());
                 }
                 DeliveryStep::Wait(Some(until), _) => {

@@ -1,9 +1,10 @@
-//! Handing a message to an agent: what to type, when, and what became of it.
+//! Delivers a message to an agent: what to type, when, and what the outcome is.
 //!
-//! A [`DeliveryAttempt`] is one message on its way. It is told what is seen ([`AgentObservation`]) and how the last write went, and says
-//! what to do next: write this behind this guard, wait, or finish with an outcome and its evidence. It never types over
-//! somebody's draft, never types twice, and never presses Enter while a question may be on the screen. [`AnswerAttempt`]
-//! answers such a question, and [`InterruptAttempt`] breaks off a turn, by the same rules.
+//! A [`DeliveryAttempt`] delivers one message. It takes observations ([`AgentObservation`]) and the
+//! result of the last write, and returns the next step: write this with this guard, wait, or finish
+//! with an outcome and its evidence. It never types over a user's draft, never types twice, and
+//! never presses Enter while a question may be on the screen. [`AnswerAttempt`] answers such a
+//! question, and [`InterruptAttempt`] interrupts a turn, by the same rules.
 
 mod answer;
 mod attempt;

@@ -1,4 +1,4 @@
-//! What is known of an agent at one moment.
+//! The state of an agent at one moment.
 
 use paned_model::frame::InputGuard;
 use paned_model::{AgentState, Dialog, Time};
@@ -7,26 +7,26 @@ use paned_term::ScreenView;
 use super::text_match;
 use crate::agent::Composer;
 
-/// What is known of an agent at one moment: all of it from one look.
+/// The state of an agent at one moment, all from one snapshot.
 #[derive(Clone, Debug)]
 pub struct AgentObservation<'a> {
     /// What it does.
     pub state: AgentState,
-    /// Whether that is only surmised from what was typed.
+    /// Whether that is only inferred from what was typed.
     pub inferred: bool,
     /// The question on its screen.
     pub dialog: Option<&'a Dialog>,
-    /// What stands where a person types.
+    /// What the composer holds.
     pub composer: &'a Composer,
-    /// Whether that is the program's stand-in for a paste.
+    /// Whether that is the program's placeholder for a paste.
     pub placeholder: bool,
     /// The whole screen.
     pub view: &'a ScreenView,
-    /// Where the output ended that this screen was made of.
+    /// The offset in the output at which this screen was taken.
     pub end: u64,
-    /// How often somebody had typed before the look; nothing if nobody counts.
+    /// The count of typed inputs before the snapshot; `None` if they are not counted.
     pub typed: Option<u64>,
-    /// When somebody last typed.
+    /// When a user or a client last typed.
     pub typed_at: Option<Time>,
     /// Whether the program's own record of the conversation holds the text by now.
     pub recorded: bool,
@@ -48,24 +48,24 @@ impl AgentObservation<'_> {
         self.dialog.is_some() || self.state == AgentState::Blocked
     }
 
-    /// That nothing has happened since this look.
+    /// The guard that holds while nothing has happened since this snapshot.
     #[must_use]
     pub fn guard(&self) -> InputGuard {
         InputGuard { end: Some(self.end), typed: self.typed }
     }
 
-    /// How far the screen shows this text where a person types.
+    /// How much of this text the composer shows.
     pub(super) fn text_visibility(&self, text: &str) -> TextVisibility {
         match self.composer {
             Composer::Draft(_) if self.placeholder => TextVisibility::Whole,
             Composer::Draft(draft) => text_match::in_draft(draft, text),
-            // A composer that does not fit on the screen cannot be found; its end is where the cursor is.
+            // A composer that does not fit on the screen is not found; it ends at the cursor.
             Composer::Hidden if text_match::at_cursor(self.view, text) => TextVisibility::Whole,
             Composer::Hidden | Composer::Empty => TextVisibility::Nothing,
         }
     }
 
-    /// Whether the text stands on the screen, and not where a person types.
+    /// Whether the text is on the screen outside the composer.
     pub(super) fn is_in_conversation(&self, text: &str) -> bool {
         let drafted = matches!(self.composer, Composer::Draft(_));
         !drafted
@@ -74,15 +74,15 @@ impl AgentObservation<'_> {
     }
 }
 
-/// How far a text is seen where a person types.
+/// How much of a text the composer shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum TextVisibility {
     /// Not at all.
     Nothing,
-    /// Something else is.
+    /// Some other text.
     Other,
-    /// A part of it is.
+    /// A part of it.
     Part,
-    /// Its end is, or the program's stand-in for it.
+    /// Its end, or the program's placeholder for it.
     Whole,
 }

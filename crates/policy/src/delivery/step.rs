@@ -1,4 +1,4 @@
-//! What is to be done next, and how it went.
+//! The next step of a delivery, and the result of a write.
 
 use paned_model::frame::InputGuard;
 use paned_model::{Delivery, Dialog, Time};
@@ -7,78 +7,77 @@ use serde::{Deserialize, Serialize};
 
 use super::Leftover;
 
-/// What is to be done next.
+/// The next step of a delivery.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DeliveryStep {
-    /// Write this if that still holds, and tell how it went.
+    /// Write this if the guard still holds, and report the result.
     Write(InputAction, InputGuard),
-    /// Wait for news, at most until then.
+    /// Wait for the next observation, at most until then.
     Wait(Option<Time>, DeliveryWait),
-    /// Nothing more: this became of it.
+    /// The delivery has ended with this outcome.
     Finished(DeliveryOutcome),
 }
 
-/// Something to type. Whoever types it knows how keys and pastes are written for the terminal's modes.
+/// Input to type. The caller encodes keys and pastes for the terminal's modes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum InputAction {
-    /// A text, as one paste that is marked as such.
+    /// A text, as one bracketed paste.
     Paste(String),
-    /// A text, as if by hand.
+    /// A text, as single characters.
     Type(String),
     /// Keys.
     Press(Vec<Key>),
 }
 
-/// How a message stands while it is on its way.
+/// The state of a message that is not delivered yet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DeliveryWait {
     /// Queued or held.
     pub delivery: Delivery,
     /// Why, as a sentence.
     pub why: String,
-    /// Whether that passes by itself in a moment, so that it is worth waiting for.
+    /// Whether the reason passes by itself in a moment, so that the caller may wait for it.
     pub transient: bool,
 }
 
 /// Waits for something that passes by itself.
 pub(super) fn wait_briefly(until: Option<Time>, why: &str) -> DeliveryStep {
-    let standing =
-        DeliveryWait { delivery: Delivery::Queued, why: why.to_owned(), transient: true };
-    DeliveryStep::Wait(until, standing)
+    let wait = DeliveryWait { delivery: Delivery::Queued, why: why.to_owned(), transient: true };
+    DeliveryStep::Wait(until, wait)
 }
 
-/// What became of a message.
+/// The outcome of a message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DeliveryOutcome {
-    /// In a word.
+    /// The outcome as one value.
     pub delivery: Delivery,
-    /// What that rests on, in sentences.
+    /// The evidence for it, in sentences.
     pub evidence: Vec<String>,
-    /// The question that was in its way.
+    /// The question that prevented the delivery.
     pub dialog: Option<Dialog>,
-    /// What may be left of it in the composer.
+    /// What may be left of the message in the composer.
     pub leftover: Option<Leftover>,
 }
 
-/// How a write went.
+/// The result of a write.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum WriteResult {
     /// It was written.
     Done {
-        /// Whether the keeper itself made sure of the guard.
+        /// Whether the keeper itself checked the guard.
         refereed: bool,
     },
-    /// Nothing was written: something had happened since the look.
+    /// Nothing was written: the screen or the input changed after the observation.
     Stale,
-    /// Nothing was written: the program has not read yet what was typed before.
+    /// Nothing was written: the program has not read its earlier input yet.
     Unread,
     /// Nothing was written, for this reason.
     Refused(String),
-    /// Whether it was written is not known, for this reason.
+    /// It is unknown whether it was written, for this reason.
     Unknown(String),
 }
 
-/// What is done with a message to an agent that is busy.
+/// What to do with a message while the agent is busy.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum WhenBusy {
@@ -87,6 +86,6 @@ pub enum WhenBusy {
     Queue,
     /// It is refused.
     Refuse,
-    /// It is typed all the same; the agent does with it what it does with what people type then.
+    /// It is typed anyway; the agent treats it like any input that it gets while busy.
     Send,
 }

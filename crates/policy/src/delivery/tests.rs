@@ -1,4 +1,5 @@
-//! Messages to agents that behave, and to those that do not: each line is a look and what comes of it.
+//! Messages to agents that behave, and to those that do not: each line is an observation and its
+//! effect.
 
 use paned_model::{AgentState, BlockKind, Delivery, Dialog, Size, Time};
 use paned_term::{Screen, ScreenView};
@@ -32,14 +33,14 @@ pub(super) fn prepare(text: &str) -> PreparedText {
 
 const TEXT: &str = "tell me what this program does";
 
-/// A play with one message: the agent's side by hand.
+/// A test with one message; the test plays the agent.
 pub(super) struct AttemptTest {
     pub(super) attempt: DeliveryAttempt,
     pub(super) now: Time,
     pub(super) scene: FakeObservation,
 }
 
-/// What is to be seen.
+/// The current observation.
 #[derive(Clone, Debug)]
 pub(super) struct FakeObservation {
     pub(super) state: AgentState,
@@ -114,7 +115,7 @@ impl AttemptTest {
         Self::of(TEXT, WhenBusy::Queue, None)
     }
 
-    /// Time passes, and the screen is looked at.
+    /// Time passes, and a snapshot is taken.
     fn after(&mut self, ms: u64) -> DeliveryStep {
         self.now = Time(self.now.0 + ms);
         self.attempt.step(&self.scene.observation(), self.now)
@@ -299,7 +300,7 @@ fn a_question_after_the_paste_stops_enter() {
     play.pastes(0);
     play.shows(AgentState::Ready, draft(TEXT)).waits(10, Delivery::Queued);
     play.writes(200, &InputAction::Press(recipe().submit));
-    // It came up between the look and the key, and the keeper saw it.
+    // It appeared between the snapshot and the key, and the keeper noticed it.
     assert_eq!(play.attempt.write_finished(&WriteResult::Stale, play.now), None);
     (play.scene.state, play.scene.dialog) = (AgentState::Blocked, Some(question()));
     let outcome = play.ends(20, Delivery::Drafted, "Enter was not pressed");
@@ -428,7 +429,8 @@ fn a_program_that_reads_no_more_gets_no_more() {
     panic!("it tries for ever");
 }
 
-/// A message that an earlier server was about to type as its eighth write; by now its keeper has done this many.
+/// A message that an earlier server was about to type as its eighth write; by now its keeper has
+/// done this many.
 fn resumed(writes: Option<u64>, scene: FakeObservation) -> AttemptTest {
     let begun = AttemptStart { typed: Some(3), guarded: Some(7), pieces: 1 };
     let mut play = AttemptTest::of(TEXT, WhenBusy::Queue, None);
@@ -440,7 +442,7 @@ fn resumed(writes: Option<u64>, scene: FakeObservation) -> AttemptTest {
 #[test]
 fn after_a_restart_a_text_that_was_not_typed_is_typed() {
     resumed(Some(7), FakeObservation::ready()).pastes(0);
-    // A question does not refuse it: whoever sent it cannot know.
+    // A question does not refuse it: the sender cannot know of it.
     let mut play = resumed(Some(7), FakeObservation::ready());
     play.scene.dialog = Some(question());
     play.waits(0, Delivery::Queued);
@@ -453,7 +455,7 @@ fn after_a_restart_enter_that_was_pressed_is_not_pressed_again() {
     let mut play = resumed(Some(9), FakeObservation::ready());
     play.waits(0, Delivery::Queued);
     play.ends(200, Delivery::Submitted, "the composer emptied");
-    // A question may have come of it.
+    // It may have caused a question.
     let mut play = resumed(Some(9), FakeObservation::ready());
     play.scene.view = view(&format!("\u{1b}[?2004h> {TEXT}\r\n\r\nMay I run it?\r\n 1. yes"));
     play.shows(AgentState::Blocked, Composer::Hidden);
@@ -470,16 +472,16 @@ fn after_a_restart_enter_that_was_pressed_is_not_pressed_again() {
 #[test]
 fn after_a_restart_with_a_keeper_that_does_not_count_only_what_the_screen_shows_counts() {
     let resumed = |scene: FakeObservation| resumed(None, scene);
-    // Our draft, and nobody has typed since: it is finished.
+    // Our draft, and no input was typed since: it is finished.
     let mut play = resumed(FakeObservation { composer: draft(TEXT), ..FakeObservation::ready() });
     play.waits(0, Delivery::Queued);
     play.presses(200);
-    // Somebody else's draft is left alone.
+    // The draft of a user is left alone.
     let mut play =
         resumed(FakeObservation { composer: draft("something else"), ..FakeObservation::ready() });
     play.waits(0, Delivery::Queued);
     play.ends(15_000, Delivery::Drafted, "Enter was not pressed");
-    // It stands in the conversation.
+    // It is in the conversation.
     let said = view(&format!("\u{1b}[?2004h> {TEXT}\r\n\r\n* Working\r\n\r\n> "));
     let mut play = resumed(FakeObservation { view: said, ..FakeObservation::ready() });
     play.ends(0, Delivery::Submitted, "conversation");

@@ -1,34 +1,34 @@
-//! Which texts can be handed over, and in which pieces.
+//! Which texts can be sent, and in which pieces.
 
 use paned_term::paste::paste;
 
 use super::{InputAction, Recipe};
 
-/// The longest text that is handed over.
+/// The longest text that can be sent.
 pub const MAX_MESSAGE_BYTES: usize = 1 << 20;
-/// The longest text that is typed as if by hand.
+/// The longest text that is typed and not pasted.
 const LONGEST_TYPED: usize = 64 << 10;
 /// How much is typed at once; a program takes more than that for a paste.
 const PIECE: usize = 400;
 
-/// A text that can be handed over.
+/// A text that can be sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PreparedText {
-    /// As it is typed.
+    /// The text to type.
     pub text: String,
     /// What was changed about it, in sentences.
     pub changes: Vec<String>,
 }
 
 impl PreparedText {
-    /// Looks whether a text can be handed over. `dress` makes of it what its program takes as a prompt, or says why
-    /// there is no way to.
+    /// Checks whether a text can be sent. `escape` turns it into what the program accepts as a
+    /// prompt, or returns why that is impossible.
     ///
     /// # Errors
-    /// A sentence when it cannot.
+    /// Why it cannot be sent, as a sentence.
     pub fn new(
         text: &str,
-        dress: impl FnOnce(&str) -> Result<String, String>,
+        escape: impl FnOnce(&str) -> Result<String, String>,
     ) -> Result<Self, String> {
         if MAX_MESSAGE_BYTES < text.len() {
             return Err(format!(
@@ -45,7 +45,7 @@ impl PreparedText {
         if kept.len() < text.len() {
             changes.push("line ends at the end of the text were left out".to_owned());
         }
-        let text = dress(kept)?;
+        let text = escape(kept)?;
         if text != kept {
             let what = "something was added to the text";
             changes.push(format!("{what}, so that the program takes it for no command of its own"));
@@ -53,10 +53,10 @@ impl PreparedText {
         Ok(Self { text, changes })
     }
 
-    /// What to type for it, one after the other.
+    /// The actions that type it, in order.
     ///
     /// # Errors
-    /// A sentence when a program that does not ask to be told of pastes cannot be given it.
+    /// Why the text cannot be typed into a program without bracketed paste, as a sentence.
     pub(super) fn acts(&self, marked: bool, recipe: &Recipe) -> Result<Vec<InputAction>, String> {
         if marked && recipe.pastes {
             return Ok(vec![InputAction::Paste(self.text.clone())]);

@@ -1,21 +1,22 @@
-//! Finding a text again on a screen, where it was wrapped, indented and boxed in.
+//! Finds a text on a screen that has wrapped, indented and boxed it.
 
 use paned_term::ScreenView;
 
 use super::observation::TextVisibility;
 
-/// How many characters of a text are looked for; a screen may show no more of it.
+/// How many characters of a text are searched for; a screen may show no more of it.
 const ENOUGH: usize = 24;
 
-/// How far a draft is this text.
+/// How much of this text a draft shows.
 pub(super) fn in_draft(draft: &str, text: &str) -> TextVisibility {
-    let (draft, text) = (normalized(draft), normalized(text));
+    let draft = normalized(draft);
+    let text = normalized(text);
     if is_paste_placeholder(&draft) || draft.contains(tail(&text)) {
         return TextVisibility::Whole;
     }
     match draft.contains(head(&text)) {
         true => TextVisibility::Part,
-        // What shows of a long line may be cut at its end.
+        // A long line may be shown without its end.
         false if !draft.is_empty() && text.contains(draft.trim_end_matches('…')) => {
             TextVisibility::Part
         }
@@ -23,30 +24,31 @@ pub(super) fn in_draft(draft: &str, text: &str) -> TextVisibility {
     }
 }
 
-/// Whether the cursor stands right behind the end of this text.
+/// Whether the cursor is right behind the end of this text.
 pub(super) fn at_cursor(view: &ScreenView, text: &str) -> bool {
-    let (row, col) = (usize::from(view.cursor.row), usize::from(view.cursor.col));
+    let row = usize::from(view.cursor.row);
+    let col = usize::from(view.cursor.col);
     let Some(current) = view.rows.get(row) else { return false };
     let before: String = view.rows[..row].iter().map(String::as_str).collect();
     let here = normalized(&current.chars().take(col).collect::<String>());
-    // A line editor leaves what was entered where it was, and goes on in the next row.
+    // A line editor leaves an entered line in place, and continues in the next row.
     let text = normalized(text);
     !here.is_empty() && !text.is_empty() && (normalized(&before) + &here).ends_with(tail(&text))
 }
 
-/// Whether the beginning of this text is to be seen anywhere.
+/// Whether the beginning of this text is anywhere on the screen.
 pub(super) fn on_screen(view: &ScreenView, text: &str) -> bool {
     let all: String = view.rows.iter().map(String::as_str).collect();
     let text = normalized(text);
     !text.is_empty() && normalized(&all).contains(head(&text))
 }
 
-/// What programs put in the place of a long paste.
+/// What programs show instead of a long paste.
 fn is_paste_placeholder(draft: &str) -> bool {
     draft.contains("[Pasted") || draft.contains("[Paste#")
 }
 
-/// A text without what a screen adds or loses: blanks, line ends, boxes.
+/// A text without what a screen adds or loses: blanks, line breaks, boxes.
 fn normalized(text: &str) -> String {
     let is_box = |c: char| ('\u{2500}'..='\u{259f}').contains(&c);
     text.chars().filter(|&c| !c.is_whitespace() && !is_box(c)).collect()

@@ -1,3 +1,5 @@
+//! Output in, what the user's terminal receives out, however the bytes are cut.
+
 use super::*;
 
 #[track_caller]

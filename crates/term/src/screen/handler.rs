@@ -4,6 +4,8 @@
 //! Drawing passes through unchanged. Titles are kept only here, and clipboard sequences are
 //! dropped.
 
+mod delegate;
+
 use std::ops::Range;
 
 use alacritty_terminal::grid::{Dimensions, Grid};
@@ -17,6 +19,7 @@ use alacritty_terminal::vte::ansi::{
 };
 use paned_model::Size;
 
+use self::delegate::{delegate, delegate_cursor, delegate_drawing, delegate_switch};
 use super::grid_size::GridSize;
 use super::history::ScreenHistory;
 use super::replies::{self, ReplyBuffer};
@@ -189,58 +192,6 @@ struct VisibleState {
     cursor: Point,
     mode: TermMode,
     shape: CursorShape,
-}
-
-/// Delegates to the emulator. None of these has a visible effect.
-macro_rules! delegate {
-    ($($name:ident($($arg:ident: $type:ty),*);)*) => {
-        $(
-            #[inline]
-            fn $name(&mut self, $($arg: $type),*) {
-                Handler::$name(&mut self.term, $($arg),*);
-            }
-        )*
-    };
-}
-
-/// Delegates calls that draw.
-macro_rules! delegate_drawing {
-    ($($name:ident($($arg:ident: $type:ty),*);)*) => {
-        $(
-            #[inline]
-            fn $name(&mut self, $($arg: $type),*) {
-                self.changed = true;
-                Handler::$name(&mut self.term, $($arg),*);
-            }
-        )*
-    };
-}
-
-/// Delegates calls that move the cursor; it may be there already.
-macro_rules! delegate_cursor {
-    ($($name:ident($($arg:ident: $type:ty),*);)*) => {
-        $(
-            #[inline]
-            fn $name(&mut self, $($arg: $type),*) {
-                let before = self.term.grid().cursor.point;
-                Handler::$name(&mut self.term, $($arg),*);
-                self.changed |= before != self.term.grid().cursor.point;
-            }
-        )*
-    };
-}
-
-/// Delegates calls that switch something; it may be so already.
-macro_rules! delegate_switch {
-    ($($name:ident($($arg:ident: $type:ty),*);)*) => {
-        $(
-            fn $name(&mut self, $($arg: $type),*) {
-                let before = self.visible_state();
-                Handler::$name(&mut self.term, $($arg),*);
-                self.changed |= before != self.visible_state();
-            }
-        )*
-    };
 }
 
 /// The emulator does not need to see the methods that are not listed here (clipboard, pointer

@@ -28,15 +28,18 @@ pub(crate) struct Flags {
     pub(crate) slow_start: Duration,
     /// `--dialog-at-start`: asks whether it may trust the folder; ends when it may not.
     pub(crate) dialog_at_start: bool,
-    /// `--dialog-race N`: opens a dialog at the moment in which a paste comes, N times, and loses the paste.
+    /// `--dialog-race N`: opens a dialog at the moment in which a paste comes, N times, and loses
+    /// the paste.
     pub(crate) dialog_race: usize,
     /// `--no-title`: sets no title.
     pub(crate) no_title: bool,
     /// `--work MS`: how long it works on a prompt that gives no order; a second if nothing is said.
     pub(crate) work: Duration,
-    /// `--transcript MS`: writes each answer to `transcript.jsonl` in its folder, this long after it is ready again.
+    /// `--transcript MS`: writes each answer to `transcript.jsonl` in its folder, this long after
+    /// it is ready again.
     pub(crate) transcript: Option<Duration>,
-    /// `--late-dialog MS`: shows its composer this long before it asks whether it may trust the folder.
+    /// `--late-dialog MS`: shows its composer this long before it asks whether it may trust the
+    /// folder.
     pub(crate) late_dialog: Option<Duration>,
     /// `--status`: asks whether the terminal knows OSC 7501, and reports its state by it if so.
     pub(crate) status: bool,

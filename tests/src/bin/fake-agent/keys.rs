@@ -36,7 +36,8 @@ const STATUS: &[u8] = b"\x1b]7501;?\x1b\\";
 pub(crate) struct Keys(Vec<u8>);
 
 impl Keys {
-    /// Takes bytes and gives the keys that are whole. After a silence an escape is the key, not the beginning of one.
+    /// Takes bytes and returns the complete keys. After a silence, a lone escape byte is the Escape
+    /// key and not the start of a sequence.
     pub(crate) fn feed(&mut self, bytes: &[u8], silent: bool) -> Vec<Key> {
         self.0.extend_from_slice(bytes);
         let mut keys = Vec::new();

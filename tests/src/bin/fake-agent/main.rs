@@ -1,21 +1,26 @@
 //! `fake-agent`: a scripted agent in a terminal that looks like a simple one and can misbehave.
 //!
 //! What it shows, from top to bottom, drawn anew whenever it changes:
-//! - the transcript: `fake-agent 1.0`, then `> ` and a prompt, then `* ` and its answer; `! ` and an error;
-//! - while it works, the status row `⠋ Working… (3s · esc to interrupt)`, whose first character turns;
-//! - the composer `> `, with what is typed, several lines below each other; always there, also while it works;
+//! - the transcript: `fake-agent 1.0`, then `> ` and a prompt, then `* ` and its answer; `! ` and
+//!   an error;
+//! - while it works, the status row `⠋ Working… (3s · esc to interrupt)`, whose first character
+//!   turns;
+//! - the composer `> `, with what is typed, several lines below each other; always there, also
+//!   while it works;
 //! - the footer `fake-agent · ? for help`, the last row.
 //!
-//! A dialog stands in the place of status, composer and footer: its question (`Allow this command?`, or
-//! `Do you trust this folder?`), what it is about, `› 1. Yes` and `  2. No` with `›` at the chosen one, and as the last row
-//! `enter to confirm · esc to cancel`. Enter takes the chosen one, `1` or `y` the first, `2`, `n` or Esc the second.
+//! A dialog replaces status, composer and footer: its question (`Allow this command?`, or
+//! `Do you trust this folder?`), what it is about, `› 1. Yes` and `  2. No` with `›` at the chosen
+//! one, and as the last row `enter to confirm · esc to cancel`. Enter takes the chosen one, `1` or
+//! `y` the first, `2`, `n` or Esc the second.
 //!
-//! Its title is `fake-agent: ready`, `… working` or `… asking`. It takes bracketed pastes. Esc interrupts, Ctrl+C empties the
-//! composer or, twice on an empty one, ends it; `/exit` ends it too. A prompt that is sent while it works waits its turn.
-//! A prompt may hold an order of the fake model's (`FAKE tool cmd=touch+x`); another one is worked on for a second.
+//! Its title is `fake-agent: ready`, `… working` or `… asking`. It takes bracketed pastes. Esc
+//! interrupts, Ctrl+C empties the composer or, twice on an empty one, ends it; `/exit` ends it too.
+//! A prompt that is sent while it works is queued. A prompt may hold an instruction of the fake
+//! model's (`FAKE tool cmd=touch+x`); any other prompt is worked on for a second.
 //!
-//! Every prompt that was submitted, every answer to a dialog and every change of state is a JSON line in the file of `--log`.
-//! The flags are listed in `flags.rs`.
+//! Every prompt that was submitted, every answer to a dialog and every change of state is a JSON
+//! line in the file of `--log`. The flags are listed in `flags.rs`.
 #![forbid(unsafe_code)]
 #![expect(clippy::print_stderr, reason = "it talks to the person who runs it")]
 

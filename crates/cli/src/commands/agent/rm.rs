@@ -12,7 +12,7 @@ use crate::context::CliContext;
 const EXAMPLES: &str = "\
 Examples:
   paned agent rm fix-42 reviewer
-  paned agent rm --idle            all that wait for a prompt and that nobody looks at";
+  paned agent rm --idle            all that wait for a prompt and that no client looks at";
 
 /// End agents and forget their panes
 #[derive(clap::Args)]
@@ -21,7 +21,7 @@ pub(crate) struct Args {
     /// The agents' panes
     #[arg(required_unless_present = "idle", conflicts_with = "idle")]
     pane: Vec<String>,
-    /// All that wait for a prompt and that nobody looks at
+    /// All that wait for a prompt and that no client looks at
     #[arg(long)]
     idle: bool,
     /// Mean it, although it is the agent that this comes from

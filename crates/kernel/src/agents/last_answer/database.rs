@@ -1,4 +1,4 @@
-//! Transcripts that are SQLite databases: asked for the last answer, never written to.
+//! Transcripts that are SQLite databases: queried for the last answer, opened read-only.
 
 use std::path::Path;
 
@@ -8,9 +8,9 @@ use serde_json::{Value, json};
 
 use super::transcript::is_same_folder;
 
-/// How many of the last messages are looked at for one with words.
+/// How many of the last messages are searched for one with text.
 const MOST: u32 = 50;
-/// Which folder a session of opencode, or of goose, is about.
+/// The folder of a session of opencode, and of goose.
 const OPENCODE_FOLDER: &str = "SELECT directory FROM session WHERE id = ?1";
 const GOOSE_FOLDER: &str = "SELECT working_dir FROM sessions WHERE id = ?1";
 
@@ -21,7 +21,8 @@ fn open(path: &Path) -> rusqlite::Result<Connection> {
     Ok(connection)
 }
 
-/// The last answer in opencode's database: of a session by its name, or of the last one in a folder.
+/// The last answer in opencode's database: of a session by its id, else of the last one in a
+/// folder.
 pub(super) fn opencode(
     path: &Path,
     session: Option<&str>,
@@ -63,7 +64,7 @@ pub(super) fn opencode(
     Ok(None)
 }
 
-/// The last answer in goose's database: of a session by its name, or of the last one in a folder.
+/// The last answer in goose's database: of a session by its id, else of the last one in a folder.
 pub(super) fn goose(
     path: &Path,
     session: Option<&str>,
@@ -98,7 +99,8 @@ pub(super) fn goose(
     Ok(None)
 }
 
-/// A session by its name, if it is about this folder: the name is what a caller says, and proves nothing.
+/// The session with an id, if it belongs to this folder: the id comes from a caller and proves
+/// nothing.
 fn in_folder(
     connection: &Connection,
     query: &str,

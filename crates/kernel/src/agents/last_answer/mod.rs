@@ -1,5 +1,5 @@
-//! An agent's last answer: from what its program writes down where it does, from its hook, or else cut from its
-//! screen. An answer from before the last turn is not its answer.
+//! The last answer of an agent: from the transcript of its program, else from its hook, else cut from
+//! its screen. An answer from before the last turn does not count.
 
 mod database;
 mod process_info;
@@ -22,12 +22,13 @@ use super::{AgentRequest, Agents};
 use crate::Kernel;
 use crate::panes::Pane;
 
-/// The key of a pane's meta under which an agent's session is kept. Only `agent:set-state` sets it: it leads to files.
+/// The key of an agent's session id in the meta of its pane. Only `agent:set-state` may set it,
+/// because it selects the files that are read.
 pub(crate) const SESSION: &str = "agent.sessionId";
-/// The longest name of a session.
+/// The longest session id.
 const LONGEST_SESSION: usize = 128;
 
-/// Whether a text can be the name that an agent has for its session.
+/// Whether a text is a valid session id.
 pub(crate) fn is_session_id(text: &str) -> bool {
     let fits = |c: char| c.is_ascii_alphanumeric() || "._:-".contains(c);
     (1..=LONGEST_SESSION).contains(&text.len())
@@ -35,18 +36,19 @@ pub(crate) fn is_session_id(text: &str) -> bool {
         && text.starts_with(|c: char| c.is_ascii_alphanumeric())
 }
 
-/// How many rows an answer that has scrolled away is looked for in.
+/// How many rows are searched for an answer that has scrolled away.
 const TALL: u16 = 1000;
-/// And how many bytes.
+/// How many bytes of output are drawn for that.
 const FAR: u64 = 1 << 20;
 /// The longest answer.
 const LONGEST: usize = 1 << 20;
 
-/// How long after its turn a program may take to write its transcript, in milliseconds. Claude Code takes up to 100.
+/// How long after its turn a program may take to write its transcript, in milliseconds. Claude Code
+/// takes up to 100.
 const LATE: u64 = 1500;
-/// The same where a hook has reported the answer, or where there is no transcript at all.
+/// The same if a hook has reported the answer, or if there is no transcript.
 const LATE_WITHOUT: u64 = 300;
-/// How often a transcript that is late is read.
+/// The time between two reads of a late transcript.
 const RETRY: Duration = Duration::from_millis(25);
 
 /// Where an answer was found.
@@ -76,7 +78,8 @@ pub(crate) async fn last(kernel: &Kernel, pane: &Arc<Pane>) -> Result<Option<Las
     last_answer_since(kernel, pane, start).await
 }
 
-/// The last answer that the agent in a pane has given since its turn began; any, where it is not known when that was.
+/// The last answer of the agent in a pane since its turn began; without a known turn, any last
+/// answer.
 pub(crate) async fn last_answer_since(
     kernel: &Kernel,
     pane: &Arc<Pane>,
@@ -98,7 +101,7 @@ pub(crate) async fn last_answer_since(
     Ok(answer.map(|text| LastAnswer::of(TranscriptAnswer { text, at: None }, AnswerSource::Screen)))
 }
 
-/// Reads the transcript, again and again while it may only be late.
+/// Reads the transcript, and retries while it may be late.
 async fn in_transcript(
     kernel: &Kernel,
     pane: &Arc<Pane>,
@@ -106,10 +109,12 @@ async fn in_transcript(
     shown: VisibleTurn,
 ) -> Result<Option<TranscriptAnswer>, Refusal> {
     let turn = query.turn;
-    let (query, shown) = (Arc::new(query), Arc::new(shown));
+    let query = Arc::new(query);
+    let shown = Arc::new(shown);
     loop {
-        let (asked, seen) = (query.clone(), shown.clone());
-        let found = tokio::task::spawn_blocking(move || asked.look_up(&seen)).await;
+        let query = query.clone();
+        let shown = shown.clone();
+        let found = tokio::task::spawn_blocking(move || query.look_up(&shown)).await;
         let late = match found.map_err(Refusal::internal)? {
             TranscriptLookup::Answer(answer) => return Ok(Some(answer)),
             TranscriptLookup::Outdated if by_hook(kernel, pane, turn).await.is_none() => LATE,
@@ -133,12 +138,12 @@ fn is_just_done(kernel: &Kernel, pane: &Pane, late: u64) -> bool {
 /// The answer that an agent's hook has reported since its turn began.
 async fn by_hook(kernel: &Kernel, pane: &Pane, turn: Option<Time>) -> Option<TranscriptAnswer> {
     let agent = kernel.agents().find(&pane.id)?;
-    let said = agent.ask(AgentRequest::Inspect).await?.said?;
-    Some(said).filter(|said| turn <= said.at.map(|at| at.time))
+    let answer = agent.ask(AgentRequest::Inspect).await?.said?;
+    Some(answer).filter(|answer| turn <= answer.at.map(|at| at.time))
 }
 
-/// Refuses to cut an answer from the screen of an agent that is at work: half an answer, a spinner or a question may
-/// stand where it will be.
+/// Refuses to cut an answer from the screen of a busy agent: there may be half an answer, a spinner
+/// or a question in its place.
 fn check_done(pane: &Pane) -> Result<(), Refusal> {
     let state = pane.lock().agent.as_ref().map(|agent| agent.state);
     match state {
@@ -166,7 +171,7 @@ impl LastAnswer {
 }
 
 impl Agents {
-    /// The profile that the agent in a pane is judged by.
+    /// The profile of the agent in a pane.
     pub(crate) fn profile_of(&self, pane: &Pane) -> Result<Arc<Profile>, Refusal> {
         let name = pane.lock().record.agent.as_ref().map(|agent| agent.profile.clone());
         let name = name.ok_or_else(|| not_followed(&pane.id))?;
@@ -178,19 +183,19 @@ fn not_followed(id: &PaneId) -> Refusal {
     Refusal::invalid(format!("the program in pane `{id}` is not followed as an agent"))
 }
 
-/// What an agent shows, as far as an answer may be in it.
+/// The visible text of an agent that may contain an answer.
 #[derive(Clone, Debug, Default)]
 struct VisibleTurn {
     /// The rows of its last turn.
     rows: Vec<String>,
-    /// Whether its beginning is among them.
+    /// Whether the start of the turn is among them.
     has_start: bool,
-    /// Everything, without blanks.
+    /// The whole text, without whitespace.
     all_text: String,
 }
 
-/// What an agent shows. One that draws no full screen has more lines than fit: they are drawn once more on a
-/// screen that is taller.
+/// The visible text of an agent. Without the alternate screen, an answer may have scrolled away: the
+/// end of the output is then drawn again on a taller screen.
 async fn visible_turn(
     kernel: &Kernel,
     pane: &Arc<Pane>,
@@ -211,7 +216,7 @@ async fn visible_turn(
     Ok(VisibleTurn { all_text: all.collect(), rows: turn.to_vec(), has_start: is_begun })
 }
 
-/// The end of some output on a tall screen.
+/// Draws the end of the output on a tall screen.
 fn tall_screen(output: &dyn Output) -> ScreenSnapshot {
     let size = Size { rows: TALL, ..output.size() };
     let mut screen = Screen::new(size);

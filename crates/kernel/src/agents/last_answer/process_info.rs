@@ -1,20 +1,20 @@
-//! What a program was started with, and the files that it and all that it started have open, where the system
-//! tells.
+//! The environment of a process, and the open files of it and its descendants, from `/proc`. Empty
+//! on other systems.
 
 use std::fs;
 use std::path::PathBuf;
 
-/// How many processes are looked at.
+/// How many processes are searched.
 const MOST: usize = 64;
 
-/// A variable of a process, as it was when it was started.
+/// A variable of the environment that a process was started with.
 pub(super) fn environment_variable(pid: u32, name: &str) -> Option<String> {
     let all = fs::read(format!("/proc/{pid}/environ")).ok()?;
     let mut pairs = all.split(|byte| *byte == 0).filter_map(|pair| std::str::from_utf8(pair).ok());
     pairs.find_map(|pair| pair.strip_prefix(name)?.strip_prefix('=').map(str::to_owned))
 }
 
-/// The files that a process and those below it have open.
+/// The open files of a process and its descendants.
 pub(super) fn open_files(pid: u32) -> Vec<PathBuf> {
     let mut pids = vec![pid];
     let mut next = 0;

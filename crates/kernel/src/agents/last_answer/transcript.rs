@@ -1,4 +1,4 @@
-//! Which transcript is an agent's own: several of one program may run in one folder.
+//! Finds the transcript of an agent: several agents of one program may run in one folder.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -18,11 +18,11 @@ use crate::panes::Pane;
 
 /// How many of the newest files are read.
 const MOST: usize = 20;
-/// How much earlier than its pane a transcript may seem to have begun; clocks of files are coarse.
+/// How much older than its pane a transcript may seem, in milliseconds; file times are coarse.
 const EARLY: u64 = 2000;
-/// How much of an answer's end must be on the screen where it is doubtful whose it is.
+/// How many characters of the end of an answer must be on the screen if its agent is in doubt.
 const PROOF: usize = 24;
-/// Variables that move the folders of some programs, and what they stand in for.
+/// Variables that move the folders of some programs, and the default folder that they replace.
 const MOVED: [(TranscriptFormat, &str, &str); 4] = [
     (TranscriptFormat::Codex, "CODEX_HOME", "{home}/.codex"),
     (TranscriptFormat::Claude, "CLAUDE_CONFIG_DIR", "{home}/.claude"),
@@ -30,35 +30,35 @@ const MOVED: [(TranscriptFormat, &str, &str); 4] = [
     (TranscriptFormat::Goose, "XDG_DATA_HOME", "{home}/.local/share"),
 ];
 
-/// What is known of an agent whose transcript is looked for.
+/// What is known about the agent whose transcript is searched.
 pub(super) struct TranscriptQuery {
     kind: TranscriptFormat,
     pattern: String,
     cwd: String,
-    /// Whether the place alone says which folder a transcript is about.
+    /// Whether the path of a transcript contains the folder that it is about.
     is_by_folder: bool,
     session: Option<String>,
     since: Time,
     pid: Option<u32>,
     /// Whether others of the same program run in the same folder.
     is_doubtful: bool,
-    /// When the turn began whose answer is looked for; without it, any answer will do.
+    /// The start of the turn whose answer is wanted; without it, any answer is accepted.
     pub(super) turn: Option<Time>,
 }
 
-/// What a transcript has.
+/// The result of a lookup.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum TranscriptLookup {
-    /// The answer.
+    /// The transcript has the answer.
     Answer(TranscriptAnswer),
-    /// No answer of this turn.
+    /// There is no answer of this turn.
     Outdated,
     /// There is no transcript.
     Missing,
 }
 
 impl TranscriptQuery {
-    /// What to look for, if the profile says where.
+    /// A query, if the profile names a transcript.
     pub(super) fn new(
         kernel: &Kernel,
         pane: &Arc<Pane>,
@@ -92,7 +92,7 @@ impl TranscriptQuery {
         Some(Self { kind, pattern, cwd, is_by_folder, session, since, pid, is_doubtful, turn })
     }
 
-    /// Looks for it. May take a while.
+    /// Searches the transcripts. Blocks.
     pub(super) fn look_up(&self, shown: &VisibleTurn) -> TranscriptLookup {
         if self.kind.is_database() {
             let answer = self.ask_database().filter(|answer| self.is_sure(answer, shown));
@@ -110,25 +110,25 @@ impl TranscriptQuery {
         answer.map_or(TranscriptLookup::Outdated, TranscriptLookup::Answer)
     }
 
-    /// The answer in a transcript of which only the folder is known to be right.
+    /// The answer in a transcript that is known only to be about the same folder.
     fn answer_in_folder(
         &self,
         found: &[TranscriptFile],
         shown: &VisibleTurn,
     ) -> Option<TranscriptAnswer> {
         let read = found.iter().take(MOST).filter_map(|found| self.read(found));
-        let mut here = read.filter(|(_, story)| self.is_here(story));
+        let mut here = read.filter(|(_, summary)| self.is_here(summary));
         here.find_map(|read| self.answer(read).filter(|answer| self.is_sure(answer, shown)))
     }
 
-    /// The answer of a transcript, if it was given in the turn. Where it has no time, the file must have been written since the
-    /// turn began, and no prompt may follow the answer.
+    /// The answer in a transcript, if it was given in the turn. If it has no time, the file must have
+    /// been written since the turn began, and no prompt may follow the answer.
     fn answer(
         &self,
-        (found, story): (&TranscriptFile, TranscriptSummary),
+        (found, summary): (&TranscriptFile, TranscriptSummary),
     ) -> Option<TranscriptAnswer> {
-        let is_new = |turn| moment(turn) <= found.changed && !story.is_unanswered;
-        let answer = story.answer?;
+        let is_new = |turn| moment(turn) <= found.changed && !summary.is_unanswered;
+        let answer = summary.answer?;
         let is_it = match answer.at {
             Some(at) => self.is_of_turn(at),
             None => self.turn.is_none_or(is_new),
@@ -136,13 +136,14 @@ impl TranscriptQuery {
         is_it.then_some(answer)
     }
 
-    /// Whether something that was written at this moment is of the turn.
+    /// Whether an answer with this time belongs to the turn.
     fn is_of_turn(&self, at: TranscriptTime) -> bool {
         self.turn.is_none_or(|turn| turn <= at.latest())
     }
 
-    /// The transcript that is certainly its own: it has the session's name and is about the folder, or the program has it
-    /// open. The name alone proves nothing: it is what a caller says.
+    /// The transcript that certainly belongs to the agent: its name contains the session id and it
+    /// is about the folder, or the program has it open. The id alone proves nothing: it comes from a
+    /// caller.
     fn own_transcript<'a>(
         &self,
         found: &'a [TranscriptFile],
@@ -153,7 +154,7 @@ impl TranscriptQuery {
             session.is_some_and(|session| has_word(&name, session))
         };
         let mut named = found.iter().filter(is_named).filter_map(|found| self.read(found));
-        if let Some(own) = named.find(|(_, story)| self.is_here(story)) {
+        if let Some(own) = named.find(|(_, summary)| self.is_here(summary)) {
             return Some(own);
         }
         let open = self.pid.map(process_info::open_files).unwrap_or_default();
@@ -166,22 +167,24 @@ impl TranscriptQuery {
     ) -> Option<(&'a TranscriptFile, TranscriptSummary)> {
         let path = &found.path;
         let text = transcript_files::read(path).ok()?;
-        let story = read(self.kind, &text);
-        // gemini says beside its chats which folder they are about.
+        let summary = read(self.kind, &text);
+        // gemini stores the folder in a file beside its chats.
         let root = || path.parent()?.parent().map(|folder| folder.join(".project_root"));
         let beside = || Some(std::fs::read_to_string(root()?).ok()?.trim().to_owned());
-        Some((found, TranscriptSummary { cwd: story.cwd.or_else(beside), ..story }))
+        Some((found, TranscriptSummary { cwd: summary.cwd.or_else(beside), ..summary }))
     }
 
-    /// Whether a transcript is about its folder. One that does not say so is another's.
-    fn is_here(&self, story: &TranscriptSummary) -> bool {
-        match &story.cwd {
+    /// Whether a transcript is about the folder of the agent. One that names no folder does not count,
+    /// unless its path does.
+    fn is_here(&self, summary: &TranscriptSummary) -> bool {
+        match &summary.cwd {
             Some(cwd) => is_same_folder(cwd, &self.cwd),
             None => self.is_by_folder,
         }
     }
 
-    /// Whether an answer is certainly its own; where others run beside it, its screen must show the end of it.
+    /// Whether an answer certainly belongs to the agent. If others run in the same folder, its screen
+    /// must show the end of the answer.
     fn is_sure(&self, answer: &TranscriptAnswer, shown: &VisibleTurn) -> bool {
         if !self.is_doubtful {
             return true;
@@ -193,17 +196,18 @@ impl TranscriptQuery {
 
     fn ask_database(&self) -> Option<TranscriptAnswer> {
         let path = self.database()?;
-        let (session, cwd) = (self.session.as_deref(), self.cwd.as_str());
+        let session = self.session.as_deref();
+        let cwd = self.cwd.as_str();
         let since = i64::try_from(self.since.0).unwrap_or(i64::MAX);
         let answer = match self.kind {
             TranscriptFormat::Opencode => database::opencode(&path, session, cwd, since),
             _ => database::goose(&path, session, cwd),
         };
-        let tell = |error: &_| tracing::debug!(%error, "an agent's database cannot be read");
-        answer.inspect_err(tell).ok().flatten()
+        let log_error = |error: &_| tracing::debug!(%error, "an agent's database cannot be read");
+        answer.inspect_err(log_error).ok().flatten()
     }
 
-    /// The database: what the pattern names, or what lies in that folder or beside it.
+    /// The database: the file that the pattern names, or one in that folder or beside it.
     fn database(&self) -> Option<PathBuf> {
         let path = Path::new(&self.pattern);
         let names = ["opencode.db", "sessions.db"];
@@ -225,7 +229,7 @@ pub(super) fn is_same_folder(one: &str, other: &str) -> bool {
     real(one) == real(other)
 }
 
-/// Whether a text holds this word, with no letter or digit on either side of it.
+/// Whether a text contains this word, with no letter or digit on either side of it.
 fn has_word(text: &str, word: &str) -> bool {
     let is_part = |c: char| c.is_alphanumeric();
     text.match_indices(word).any(|(at, _)| {
@@ -233,17 +237,17 @@ fn has_word(text: &str, word: &str) -> bool {
     })
 }
 
-/// Whether another living agent of the same program works in the same folder.
+/// Whether another running agent of the same program works in the same folder.
 fn has_sibling(kernel: &Kernel, pane: &Arc<Pane>) -> bool {
-    let what = |pane: &Pane| {
+    let identity = |pane: &Pane| {
         let state = pane.lock();
         let profile = state.record.agent.as_ref().map(|agent| agent.profile.clone());
         (profile, state.record.cwd.clone(), state.status().is_live())
     };
-    let (profile, cwd, _) = what(pane);
+    let (profile, cwd, _) = identity(pane);
     let all = kernel.panes().list();
     let mut others = all.iter().filter(|other| !Arc::ptr_eq(other, pane));
-    others.any(|other| what(other) == (profile.clone(), cwd.clone(), true))
+    others.any(|other| identity(other) == (profile.clone(), cwd.clone(), true))
 }
 
 #[cfg(test)]

@@ -1,26 +1,26 @@
-//! Finding an agent's transcript: files that fit a path with `*` and `**`, newest first.
+//! Finds transcript files: those that match a path with `*` and `**`, newest first.
 
 use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-/// How many entries of folders are looked at; a home may hold years of sessions.
+/// How many directory entries are read; a home may hold years of sessions.
 const MOST: usize = 50_000;
 /// How deep `**` goes.
 const DEEP: usize = 8;
-/// How much of a file's beginning and end is read.
+/// How many bytes of the start and of the end of a file are read.
 const HEAD: u64 = 64 << 10;
 const TAIL: u64 = 4 << 20;
 
-/// A file that fits.
+/// A file that matches.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct TranscriptFile {
     pub(super) path: PathBuf,
     pub(super) changed: SystemTime,
 }
 
-/// The files that fit a path and were changed since, newest first.
+/// The files that match a path and were changed since, newest first.
 pub(super) fn find(pattern: &str, since: SystemTime) -> Vec<TranscriptFile> {
     let mut left = MOST;
     let mut found = Vec::new();
@@ -50,7 +50,8 @@ fn walk(folder: &Path, parts: &[&str], deep: usize, left: &mut usize, take: &mut
             return;
         }
         *left -= 1;
-        let (name, path) = (entry.file_name(), entry.path());
+        let name = entry.file_name();
+        let path = entry.path();
         let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
         if *part == "**" && is_folder && 0 < deep {
             walk(&path, parts, deep - 1, left, take);
@@ -60,7 +61,7 @@ fn walk(folder: &Path, parts: &[&str], deep: usize, left: &mut usize, take: &mut
     }
 }
 
-/// Whether a name fits a pattern whose `*` stand for anything.
+/// Whether a name matches a pattern whose `*` match any text.
 fn fits(pattern: &str, name: &str) -> bool {
     let mut pieces = pattern.split('*');
     let first = pieces.next().unwrap_or_default();
@@ -74,7 +75,7 @@ fn fits(pattern: &str, name: &str) -> bool {
     rest.ends_with(last)
 }
 
-/// The beginning and the end of a file, as text; lines at the cut may be halves.
+/// The start and the end of a file, as text; lines at the cut may be incomplete.
 pub(super) fn read(path: &Path) -> io::Result<String> {
     let mut file = File::open(path)?;
     let length = file.metadata()?.len();

@@ -1,4 +1,4 @@
-//! Asks the system what an agent's processes and its terminal do.
+//! Reads the state of an agent's processes and of its terminal from the operating system.
 
 use paned_model::AgentState;
 use paned_policy::agent::EngineInput;
@@ -7,7 +7,7 @@ use tokio::time::Instant;
 use super::AgentTask;
 
 impl AgentTask {
-    /// Asks the system whether the processes of a program that no profile describes compute.
+    /// Measures whether the processes of a program without a profile compute or wait for input.
     pub(super) fn measure_processes(&mut self) {
         let is_settled = self.engine.judgement().state == AgentState::Ready;
         if is_settled || !self.engine.profile().is_generic() {
@@ -21,7 +21,7 @@ impl AgentTask {
         }
     }
 
-    /// Asks the system for the state of the terminal, where that tells whether a line is read.
+    /// Reads the state of the terminal, for profiles of programs that read lines.
     pub(super) fn measure_terminal(&mut self) {
         if self.engine.profile().reads_lines() {
             let terminal = self.recognition.processes.terminal_state();

@@ -1,6 +1,8 @@
-//! Reads a question from the bottom of a screen: what is asked, what can be answered, and which keys do that.
+//! Parses a question from the bottom of a screen: its text, its options, and the keys that choose
+//! them.
 //!
-//! Shape comes first: prose that sounds like a question has no options at the bottom of a screen without a composer.
+//! The layout decides first: prose that sounds like a question has no options at the bottom of a
+//! screen without a composer.
 
 mod options;
 mod prompt_line;
@@ -17,13 +19,14 @@ use super::regions;
 use super::screen_snapshot::ScreenSnapshot;
 use options::{OptionBlock, ParsedOption};
 
-/// How many rows a question has, at most.
+/// The largest number of rows of a question.
 const MAX_TEXT: usize = 20;
-/// How many rows above its options tell one question from another.
+/// How many rows above its options distinguish one question from another.
 const MAX_CONTEXT: usize = 40;
 
-/// The question at the bottom of a screen. A composer that is elsewhere means that there is none; one that is made of
-/// the question's own rows was none. The rows from `end` on are blank.
+/// The question at the bottom of a screen. A composer elsewhere on the screen rules a question out.
+/// A composer that consists of the question's own rows is not a composer. The rows from `end` on
+/// are blank.
 pub(super) fn find(
     look: &ScreenSnapshot,
     profile: &Profile,
@@ -42,7 +45,8 @@ pub(super) fn find(
             is_clear && rows.start < block.rows.end && block.rows.start < rows.end
         };
         let is_free = match profile.is_generic() {
-            // One row with keys in it may be quoted in an answer: with a composer below it, it asks nothing.
+            // A row with keys may be a quotation in an answer: with a composer below, it is not a
+            // question.
             true => composer
                 .as_ref()
                 .is_none_or(|rows| *style != OptionStyle::Keys || rows.start < block.rows.end),
@@ -87,16 +91,16 @@ fn read(
     let asked = match profile.is_generic() {
         true => format!("{text}\n{}\n{}", labels(block), surroundings(look, block, end)),
         false => {
-            let said = block.choices.iter().map(|choice| without_explanation(&choice.label));
-            format!("{text}{}", said.collect::<String>())
+            let labels = block.choices.iter().map(|choice| without_explanation(&choice.label));
+            format!("{text}{}", labels.collect::<String>())
         }
     };
     Some(Dialog { id: id(kind, &asked), kind, text, options })
 }
 
-/// What else is on the screen near the options of a program that no profile describes: what is
-/// asked about may be anywhere there. Clocks and spinners beside it change by themselves, so
-/// figures and drawn signs do not count, and neither does the row in which an answer is typed.
+/// The other text near the options of a program without a profile: the subject of the question may
+/// be anywhere there. Clocks and spinners change by themselves, so digits and drawn symbols do not
+/// count, and neither does the row in which an answer is typed.
 fn surroundings(look: &ScreenSnapshot, block: &OptionBlock, end: usize) -> String {
     let cursor = usize::from(look.view.cursor.row);
     let above = block.rows.start.saturating_sub(MAX_CONTEXT)..block.rows.start;
@@ -109,20 +113,22 @@ fn surroundings(look: &ScreenSnapshot, block: &OptionBlock, end: usize) -> Strin
     above.chain(below).map(words).collect::<Vec<_>>().join("\n")
 }
 
-/// What an option says without an explanation in parentheses: some programs show that of the selected one only.
+/// A label without its explanation in parentheses: some programs show it for the selected option
+/// only.
 fn without_explanation(label: &str) -> &str {
     let label = without_checkbox(label);
-    label.split_once(" (").map_or(label, |(said, _)| said)
+    label.split_once(" (").map_or(label, |(short, _)| short)
 }
 
-/// A label without the box that shows whether it is ticked: ticking it does not make another question.
+/// A label without its check box: ticking the box does not make a new question.
 pub(crate) fn without_checkbox(label: &str) -> &str {
     let boxes = ["[ ] ", "[x] ", "[X] ", "[✔] ", "[✓] "];
     boxes.iter().find_map(|tick| label.strip_prefix(tick)).unwrap_or(label)
 }
 
-/// Whether these are no options but lines of the user's last message. A program that draws its screen in pieces shows it
-/// without the composer below for a moment, and it may begin with the sign of a selected option.
+/// Whether these rows are not options but lines of the user's last message. A program that draws
+/// its screen in pieces briefly shows that message without the composer below, and it may begin
+/// with the sign of a selected option.
 fn is_user_message(look: &ScreenSnapshot, profile: &Profile, block: &OptionBlock) -> bool {
     let mut rows = block.rows.clone();
     rows.any(|row| regions::is_users(look, profile, row, true))
@@ -148,11 +154,13 @@ fn text(
 ) -> String {
     let mut lines: Vec<String> = Vec::new();
     let mut blanks = 0;
-    // Where the profile says how a question begins, its own rows are not searched for what the user said: they may look alike.
+    // If the profile describes how a question begins, its own rows are not searched for a message
+    // of the user: they may look alike.
     let first = match shape.begins {
         Some(_) => 0,
         None => match regions::turn(look, profile, block.rows.start) {
-            // A command right above the options is what is asked about, though it looks like something the user said.
+            // A command right above the options is the subject of the question, though it looks
+            // like a message of the user.
             first if profile.is_generic() && first == block.rows.start => {
                 regions::turn(look, profile, first.saturating_sub(1))
             }
@@ -242,7 +250,7 @@ fn typed(answer: &str) -> Vec<String> {
     keys
 }
 
-/// From the selected option to another one, then Enter.
+/// The arrow keys from the selected option to another one, then Enter.
 fn arrow_keys(style: OptionStyle, at: usize, selected: Option<usize>) -> Vec<String> {
     let from = selected.unwrap_or(0);
     let (back, forth) = match style {
@@ -261,7 +269,7 @@ fn arrow_keys(style: OptionStyle, at: usize, selected: Option<usize>) -> Vec<Str
     keys
 }
 
-/// Words that an answer begins with, and whether it is a yes.
+/// Words that an answer begins with, and whether the answer allows.
 const ANSWERS: [(&str, bool); 25] = [
     ("yes", true),
     ("allow", true),
@@ -299,7 +307,7 @@ fn allows(label: &str) -> Option<bool> {
     ANSWERS.iter().find(|(word, _)| begins(word)).map(|(_, yes)| *yes)
 }
 
-/// FNV-1a of what is asked, so that the same question has the same name.
+/// FNV-1a of the question, so that the same question has the same id.
 fn id(kind: BlockKind, whole: &str) -> String {
     let mut hash: u64 = 0xcbf2_9ce4_8422_2325;
     let words = whole.split_whitespace().collect::<Vec<_>>().join(" ");

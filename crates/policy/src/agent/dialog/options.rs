@@ -1,4 +1,4 @@
-//! Finds the options of a question at the bottom of a screen, in each of the ways in which programs write them.
+//! Finds the options of a question at the bottom of a screen, in each style that programs use.
 
 use std::ops::Range;
 use std::sync::LazyLock;
@@ -8,7 +8,7 @@ use regex::Regex;
 use super::super::profile::OptionStyle;
 use super::super::screen_snapshot::ScreenSnapshot;
 
-/// How many rows an option may have beside its first.
+/// The largest number of rows of an option after its first.
 const MAX_MORE: usize = 4;
 /// How many rows with text may be below options in one row: a footer.
 const KEYS_REACH: usize = 6;
@@ -20,7 +20,7 @@ const LONGEST_LABEL: usize = 40;
 pub(super) struct OptionBlock {
     pub(super) rows: Range<usize>,
     pub(super) choices: Vec<ParsedOption>,
-    /// The question, where it stands on the row of its options.
+    /// The question, if it is in the same row as its options.
     pub(super) question: Option<String>,
 }
 
@@ -30,14 +30,14 @@ pub(super) struct ParsedOption {
     pub(super) label: String,
     pub(super) selected: bool,
     pub(super) number: Option<usize>,
-    /// The key that chooses it, where the screen names one.
+    /// The key that chooses it, if the screen names one.
     pub(super) key: Option<String>,
-    /// Whether Enter must follow that key, where the style does not say so.
+    /// Whether Enter must follow that key, if the style does not determine it.
     pub(super) needs_enter: bool,
 }
 
-/// The options that are lowest on the screen, with at most `reach` rows of text below them; the rows from `end` on are
-/// blank.
+/// The lowest options on the screen, with at most `reach` rows of text below them; the rows from
+/// `end` on are blank.
 pub(super) fn find(
     look: &ScreenSnapshot,
     style: OptionStyle,
@@ -58,13 +58,14 @@ pub(super) fn find(
     (2 <= block.choices.len() && one_selected).then_some(block)
 }
 
-/// A prompt sign behind options, perhaps with the begin of an answer after it.
+/// A prompt sign after options, perhaps followed by the first characters of an answer.
 static ANSWER_TYPED: LazyLock<Regex> = LazyLock::new(|| regex(r"\s+[>:❯›»]\s*\w{0,3}\s*$"));
-/// How many rows below its question an answer may be read.
+/// How many rows below its question an answer may be typed.
 const ANSWER_BELOW: usize = 3;
 
 static YES_NO: LazyLock<Regex> = LazyLock::new(|| {
-    let (yes, no) = ("y(?:es)?", "n(?:o)?");
+    let yes = "y(?:es)?";
+    let no = "n(?:o)?";
     regex(&format!(
         r"(?i)^(.*?)[\[(]({yes}|{no})\s*/\s*({yes}|{no})(?:/[^\])]{{0,20}})?[\])](?:\s*\([^()]{{0,60}}\))?\W{{0,4}}(\w*)$"
     ))
@@ -140,7 +141,7 @@ fn submit(line: &str) -> Option<ParsedOption> {
     Some(ParsedOption { label, selected, ..ParsedOption::default() })
 }
 
-/// The rows that go on with the last option: they stand under its label.
+/// The rows that continue the last option: they are indented like its label.
 fn below(look: &ScreenSnapshot, last: usize, end: usize) -> Vec<String> {
     let found = NUMBERED.captures(look.row(last));
     let label = found.and_then(|found| found.get(5).map(|label| label.start())).unwrap_or(0);
@@ -164,7 +165,7 @@ fn is_rule(line: &str) -> bool {
     !line.is_empty() && line.chars().all(|c| ('\u{2500}'..='\u{257f}').contains(&c))
 }
 
-/// The lowest row that is an option, not too far up.
+/// The lowest row that is an option, among the last `reach` rows with text.
 fn lowest(
     look: &ScreenSnapshot,
     end: usize,
@@ -175,7 +176,7 @@ fn lowest(
     ink.take(reach).find(|row| is_option(look.row(*row)))
 }
 
-/// A page that only wants to be read: Enter goes on.
+/// A page that needs no choice: Enter continues.
 fn enter(look: &ScreenSnapshot, end: usize) -> Option<OptionBlock> {
     let last = end.checked_sub(1)?;
     ENTER.is_match(look.row(last)).then(|| {
@@ -210,7 +211,7 @@ fn arrow(look: &ScreenSnapshot, end: usize, reach: usize) -> Option<OptionBlock>
     let column = look.row(marked)[..label.start()].chars().count();
     let unmarked = |row: usize| {
         let text = look.row(row);
-        // A check mark may stand before the option that holds now.
+        // A check mark may precede the current option.
         let from = text.chars().take_while(|c| c.is_whitespace() || "│┃|✔✓".contains(*c)).count();
         let label = inner(text).trim_start_matches(['✔', '✓']).trim_start();
         (from == column && !label.is_empty()).then(|| label.to_owned())
@@ -218,7 +219,8 @@ fn arrow(look: &ScreenSnapshot, end: usize, reach: usize) -> Option<OptionBlock>
     let choice =
         |label: String, selected| ParsedOption { label, selected, ..ParsedOption::default() };
     let mut choices = vec![choice(label.as_str().to_owned(), true)];
-    let (mut first, mut last) = (marked, marked);
+    let mut first = marked;
+    let mut last = marked;
     while let Some(label) = first.checked_sub(1).and_then(unmarked) {
         choices.insert(0, choice(label, false));
         first -= 1;
@@ -235,7 +237,7 @@ fn letters(look: &ScreenSnapshot, end: usize) -> Option<OptionBlock> {
     if !LETTERS_END.is_match(look.row(last)) {
         return None;
     }
-    // A row that is full goes on in the next one.
+    // A full row continues in the next one.
     let cols = usize::from(look.view.size.cols);
     let is_full = |row: usize| cols <= look.row(row).chars().count() + 1;
     let mut first = last;
@@ -258,7 +260,8 @@ fn letters(look: &ScreenSnapshot, end: usize) -> Option<OptionBlock> {
     Some(OptionBlock { rows: first..last + 1, choices, question: Some(question) })
 }
 
-/// Options in one row, each with its key in brackets: `[y] Approve   [n] Deny`, `Run it? [Y]es [N]o`.
+/// Options in one row, each with its key in brackets: `[y] Approve   [n] Deny`, `Run it? [Y]es
+/// [N]o`.
 fn keys(look: &ScreenSnapshot, end: usize, reach: usize) -> Option<OptionBlock> {
     let cursor = look.view.cursor;
     let is_at_cursor = |row: usize| cursor.visible && usize::from(cursor.row) == row;
@@ -272,13 +275,13 @@ fn keys(look: &ScreenSnapshot, end: usize, reach: usize) -> Option<OptionBlock> 
     if is_at_cursor(row) {
         without_typed_key(&mut choices);
     }
-    // Where the cursor stands behind the options, a line is read, and Enter ends it.
+    // If the cursor is behind the options, the program reads a line, which needs Enter.
     let reads_line = is_at_cursor(row) && inner(look.row(row)).chars().count() <= look.cursor;
     choices.iter_mut().for_each(|choice| choice.needs_enter = reads_line);
     Some(OptionBlock { rows: row..row + 1, choices, question })
 }
 
-/// Takes a key that was typed behind the last option off its label.
+/// Removes a key that was typed behind the last option from its label.
 fn without_typed_key(choices: &mut [ParsedOption]) {
     let keys: Vec<String> = choices.iter().filter_map(|choice| choice.key.clone()).collect();
     let Some(last) = choices.last_mut() else { return };
@@ -301,17 +304,17 @@ pub(super) fn keys_in(row: &str) -> Option<(Option<String>, Vec<ParsedOption>)> 
     let mut to = begins;
     for found in KEYS.captures_iter(&line[begins..]) {
         let whole = found.get(0)?;
-        // Something else between two options.
+        // There is other text between two options.
         if begins + whole.start() != to {
             return None;
         }
         to = begins + whole.end();
         let rest = &found[2];
         let is_glued = rest.starts_with(|c: char| c.is_alphanumeric());
-        let said = rest.trim_matches(|c: char| c.is_whitespace() || "/|,;·•:>".contains(c));
+        let text = rest.trim_matches(|c: char| c.is_whitespace() || "/|,;·•:>".contains(c));
         let label = match is_glued {
-            true => format!("{}{said}", &found[1]),
-            false => said.to_owned(),
+            true => format!("{}{text}", &found[1]),
+            false => text.to_owned(),
         };
         let key = found[1].to_lowercase();
         let is_double = choices.iter().any(|choice| choice.key.as_ref() == Some(&key));
@@ -324,8 +327,8 @@ pub(super) fn keys_in(row: &str) -> Option<(Option<String>, Vec<ParsedOption>)> 
     (2 <= choices.len() && to == line.len()).then_some((question, choices))
 }
 
-/// Yes or no in one pair of brackets, where a line is read: `Run it? [Y/n]`, or `(y/n)` above the cursor's row. The answer
-/// may have been typed, but not entered.
+/// Yes or no in one pair of brackets, at a line input: `Run it? [Y/n]`, or `(y/n)` above the
+/// cursor's row. The answer may be typed already, but not entered.
 fn yes_no(look: &ScreenSnapshot) -> Option<OptionBlock> {
     let cursor = usize::from(look.view.cursor.row);
     let typed = |text: &str| text.chars().count() <= 3 && text.chars().all(char::is_alphabetic);
@@ -340,12 +343,13 @@ fn yes_no(look: &ScreenSnapshot) -> Option<OptionBlock> {
     if !look.view.cursor.visible {
         return None;
     }
-    // The usual answer is the one in capitals.
-    let is_usual = |word: &str| word.starts_with(char::is_uppercase);
-    let (one, other) = (&found[2], &found[3]);
+    // The default answer is the one in capitals.
+    let is_default = |word: &str| word.starts_with(char::is_uppercase);
+    let one = &found[2];
+    let other = &found[3];
     let choice = |label: &str, word: &str, against: &str| ParsedOption {
         label: label.to_owned(),
-        selected: is_usual(word) && !is_usual(against),
+        selected: is_default(word) && !is_default(against),
         key: Some(match word.chars().count() {
             1 => label.to_lowercase()[..1].to_owned(),
             _ => label.to_lowercase(),
@@ -371,7 +375,8 @@ fn buttons_in(look: &ScreenSnapshot, row: usize) -> Option<OptionBlock> {
     let text: Vec<char> = look.row(row).chars().collect();
     let bar = text.iter().take_while(|c| c.is_whitespace() || "│┃|".contains(**c)).count();
     let mut choices = Vec::new();
-    // The blank before the first button may belong to it, so the row's own colour is that before it.
+    // The blank before the first button may belong to it, so the row's own colour is taken before
+    // that blank.
     let own = bar.checked_sub(2).map_or(0, |at| look.style_from(row, at).background);
     for (from, label) in words(&text[bar..]) {
         if HINT.is_match(&label) {
@@ -388,7 +393,7 @@ fn buttons_in(look: &ScreenSnapshot, row: usize) -> Option<OptionBlock> {
     })
 }
 
-/// The parts of a row between two or more blanks, with where they begin.
+/// The parts of a row that are separated by two or more blanks, each with its start.
 fn words(text: &[char]) -> Vec<(usize, String)> {
     let mut words = Vec::new();
     let mut at = 0;

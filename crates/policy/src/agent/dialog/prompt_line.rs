@@ -20,7 +20,7 @@ const LONGEST_PROMPT: usize = 40;
 /// An option of a menu: `1. all`, `2) none`, `[3] some`.
 static MENU: LazyLock<Regex> =
     LazyLock::new(|| regex(r"^\s*[\[(]?(\d{1,2})[\])]?[.):]?\s+(\S.*?)\s*$"));
-/// A prompt that is only a sign, perhaps with the begin of an answer after it.
+/// A prompt that is only a sign, perhaps followed by the first characters of an answer.
 static BARE_PROMPT: LazyLock<Regex> = LazyLock::new(|| regex(r"^\s*[>❯›»➜:?$#%]{1,3}\s*\w{0,3}$"));
 /// A prompt that asks for a choice: `Choose [1-3]:`, `Your choice:`, `Enter a number (1-2)> `.
 static CHOICE_PROMPT: LazyLock<Regex> = LazyLock::new(|| {
@@ -31,8 +31,8 @@ static CHOICE_PROMPT: LazyLock<Regex> = LazyLock::new(|| {
 });
 
 /// A menu right above the line in which its answer is typed. A list above a bare prompt may be the
-/// end of an answer: it is a menu if one of its entries is such as yes or no, or a question is
-/// above.
+/// end of an answer: it is a menu if one of its entries is a known answer such as yes or no, or if
+/// a question is above it.
 fn menu(look: &ScreenSnapshot, at: usize) -> Option<OptionBlock> {
     let is_asked = CHOICE_PROMPT.is_match(look.row(at));
     if !is_asked && !BARE_PROMPT.is_match(look.row(at)) {

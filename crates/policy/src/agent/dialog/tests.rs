@@ -5,7 +5,7 @@ use paned_term::Screen;
 
 use super::super::{Composer, ProfileLibrary, ScreenSnapshot};
 
-/// What a program with this profile shows. `\x1b` sequences may stand in the text.
+/// The screen of a program with this profile. The text may contain `\x1b` sequences.
 fn look(rows: u16, text: &str) -> ScreenSnapshot {
     let mut screen = Screen::new(Size { cols: 80, rows });
     screen.feed(text.replace('\n', "\r\n").as_bytes());
@@ -194,7 +194,8 @@ fn the_users_last_message_without_a_composer_below_is_no_question() {
         let [first, second] = lines;
         let text = format!("● An answer.\n\n{said}{first}\x1b[K\n  {second}\x1b[K\x1b[0m\x1b[?25l");
         assert_eq!(dialog("claude", &text), None, "{first}");
-        // The same lines without a background are a question, so what is tried here is what decides.
+        // Without a background the same lines are a question, so the background is what decides
+        // here.
         assert!(dialog("claude", &text.replace(said, "❯ ")).is_some(), "{first}");
     }
 }
@@ -246,7 +247,7 @@ fn prose_is_no_question() {
     let codex = ProfileLibrary::embedded().get("codex").unwrap().clone();
     assert_eq!(shown.dialog(&codex), None);
     assert_eq!(shown.composer(&codex), Composer::Empty);
-    // A list without a mark, and a question without options, are none either.
+    // A list without a mark is not a question, nor is a question without options.
     assert_eq!(dialog("gemini", "Allow execution of [Shell]?\n 1. Yes\n 2. No\n"), None);
     assert_eq!(dialog("opencode", "  ┃  △ Permission required\n  ┃\x1b[?25l"), None);
     assert_eq!(dialog("aider", "\x1b[?2004hShall I? (Y)es or no\n> "), None);
@@ -265,7 +266,7 @@ fn options_in_one_row_are_chosen_by_their_keys() {
     check("generic", glued, "permission", "Run it?", &["Yes=y", "No=n", "Always=a"]);
     let parens = "May I?\n(y) Allow once  (esc) Cancel\nfooter\x1b[?25l";
     check("generic", parens, "permission", "May I?", &["Allow once=y", "Cancel=esc"]);
-    // Where the cursor waits behind them, a line is read.
+    // If the cursor waits behind them, a line is read.
     let line = "Apply the edit? [y]es [n]o: ";
     check("generic", line, "permission", "Apply the edit?", &["yes=y enter", "no=n enter"]);
 }

@@ -1,4 +1,4 @@
-//! Observations in, states out; and the laws that hold whatever is observed.
+//! States from observations; and properties that hold whatever is observed.
 
 mod generic;
 
@@ -69,7 +69,7 @@ impl EngineTest {
         Self { engine: Engine::new(Arc::new(profile), Time(0)), now: 0 }
     }
 
-    /// Time passes, and the engine is called when it asked for it.
+    /// Time passes, and the engine is called at its deadlines.
     fn wait(&mut self, millis: u64) -> &mut Self {
         let until = self.now + millis;
         while let Some(due) = self.engine.deadline().filter(|due| due.0 <= until) {
@@ -271,7 +271,7 @@ fn a_draft_that_leaves_at_once_was_sent_by_somebody() {
     let mut stage = EngineTest::new();
     stage.show(IDLE).wait(100).show(DRAFT).is("ready").wait(100).show(IDLE).is("busy");
     stage.wait(100).show(WORKING).wait(500).show(IDLE).wait(300).is("ready");
-    // Unless it was taken away, or nothing comes of it.
+    // Unless it was erased, or nothing follows.
     let mut stage = EngineTest::new();
     stage.show(IDLE).wait(100).show(DRAFT).typed("\x15").show(IDLE).is("ready");
     stage.wait(2000).show(DRAFT).wait(100).show(IDLE).is("busy").wait(1100).is("ready");
@@ -284,7 +284,7 @@ fn a_question_blocks_at_once_and_its_answer_frees() {
     let dialog = stage.engine.judgement().dialog.clone().unwrap();
     assert_eq!(dialog.options.len(), 2);
     stage.wait(60_000).is("blocked").typed("\r").wait(50).show(WORKING).is("busy");
-    // The same words asked again are another question.
+    // The same text asked again is a new question.
     stage.wait(500).show(ASKING).is("blocked");
     assert_ne!(stage.engine.judgement().dialog.as_ref().unwrap().id, dialog.id);
 }
@@ -413,7 +413,7 @@ fn profiles() -> impl Strategy<Value = &'static str> {
     ])
 }
 
-/// What an engine says in the end when output comes in these pieces, all at one moment.
+/// The engine's last judgement if output comes in these pieces, all at one moment.
 fn finally(profile: &str, pieces: &[&[u8]]) -> (AgentState, Option<BlockKind>) {
     let mut engine = Engine::new(LIBRARY.get(profile).unwrap().clone(), Time(0));
     let mut screen = Screen::new(Size { cols: 60, rows: 12 });
@@ -471,7 +471,7 @@ proptest! {
         }
     }
 
-    /// Whatever else is on the screen, was typed or reported.
+    /// Regardless of what else is on the screen, was typed or reported.
     #[test]
     fn it_is_never_ready_while_the_footer_says_busy(
         above in "[ -~\n]{0,80}",

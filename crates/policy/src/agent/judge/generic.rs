@@ -1,4 +1,4 @@
-//! How a program that no profile describes is judged: no sign is trusted by itself, and ready needs two.
+//! Judges a program without a profile: no sign is trusted alone, and ready needs two signs.
 
 use paned_model::{AgentState, StateSource, Time};
 
@@ -6,41 +6,43 @@ use super::super::composer_memory::SignShape;
 use super::super::facts::{TimedRuleMatch, mask_digits};
 use super::{StateEvidence, StateVerdict, after};
 
-/// How long what was typed may take to appear.
+/// How long the echo of typed text may take to appear.
 const ECHO: u64 = 300;
-/// In a program that no profile describes: how long its first composer must stand still.
+/// How long the first composer of such a program must not change.
 const FIRST: u64 = 700;
-/// The same for a line with a prompt sign, at which a line editor waits, and for a composer of a program that asks for
-/// bracketed pastes, which says that it reads input.
+/// The same for a line with a prompt sign, at which a line editor waits, and for a composer of a
+/// program that enables bracketed paste, which shows that it reads input.
 const FIRST_INPUT: u64 = 300;
-/// How long such a composer must be there while something else still moves.
+/// How long such a composer must be on the screen while the rest still changes.
 const FIRST_STAYS: u64 = 450;
-/// How long a composer must stand still that took input when the program ran before.
+/// How long a composer must not change if it accepted input in an earlier run of the program.
 const KNOWN: u64 = 150;
-/// How long a sign of work at the start may stand still.
+/// How long a sign of work at start-up may stay unchanged.
 const MOVING: u64 = 1500;
-/// How long a prompt that came back must stand still.
+/// How long a prompt that came back must not change.
 const PROMPTED: u64 = 150;
-/// How long after Enter a program that keeps its composer is not ready.
+/// How long after Enter a program that keeps its composer on the screen counts as busy.
 const ANSWERED: u64 = 1000;
-/// The same where a sign of work has come and gone since.
+/// The same if a sign of work has come and gone since.
 const WORKED: u64 = 600;
 /// How long a sign of work may still be there after an error that ends the turn.
 const WENT_ON: u64 = 200;
-/// How long the screen must stand still after a sign of work has gone.
+/// How long the screen must not change after a sign of work has gone.
 const SIGNED: u64 = 300;
-/// How often a terminal is looked at again whose program does not read.
+/// How often a terminal is checked again while its program does not read.
 const AWAY_RECHECK: u64 = 80;
 /// The same while no composer is on the screen.
 const WORKING_RECHECK: u64 = 500;
 
 impl StateEvidence<'_> {
-    /// Whether words found in a program that no profile describes mean work: not what was there while it was ready, and
-    /// not what stands still before it was.
+    /// Whether text found in a program without a profile means work. It does not if the same row
+    /// was there while the program was ready, or if it has not changed before the program was
+    /// ready.
     pub(super) fn speaks_of_work(&self, held: &TimedRuleMatch) -> bool {
         match self.facts.was_ready {
             true if self.facts.idle_rows.contains(&mask_digits(&held.rule_match.row)) => false,
-            // Words that stand still are prose, unless they are below the composer, where programs name their keys.
+            // Text that does not change is prose, unless it is below the composer, where programs
+            // list their keys.
             true => self.age(held.moved) < MOVING || held.rule_match.is_below && self.has_moved(),
             false => self.age(held.moved) < MOVING && held.since < held.moved,
         }
@@ -58,10 +60,10 @@ impl StateEvidence<'_> {
         facts.is_prompted() && (is_new || self.turn_began() < facts.composer.since)
     }
 
-    /// Whether the terminal says that the program takes no line now, whatever its screen shows: the
-    /// kernel edits lines and no process waits for one, or the terminal is in other modes than when
-    /// the program took input. A program may have switched its line editor off: then its prompt is
-    /// back and its process sleeps in a read of the terminal.
+    /// Whether the terminal shows that the program accepts no line now, whatever its screen shows:
+    /// the kernel edits lines and no process waits for one, or the terminal is in other modes than
+    /// when the program accepted input. A program may have switched its line editor off: then its
+    /// prompt is back and its process sleeps in a read of the terminal.
     pub(super) fn is_away(&self) -> bool {
         let facts = self.facts;
         if !self.profile.reads_lines() {
@@ -71,9 +73,9 @@ impl StateEvidence<'_> {
         facts.reads_no_line() || facts.has_other_modes() && !waits_at_prompt
     }
 
-    /// Work that only the terminal shows: its program takes no line. The terminal tells of no
-    /// change, so it is looked at again. A process that sleeps in a read of the terminal in other
-    /// modes does not work: it waits for input, and where is not known.
+    /// Work that only the terminal shows: its program reads no line. The terminal sends no
+    /// notification of a change, so it is polled. A process that sleeps in a read of the terminal
+    /// in other modes does not work: it waits for input at an unknown place.
     pub(super) fn away(&self) -> Option<StateVerdict> {
         let facts = self.facts;
         let is_reported = self
@@ -92,9 +94,11 @@ impl StateEvidence<'_> {
         Some(verdict.recheck_by(after(self.now, pause)))
     }
 
-    /// Ready by two signs at least: a composer, and a screen that came to rest; or a prompt that came back.
+    /// Ready by at least two signs: a composer, and a screen that stopped changing; or a prompt
+    /// that came back.
     pub(super) fn generic_ready(&self) -> Option<StateVerdict> {
-        let (facts, timing) = (self.facts, &self.profile.timing);
+        let facts = self.facts;
+        let timing = &self.profile.timing;
         let reported = self.ready_since(self.turn_began());
         if let Some((StateSource::Hook, weight, at)) = reported {
             return Some(self.outcome(StateVerdict::new(
@@ -142,14 +146,15 @@ impl StateEvidence<'_> {
         Some(self.outcome(verdict(AgentState::Ready, 0.7)))
     }
 
-    /// When a program that was never ready is, if nothing changes: a second sign beside its composer makes it sooner.
+    /// When a program that was never ready becomes ready if nothing changes. A second sign beside
+    /// its composer makes it sooner.
     fn first_ready_at(&self, changed: Time) -> Time {
         let facts = self.facts;
         if facts.known_since().is_some() || facts.waited.is_some_and(|at| changed <= at) {
             return after(changed, KNOWN);
         }
         let is_line = facts.sign().is_some_and(|sign| sign.shape == SignShape::Line);
-        let takes_pastes = facts.findings.as_ref().is_some_and(|sight| sight.takes_pastes);
+        let takes_pastes = facts.findings.as_ref().is_some_and(|findings| findings.takes_pastes);
         match (is_line, takes_pastes) {
             (_, true) => after(changed, FIRST_INPUT).min(after(facts.composer.since, FIRST_STAYS)),
             (true, false) => after(changed, FIRST_INPUT),
@@ -157,15 +162,16 @@ impl StateEvidence<'_> {
         }
     }
 
-    /// Whether the composer came back after the last Enter and a process has waited for input since: it was seen to sleep in
-    /// a read of the terminal after the screen changed last.
+    /// Whether the composer came back after the last Enter and a process has waited for input
+    /// since: it was seen asleep in a read of the terminal after the last change of the screen.
     fn waits_anew(&self, changed: Time) -> bool {
         let waits = self.facts.waited.is_some_and(|at| changed <= at);
         waits && self.turn_began() < self.facts.composer.since
     }
 
-    /// Whether the turn went on after a row that speaks of its end: a tool call failed or was refused, and the answer came
-    /// below it. Profiles name the errors that end a turn; other programs use the same words for both.
+    /// Whether the turn went on after a row that reports its end: a tool call failed or was
+    /// refused, and the answer came below it. Profiles name the errors that end a turn; other
+    /// programs use the same words for both.
     pub(super) fn went_on(&self, held: &TimedRuleMatch) -> bool {
         let worked = self.facts.busy.is_some_and(|busy| after(held.moved, WENT_ON) < busy);
         self.profile.is_generic() && held.rule_match.is_followed && worked
@@ -179,13 +185,13 @@ impl StateEvidence<'_> {
         }
     }
 
-    /// Whether the program did something in reply to Enter: more than showing what was typed.
+    /// Whether the program reacted to Enter with more than the echo of what was typed.
     pub(super) fn has_answered(&self, entered: Time) -> bool {
         after(entered, ECHO) < self.facts.moved_at || self.is_prompted_anew()
     }
 
-    /// Whether a composer is back after Enter, and the terminal is as it was when the program took
-    /// input: the prompt itself may be another one, such as `MariaDB [test]>`.
+    /// Whether a composer is back after Enter, and the terminal is as it was when the program
+    /// accepted input: the prompt itself may differ, such as `MariaDB [test]>`.
     pub(super) fn is_back_at_rest(&self, entered: Time) -> bool {
         let facts = self.facts;
         let is_new = facts.enter.as_ref().is_some_and(|enter| !enter.kept);
@@ -194,15 +200,15 @@ impl StateEvidence<'_> {
         facts.composer.value && is_new && is_moved && reads && !self.is_away()
     }
 
-    /// Without a composer it works as long as something moves.
+    /// Without a composer, the program works as long as the screen changes.
     pub(super) fn generic_moving(&self) -> Option<StateVerdict> {
         let facts = self.facts;
-        let stands = after(facts.moved_at, self.profile.timing.stale);
+        let stale_at = after(facts.moved_at, self.profile.timing.stale);
         let busy =
             StateVerdict::new(AgentState::Busy, StateSource::Screen, 0.6, facts.composer.since);
         if facts.turn && facts.was_ready && facts.reads_nothing() && !facts.composer.value {
             return Some(busy.recheck_by(after(self.now, WORKING_RECHECK)));
         }
-        (facts.turn && self.has_moved()).then(|| busy.recheck_by(stands))
+        (facts.turn && self.has_moved()).then(|| busy.recheck_by(stale_at))
     }
 }

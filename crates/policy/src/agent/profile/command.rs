@@ -1,4 +1,4 @@
-//! How wishes become a command line.
+//! Builds a command line from launch options.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,35 +9,35 @@ pub enum Permissions {
     /// It asks.
     #[default]
     Ask,
-    /// It does what it wants.
+    /// It acts without asking.
     Auto,
 }
 
-/// How an agent is to be started.
+/// How to start an agent.
 #[derive(Clone, Debug, Default)]
 pub struct LaunchOptions {
-    /// The whole command line up to here, in place of the profile's own.
+    /// The base command line, instead of the profile's own.
     pub argv: Option<Vec<String>>,
     /// The model, by the name or alias that the program knows.
     pub model: Option<String>,
-    /// Whether it asks before it acts; when nobody said, a command line of one's own is left as it is.
+    /// Whether it asks before it acts. If `None`, a custom `argv` gets no such arguments.
     pub permissions: Option<Permissions>,
     /// The first prompt.
     pub prompt: Option<String>,
 }
 
-/// The arguments that a program takes for what people wish.
+/// The program's arguments for each launch option.
 #[derive(Clone, Debug, Default)]
 pub struct Arguments {
-    /// Chooses a model; `{model}` stands for its name.
+    /// Chooses a model; `{model}` is replaced by its name.
     pub model: Option<Vec<String>>,
     /// Short names of models, and what the program calls them.
     pub models: Vec<(String, String)>,
-    /// Lets it ask before it acts.
+    /// Makes it ask before it acts.
     pub ask: Vec<String>,
-    /// Lets it act without asking.
+    /// Makes it act without asking.
     pub auto: Option<Vec<String>>,
-    /// The first prompt; `{prompt}` stands for it.
+    /// The first prompt; `{prompt}` is replaced by it.
     pub prompt: Option<Vec<String>>,
 }
 

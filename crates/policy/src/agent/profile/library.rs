@@ -1,4 +1,4 @@
-//! Every profile there is: ours, and the user's over them.
+//! All profiles: the built-in ones, with the user's merged over them.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock};
@@ -8,7 +8,7 @@ use super::tree::{self, ProfileNode};
 use super::{Profile, ProfileError, ProfilePattern, name_of, schema};
 use crate::agent::ScreenSnapshot;
 
-/// Ours, by file.
+/// The built-in profiles, by file.
 pub(super) const BUILT_IN: &[(&str, &str)] = &[
     ("aider.toml", include_str!("../../../../../profiles/aider.toml")),
     ("amp.toml", include_str!("../../../../../profiles/amp.toml")),
@@ -32,24 +32,25 @@ pub(super) const BUILT_IN: &[(&str, &str)] = &[
     ("shell.toml", include_str!("../../../../../profiles/shell.toml")),
 ];
 
-/// Ours, read once.
+/// The built-in profiles, parsed once.
 static EMBEDDED: LazyLock<ProfileLibrary> = LazyLock::new(|| ProfileLibrary::over_built_in(&[]).0);
 
-/// Every profile there is, by name.
+/// All profiles, by name.
 #[derive(Clone, Debug, Default)]
 pub struct ProfileLibrary {
     profiles: BTreeMap<String, Arc<Profile>>,
 }
 
 impl ProfileLibrary {
-    /// Ours.
+    /// The built-in profiles.
     #[must_use]
     pub fn embedded() -> Self {
         EMBEDDED.clone()
     }
 
-    /// Ours, with these files over them: a file with the name of one of ours replaces what it says and
-    /// keeps the rest. A file with mistakes is left out, and they are told.
+    /// The built-in profiles with these files merged over them: a file with the name of a built-in
+    /// profile replaces the keys that it has and keeps the rest. A file with mistakes is left out,
+    /// and the mistakes are returned.
     #[must_use]
     pub fn with(files: &[(String, String)]) -> (Self, Vec<ProfileError>) {
         if files.is_empty() {
@@ -61,7 +62,7 @@ impl ProfileLibrary {
     fn over_built_in(files: &[(String, String)]) -> (Self, Vec<ProfileError>) {
         let mut mistakes = Vec::new();
         let mut profiles = BTreeMap::new();
-        // Only what something is laid over is needed twice.
+        // Only a built-in profile that a file is merged over is needed again.
         let mut nodes: BTreeMap<String, ProfileNode> = BTreeMap::new();
         for (file, text) in BUILT_IN {
             let name = name_of(file);
@@ -78,14 +79,14 @@ impl ProfileLibrary {
         }
         for (file, text) in files {
             let name = name_of(file);
-            let laid = tree::parse(file, text).and_then(|over| {
+            let merged = tree::parse(file, text).and_then(|over| {
                 let whole = match nodes.get(&name) {
                     Some(under) => tree::merge(under.clone(), over),
                     None => over,
                 };
                 schema::profile(&name, whole, Trust::User)
             });
-            match laid {
+            match merged {
                 Ok(profile) => drop(profiles.insert(name, Arc::new(profile))),
                 Err(found) => mistakes.extend(found),
             }
@@ -93,13 +94,14 @@ impl ProfileLibrary {
         (Self { profiles }, mistakes)
     }
 
-    /// One of them.
+    /// The profile with this name.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&Arc<Profile>> {
         self.profiles.get(name)
     }
 
-    /// The one whose program this command line starts, through `npx`, `env`, a path or a wrapper too.
+    /// The profile whose program this command line starts, also through `npx`, `env`, a path or a
+    /// wrapper.
     #[must_use]
     pub fn for_command(&self, argv: &[String]) -> Option<&Arc<Profile>> {
         let names = started_programs(argv);
@@ -111,7 +113,7 @@ impl ProfileLibrary {
         })
     }
 
-    /// The one whose program shows itself on this screen.
+    /// The profile whose program is recognised on this screen.
     #[must_use]
     pub fn for_screen(&self, look: &ScreenSnapshot) -> Option<&Arc<Profile>> {
         let is_shown =
@@ -126,7 +128,7 @@ impl ProfileLibrary {
     }
 }
 
-/// Programs that start the one named after their options.
+/// Programs that start the program named after their options.
 const WRAPPERS: &[&str] = &[
     "env",
     "npx",
@@ -159,10 +161,10 @@ const WRAPPERS: &[&str] = &[
     "caffeinate",
 ];
 
-/// Words of wrappers that are no program.
+/// Arguments of wrappers that are not a program.
 const VERBS: &[&str] = &["exec", "x", "dlx", "run", "tool", "--", "-m"];
 
-/// Shells, which start what follows `-c`.
+/// Shells, which run what follows `-c`.
 const SHELLS: &[&str] = &["sh", "bash", "zsh", "dash", "ksh", "fish"];
 
 /// The names of programs and packages that a command line may start: usually one.
@@ -177,7 +179,7 @@ fn started_programs(argv: &[String]) -> Vec<String> {
             Some(at) => {
                 argv.get(at + 1).map_or_else(Vec::new, |line| started_programs(&words_of(line)))
             }
-            // A script: the system shows its interpreter first.
+            // A script: the kernel lists its interpreter first.
             None => match words.find(|word| !word.starts_with('-')) {
                 Some(script) => vec![program_of(script)],
                 None => vec![program],
@@ -187,8 +189,8 @@ fn started_programs(argv: &[String]) -> Vec<String> {
     if !WRAPPERS.contains(&program.as_str()) {
         return vec![program];
     }
-    // What a wrapper takes before the program is options, their values, assignments and verbs; a value may
-    // look like a program, so every word up to the first that is a known shape counts.
+    // Before the program, a wrapper takes options, their values, assignments and verbs. A value may
+    // look like a program, so up to three words count, or all up to another wrapper or a shell.
     let rest: Vec<String> = argv[1..].to_vec();
     let is_word = |word: &&String| {
         !word.starts_with('-') && !word.contains('=') && !VERBS.contains(&word.as_str())
@@ -213,13 +215,13 @@ fn is_command_flag(word: &str) -> bool {
     word.starts_with('-') && !word.starts_with("--") && word.ends_with('c')
 }
 
-/// The words of a shell line, as far as they are plain; assignments in front are left out.
+/// The words of a shell line, as far as they are plain; leading assignments are skipped.
 fn words_of(line: &str) -> Vec<String> {
     let words = line.split_whitespace().map(|word| word.trim_matches(['\'', '"']).to_owned());
     words.skip_while(|word| word.contains('=')).filter(|word| word != "exec").collect()
 }
 
-/// The name of a program or package without folder, version and ending.
+/// The name of a program or package without folder, version and extension.
 fn program_of(word: &str) -> String {
     let scoped = word.starts_with('@') && word.matches('/').count() == 1;
     let base = if scoped { word } else { word.rsplit(['/', '\\']).next().unwrap_or(word) };

@@ -1,7 +1,7 @@
 //! What one agent program's screens and signals mean, as data.
 //!
-//! A profile is a TOML file: ours are in `profiles/`, and a user's file with the same name is laid over one of ours, key
-//! by key. `docs/profiles.md` says what each key means.
+//! A profile is a TOML file: ours are in `profiles/`, and a user's file with the same name is
+//! merged over ours, key by key. `docs/profiles.md` describes each key.
 
 mod command;
 mod library;
@@ -32,11 +32,11 @@ use pattern::Trust;
 /// What one agent program's screens and signals mean.
 #[derive(Clone, Debug)]
 pub struct Profile {
-    /// What it is called.
+    /// Its name.
     pub name: String,
     /// Which program it is, in a sentence.
     pub about: String,
-    /// What is known of its accuracy, where that is less than measured.
+    /// What is known of its accuracy, if that was not measured.
     pub accuracy: Option<String>,
     /// The program and its usual arguments.
     pub command: Vec<String>,
@@ -46,19 +46,20 @@ pub struct Profile {
     pub screen: Option<ProfilePattern>,
     /// The versions of the program that it was tried with.
     pub versions: Vec<String>,
-    /// Whether a pane that runs its program is an agent without being called one.
+    /// Whether a pane that runs its program is an agent even if the client does not request one.
     pub implicit: bool,
-    /// Whether the token of its pane may start panes, where whoever starts it does not say.
+    /// Whether the token of its pane may start panes, if the client that starts it does not specify
+    /// that.
     pub spawn: bool,
-    /// How wishes become arguments.
+    /// The arguments for launch options.
     pub arguments: Arguments,
-    /// How a message is handed to it.
+    /// How a message is sent to it.
     pub submit: Submit,
-    /// How its turn is broken off.
+    /// How its turn is interrupted.
     pub interrupt: InterruptKeys,
-    /// How it is ended.
+    /// How it is quit.
     pub quit: Quit,
-    /// Where it keeps what was said.
+    /// Where it stores its conversation.
     pub transcript: Option<TranscriptSource>,
     /// What messages look like on its screen.
     pub messages: MessageMarks,
@@ -66,13 +67,13 @@ pub struct Profile {
     pub context: Option<ProfilePattern>,
     /// Where that figure is shown.
     pub context_region: ScreenRegion,
-    /// How long things take.
+    /// Its time-outs.
     pub timing: Timing,
-    /// Where one types.
+    /// How its composer is found.
     pub composer: Option<ComposerShape>,
     /// What its questions look like.
     pub dialog: Option<DialogShape>,
-    /// What else on its screen means something.
+    /// What other text on its screen means.
     pub rules: Vec<ScreenRule>,
     /// What its titles mean.
     pub title: TitleMeaning,
@@ -94,7 +95,8 @@ pub struct ProfileError {
 }
 
 impl Profile {
-    /// Reads a profile that stands alone. Its name is that of the file, without folder and `.toml`.
+    /// Parses a profile without merging it over another. Its name is that of the file, without
+    /// folder and `.toml`.
     ///
     /// # Errors
     /// Every mistake in it, with its line.
@@ -102,23 +104,25 @@ impl Profile {
         schema::profile(&name_of(file), tree::parse(file, text)?, Trust::User)
     }
 
-    /// The command line that starts it so. A first prompt is in it where [`Profile::takes_prompt`] says so.
+    /// The command line that starts it with these options. It includes the first prompt if
+    /// [`Profile::takes_prompt`].
     ///
     /// # Errors
-    /// A sentence when it cannot be started so.
+    /// A sentence if it cannot be started with these options.
     pub fn command_line(&self, wanted: &LaunchOptions) -> Result<Vec<String>, String> {
         self.arguments.command_line(&self.name, &self.command, wanted)
     }
 
-    /// Whether it describes no program in particular: the composer is found by the cursor, and ready needs two signs.
+    /// Whether it describes no particular program: the composer is found by the cursor, and ready
+    /// needs two signs.
     #[must_use]
     pub fn is_generic(&self) -> bool {
         self.composer.as_ref().is_some_and(|shape| shape.by_cursor)
     }
 
-    /// Whether its program may be one that reads lines: then the modes of the terminal and what its
-    /// processes wait for tell whether it takes one. Programs that ask for bracketed pastes exactly
-    /// while they read say so themselves.
+    /// Whether its program may be one that reads lines: then the modes of the terminal and the
+    /// state of its processes show whether it waits for a line. Programs that enable bracketed
+    /// paste exactly while they read show that themselves.
     #[must_use]
     pub fn reads_lines(&self) -> bool {
         let is_editor =
@@ -126,8 +130,8 @@ impl Profile {
         self.is_generic() || self.composer.as_ref().is_some_and(is_editor)
     }
 
-    /// The same program read by what every program shows, where this profile makes nothing of its screen. Its hooks, titles
-    /// and recipes stay.
+    /// The same program with the generic screen rules, for a screen that this profile does not
+    /// recognise. Its hooks, titles and recipes stay.
     #[must_use]
     pub fn with_generic_screen(&self, generic: &Self) -> Self {
         let own = self.clone();
@@ -140,7 +144,7 @@ impl Profile {
         }
     }
 
-    /// The version of the program, where its screen names it: the group of [`Profile::screen`].
+    /// The version of the program, if its screen names it: the group of [`Profile::screen`].
     #[must_use]
     pub fn version_on(&self, look: &ScreenSnapshot) -> Option<String> {
         let screen = self.screen.as_ref()?;
@@ -160,7 +164,8 @@ impl Profile {
         self.arguments.prompt.is_some()
     }
 
-    /// The option of a start-up question that may be chosen without asking a person, where there is one.
+    /// The option of a start-up question that may be chosen without asking a person, if there is
+    /// one.
     #[must_use]
     pub fn startup_answer(&self, dialog: &paned_model::Dialog) -> Option<usize> {
         let shape = self.dialog.as_ref()?;

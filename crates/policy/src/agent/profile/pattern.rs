@@ -1,7 +1,7 @@
-//! A pattern of a profile, made when it is first used.
+//! A pattern of a profile, compiled on first use.
 //!
-//! All profiles together have hundreds, which take several megabytes and a while to be made, and a server may never meet
-//! most of the programs they are for.
+//! All profiles together have hundreds of patterns. Compiling them takes time and several
+//! megabytes, and most servers never run most of these programs.
 
 use std::fmt;
 use std::sync::OnceLock;
@@ -11,27 +11,27 @@ use regex::{Error, Regex, RegexBuilder};
 /// The largest pattern, in bytes of its compiled form.
 const MAX_PATTERN: usize = 1 << 20;
 
-/// A pattern; two are equal when they are written alike.
+/// A pattern; two are equal if their source text is.
 #[derive(Clone)]
 pub struct ProfilePattern {
     text: Box<str>,
     regex: OnceLock<Regex>,
 }
 
-/// Whether the patterns of a document are tried while it is read.
+/// Whether the patterns of a document are compiled while it is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Trust {
-    /// They are ours: a test has tried them.
+    /// They are ours and covered by a test, so they are compiled on first use.
     BuiltIn,
-    /// Anybody may have written them.
+    /// They come from a user's file, so they are checked at once.
     User,
 }
 
 impl ProfilePattern {
-    /// A pattern that is written so.
+    /// A pattern with this source text.
     ///
     /// # Errors
-    /// Why it is none, if it is tried.
+    /// Why it is invalid, if it is checked.
     pub(super) fn new(text: &str, trust: Trust) -> Result<Self, String> {
         if trust == Trust::User {
             compile(text).map_err(|error| last_line(&error))?;
@@ -43,26 +43,26 @@ impl ProfilePattern {
         self.regex.get_or_init(|| compile(&self.text).expect("a pattern that was tried before"))
     }
 
-    /// Whether it is found in a text.
+    /// Whether it matches anywhere in a text.
     #[must_use]
     pub fn is_in(&self, text: &str) -> bool {
         self.regex().is_match(text)
     }
 
-    /// Where it is found first, in bytes.
+    /// The first match, as a range of bytes.
     #[must_use]
     pub fn find(&self, text: &str) -> Option<std::ops::Range<usize>> {
         self.regex().find(text).map(|found| found.range())
     }
 
-    /// What its first group holds where it is found, or else all that it found.
+    /// The first group of the first match, or the whole match if there is no group.
     #[must_use]
     pub fn capture<'t>(&self, text: &'t str) -> Option<&'t str> {
         let found = self.regex().captures(text)?;
         found.get(1).or_else(|| found.get(0)).map(|group| group.as_str())
     }
 
-    /// As it is written.
+    /// Its source text.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.text
@@ -73,7 +73,7 @@ fn compile(text: &str) -> Result<Regex, Error> {
     RegexBuilder::new(text).size_limit(MAX_PATTERN).build()
 }
 
-/// The sentence at the end of an error, which shows the pattern first.
+/// The last line of an error, which follows a copy of the pattern.
 fn last_line(error: &Error) -> String {
     let why = error.to_string();
     why.lines().last().unwrap_or_default().trim_start_matches("error: ").to_owned()

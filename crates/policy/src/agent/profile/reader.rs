@@ -1,5 +1,5 @@
-//! Reads a table of a profile key by key, and notes every mistake: a wrong kind of value, a bad pattern, a key that
-//! nobody asked for.
+//! Reads a table of a profile key by key, and reports every mistake: a wrong type of value, a bad
+//! pattern, an unknown key.
 
 use std::fmt;
 use std::str::FromStr;
@@ -11,7 +11,7 @@ use super::tree::{ProfileNode, ProfileTable, ProfileValue, SourcePosition};
 /// Reads one table.
 pub(super) struct ProfileTableReader<'a> {
     position: SourcePosition,
-    /// What the table is called in sentences, as `[composer]`; empty for the whole file.
+    /// The name of the table in sentences, as `[composer]`; empty for the whole file.
     name: String,
     rest: ProfileTable,
     known: Vec<&'static str>,
@@ -20,12 +20,8 @@ pub(super) struct ProfileTableReader<'a> {
 }
 
 impl<'a> ProfileTableReader<'a> {
-    pub(super) fn new(
-        node: ProfileNode,
-        trust: Trust,
-        mistakes: &'a mut Vec<ProfileError>,
-    ) -> Self {
-        Self::named(node, "", trust, mistakes)
+    pub(super) fn new(node: ProfileNode, trust: Trust, errors: &'a mut Vec<ProfileError>) -> Self {
+        Self::named(node, "", trust, errors)
     }
 
     fn named(
@@ -149,27 +145,28 @@ impl<'a> ProfileTableReader<'a> {
     }
 
     pub(super) fn pattern(&mut self, key: &'static str) -> Option<ProfilePattern> {
-        let place = self.rest.get(key).map(|node| node.position.clone());
-        let (text, place) = (self.text(key)?, place?);
-        self.as_pattern(key, &text, &place)
+        let position = self.rest.get(key).map(|node| node.position.clone());
+        let text = self.text(key)?;
+        let position = position?;
+        self.as_pattern(key, &text, &position)
     }
 
     pub(super) fn patterns(&mut self, key: &'static str) -> Vec<ProfilePattern> {
         let texts = self.nodes(key).unwrap_or_default();
-        texts.iter().filter_map(|(text, place)| self.as_pattern(key, text, place)).collect()
+        texts.iter().filter_map(|(text, position)| self.as_pattern(key, text, position)).collect()
     }
 
     fn as_pattern(
         &mut self,
         key: &str,
         text: &str,
-        place: &SourcePosition,
+        position: &SourcePosition,
     ) -> Option<ProfilePattern> {
         match ProfilePattern::new(text, self.trust) {
             Ok(pattern) => Some(pattern),
             Err(why) => {
                 let sentence = format!("`{key}` is no pattern: {why}");
-                self.errors.push(place.error(sentence));
+                self.errors.push(position.error(sentence));
                 None
             }
         }
@@ -181,9 +178,10 @@ impl<'a> ProfileTableReader<'a> {
         key: &'static str,
         words: &[(&'static str, T)],
     ) -> Option<T> {
-        let place = self.rest.get(key).map(|node| node.position.clone());
-        let (text, place) = (self.text(key)?, place?);
-        self.choose(key, words, &text, &place)
+        let position = self.rest.get(key).map(|node| node.position.clone());
+        let text = self.text(key)?;
+        let position = position?;
+        self.choose(key, words, &text, &position)
     }
 
     /// Some of several words.
@@ -193,7 +191,10 @@ impl<'a> ProfileTableReader<'a> {
         words: &[(&'static str, T)],
     ) -> Vec<T> {
         let texts = self.nodes(key).unwrap_or_default();
-        texts.iter().filter_map(|(text, place)| self.choose(key, words, text, place)).collect()
+        texts
+            .iter()
+            .filter_map(|(text, position)| self.choose(key, words, text, position))
+            .collect()
     }
 
     fn choose<T: Copy>(
@@ -201,37 +202,37 @@ impl<'a> ProfileTableReader<'a> {
         key: &str,
         words: &[(&'static str, T)],
         text: &str,
-        place: &SourcePosition,
+        position: &SourcePosition,
     ) -> Option<T> {
         let found = words.iter().find(|(word, _)| *word == text).map(|(_, value)| *value);
         if found.is_none() {
             let all: Vec<_> = words.iter().map(|(word, _)| format!("`{word}`")).collect();
             let sentence = format!("`{key}` may be {}, and is `{text}`", all.join(", "));
-            self.errors.push(place.error(sentence));
+            self.errors.push(position.error(sentence));
         }
         found
     }
 
-    /// A value that knows how it is written.
+    /// Values that are parsed by their own type.
     pub(super) fn parsed<T: FromStr<Err: fmt::Display>>(&mut self, key: &'static str) -> Vec<T> {
         let mut values = Vec::new();
-        for (text, place) in self.nodes(key).unwrap_or_default() {
+        for (text, position) in self.nodes(key).unwrap_or_default() {
             match text.parse() {
                 Ok(value) => values.push(value),
-                Err(error) => self.errors.push(place.error(format!("`{key}`: {error}"))),
+                Err(error) => self.errors.push(position.error(format!("`{key}`: {error}"))),
             }
         }
         values
     }
 
-    /// A table in this one.
+    /// A table inside this one.
     pub(super) fn table(&mut self, key: &'static str) -> Option<ProfileTableReader<'_>> {
         let name = self.inner(key);
         let node = self.take(key)?;
         Some(ProfileTableReader::named(node, &name, self.trust, self.errors))
     }
 
-    /// Every table in a table of tables, each read by `read`, in the order in which they are written.
+    /// Every table in a table of tables, each read by `read`, in the order of the file.
     pub(super) fn tables<T>(
         &mut self,
         key: &'static str,
@@ -280,7 +281,7 @@ impl<'a> ProfileTableReader<'a> {
         if self.name.is_empty() { key.into() } else { format!("{}.{key}", self.name) }
     }
 
-    /// Complains of every key that was not asked for.
+    /// Reports every key that was not read.
     pub(super) fn finish(self) {
         let known = self.known.iter().map(|key| format!("`{key}`")).collect::<Vec<_>>().join(", ");
         let place =

@@ -1,4 +1,4 @@
-//! How one acts on an agent: what is typed, pressed and read to hand it a message, to stop it and to end it.
+//! How to act on an agent: the text and keys that send it a message, interrupt it and quit it.
 
 use paned_term::keys::Key;
 
@@ -7,14 +7,14 @@ use super::ProfilePattern;
 /// How text reaches the composer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum TypingMode {
-    /// As one paste, marked where the program asks for that.
+    /// As one paste, bracketed if the program enables that mode.
     #[default]
     Paste,
-    /// As if it were typed.
+    /// As single characters.
     Typed,
 }
 
-/// How a message is handed to an agent.
+/// How a message is sent to an agent.
 #[derive(Clone, Debug)]
 pub struct Submit {
     /// How its text reaches the composer.
@@ -23,55 +23,55 @@ pub struct Submit {
     pub delay_ms: u64,
     /// The keys that submit it.
     pub enter: Vec<Key>,
-    /// The keys that empty the composer, each press one round; none where there is no safe way.
+    /// The keys that clear the composer, once per press; none if there is no safe way.
     pub clear: Vec<Key>,
-    /// What the composer shows in place of a long paste.
+    /// What the composer shows instead of a long paste.
     pub pasted: Vec<ProfilePattern>,
-    /// Texts that the program would not take as they are.
+    /// Texts that the program would not accept as a prompt unchanged.
     pub escapes: Vec<PromptEscape>,
 }
 
-/// Texts that a program would not take as they are, and what helps.
+/// Texts that a program would not accept as a prompt unchanged, and how to change them.
 #[derive(Clone, Debug)]
 pub struct PromptEscape {
-    /// What it is called.
+    /// Its name.
     pub name: String,
-    /// Such texts.
+    /// Matches such texts.
     pub pattern: ProfilePattern,
-    /// What helps.
+    /// What to do with them.
     pub action: EscapeAction,
 }
 
-/// What makes a program take a text as a prompt.
+/// What makes a program accept a text as a prompt.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum EscapeAction {
     /// These characters before it.
     Prefix(String),
     /// These characters after it.
     Suffix(String),
-    /// Nothing; the reason, in a sentence.
+    /// Nothing does; the reason, in a sentence.
     Refuse(String),
 }
 
 impl Submit {
-    /// The text as it must be typed, so that the program takes it as a prompt.
+    /// The text to type, so that the program accepts it as a prompt.
     ///
     /// # Errors
-    /// The reason why there is no way to do that.
+    /// The reason why that is impossible.
     pub fn escape_prompt(&self, text: &str) -> Result<String, String> {
-        let mut dressed = text.to_owned();
-        for care in self.escapes.iter().filter(|care| care.pattern.is_in(text)) {
-            match &care.action {
-                EscapeAction::Prefix(before) => dressed.insert_str(0, before),
-                EscapeAction::Suffix(after) => dressed.push_str(after),
+        let mut escaped = text.to_owned();
+        for rule in self.escapes.iter().filter(|rule| rule.pattern.is_in(text)) {
+            match &rule.action {
+                EscapeAction::Prefix(before) => escaped.insert_str(0, before),
+                EscapeAction::Suffix(after) => escaped.push_str(after),
                 EscapeAction::Refuse(why) => return Err(why.clone()),
             }
         }
-        Ok(dressed)
+        Ok(escaped)
     }
 }
 
-/// How a turn is broken off.
+/// How a turn is interrupted.
 #[derive(Clone, Debug)]
 pub struct InterruptKeys {
     /// The keys of one press.
@@ -80,16 +80,16 @@ pub struct InterruptKeys {
     pub presses: usize,
     /// How long after the first press the next may come, at most.
     pub within_ms: u64,
-    /// What the screen says when one more press is wanted.
+    /// What the screen shows if one more press is needed.
     pub again: Option<ProfilePattern>,
     /// Whether the prompt comes back into the composer and must be cleared there.
     pub restores: bool,
 }
 
-/// How a program is ended.
+/// How a program is quit.
 #[derive(Clone, Debug)]
 pub struct Quit {
-    /// What is typed, before Enter.
+    /// The text to type, before Enter.
     pub text: Option<String>,
     /// Or the keys of one press.
     pub keys: Vec<Key>,
@@ -97,12 +97,13 @@ pub struct Quit {
     pub presses: usize,
 }
 
-/// Where a program keeps what was said.
+/// Where a program stores its conversation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TranscriptSource {
-    /// How it is written, as `jsonl-codex`.
+    /// Its format, as `jsonl-codex`.
     pub kind: String,
-    /// Where: `{home}` and `{cwd}` stand for folders, `*` and `**` as in a shell. The newest such file counts.
+    /// The path: `{home}` and `{cwd}` are replaced by folders, `*` and `**` work as in a shell. The
+    /// newest matching file counts.
     pub path: String,
 }
 
@@ -111,14 +112,14 @@ pub struct TranscriptSource {
 pub struct MessageMarks {
     /// The first row of a message of the user.
     pub user: Option<ProfilePattern>,
-    /// Whether such a row stands on a background of its own.
+    /// Whether such a row has a background of its own.
     pub tinted: bool,
     /// The first row of a message of the agent.
     pub agent: Option<ProfilePattern>,
     /// Rows that belong to no message, as rules and footers.
     pub noise: Vec<ProfilePattern>,
-    /// What the bottom of the screen says while messages wait for the end of a turn.
+    /// What the bottom of the screen shows while messages wait for the end of a turn.
     pub queued: Option<ProfilePattern>,
-    /// Whether it is busy as long as the user's message is the last of all.
+    /// Whether it is busy as long as the user's message is the last one.
     pub unanswered: bool,
 }

@@ -1,25 +1,26 @@
-//! What can be read from an agent: places on its screen, and what they mean.
+//! What a profile describes of an agent: regions of its screen and other signals, and what they
+//! mean.
 
 use paned_model::{AgentState, BlockKind};
 
 use super::ProfilePattern;
 
-/// How long things take, in milliseconds.
+/// Time-outs, in milliseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Timing {
-    /// How long the screen must look ready after it looked busy, where nothing says it exactly.
+    /// How long the screen must look ready after it looked busy, if there is no exact evidence.
     pub settle: u64,
-    /// How long nothing may move before a turn without any mark of its end is over.
+    /// How long nothing may change before a turn without an end mark is over.
     pub quiet: u64,
-    /// How long after Enter, and after the last output, it is busy without a sign of it.
+    /// How long after Enter, and after the last output, it counts as busy without a sign of work.
     pub expect: u64,
-    /// How long it needs to come to rest after its turn was broken off by a key.
+    /// How long it needs to settle after a key interrupted its turn.
     pub rest: u64,
-    /// How long a state is kept when nothing speaks for any.
+    /// How long a state is kept without any evidence.
     pub lost: u64,
-    /// How long it may take to come up.
+    /// How long it may take to start.
     pub starting: u64,
-    /// How long a sign that should move may stand still.
+    /// How long an animated sign may stay unchanged.
     pub stale: u64,
 }
 
@@ -37,20 +38,20 @@ impl Default for Timing {
     }
 }
 
-/// Where one types, and how it is told from the rest.
+/// How the composer is found on the screen.
 #[derive(Clone, Debug, Default)]
 pub struct ComposerShape {
-    /// Whether it is found by the cursor, as in programs that no profile describes.
+    /// Whether it is found by the cursor, as in programs without a profile.
     pub by_cursor: bool,
-    /// What its first row begins with; the text comes after it.
+    /// The beginning of its first row; the text follows.
     pub prompt: Option<ProfilePattern>,
     /// The row above it.
     pub top: Option<ProfilePattern>,
     /// The row below it.
     pub bottom: Option<ProfilePattern>,
-    /// What each of its rows begins with.
+    /// The beginning of each of its rows.
     pub inside: Option<ProfilePattern>,
-    /// What each of its rows ends with.
+    /// The end of each of its rows.
     pub end: Option<ProfilePattern>,
     /// How many of its first rows never hold text.
     pub above: usize,
@@ -58,32 +59,33 @@ pub struct ComposerShape {
     pub below: usize,
     /// How many rows may be below it.
     pub reach: usize,
-    /// Whether a blank row parts it from the rows below it.
+    /// Whether a blank row separates it from the rows below it.
     pub footer: bool,
-    /// What stands in it while nothing was typed.
+    /// What it shows while it is empty.
     pub placeholders: Vec<ProfilePattern>,
-    /// A first row like this takes no prompt (a shell command, say): it counts as a draft, so nothing is typed into it.
+    /// A first row like this accepts no prompt (it takes a shell command, say): it counts as a
+    /// draft, so nothing is typed into it.
     pub mode: Option<ProfilePattern>,
-    /// What must hold for it to be there.
+    /// The conditions for it.
     pub needs: Vec<ScreenCondition>,
-    /// Whether its being there means that the program waits for a line.
+    /// Whether a visible composer means that the program waits for a line.
     pub exact: bool,
-    /// What it means when it is not there.
+    /// The state that a missing composer means.
     pub absent: Option<AgentState>,
-    /// How much its being there counts, 0 to 1.
+    /// The weight of a visible composer, 0 to 1.
     pub weight: f32,
 }
 
-/// What must hold beside the words.
+/// A condition beside the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ScreenCondition {
-    /// Pastes are marked.
+    /// Bracketed paste is on.
     Paste,
-    /// Pastes are not marked.
+    /// Bracketed paste is off.
     NoPaste,
-    /// The cursor stands in it.
+    /// The cursor is in it.
     Cursor,
-    /// The cursor stands in it, on its one line however often that wraps.
+    /// The cursor is in it, on its one line however often that wraps.
     Line,
     /// The cursor is shown.
     Shown,
@@ -109,33 +111,33 @@ pub struct DialogShape {
     pub styles: Vec<OptionStyle>,
     /// A row that must be below the options, or on their row.
     pub hint: Option<ProfilePattern>,
-    /// What must hold beside the words.
+    /// The conditions beside the text.
     pub needs: Vec<ScreenCondition>,
     /// Which keys choose an option.
     pub choosing: ChoiceMethod,
-    /// What kind it is when no other is found.
+    /// The kind if no other matches.
     pub kind: BlockKind,
-    /// The kinds, told by words in it; the first that fits counts.
+    /// The kinds, by text in the question; the first match counts.
     pub kinds: Vec<QuestionRule>,
-    /// Whether one of the kinds must fit.
+    /// Whether one of the kinds must match.
     pub known: bool,
-    /// Whether its options have no background of their own, so that rows which begin like a message of the user and have one
-    /// are such a message.
+    /// Whether its options have no background of their own. If so, rows which begin like a message
+    /// of the user and have a background are such a message.
     pub plain: bool,
-    /// Where its text begins, at the latest.
+    /// Its first row.
     pub begins: Option<ProfilePattern>,
     /// How many rows with text may be below the options.
     pub reach: usize,
 }
 
-/// A kind of question, and how it is known.
+/// A kind of question, and how it is recognised.
 #[derive(Clone, Debug)]
 pub struct QuestionRule {
-    /// What it is called.
+    /// Its name.
     pub name: String,
-    /// Words in the question or its options.
+    /// Matches the question or its options.
     pub pattern: ProfilePattern,
-    /// What kind it is.
+    /// The kind.
     pub kind: BlockKind,
     /// The option that may be chosen at the start without asking a person.
     pub answer: Option<ProfilePattern>,
@@ -152,7 +154,7 @@ pub enum OptionStyle {
     Arrow,
     /// `(Y)es/(N)o [Yes]:` in one row.
     Letters,
-    /// `Allow once   Reject` in one row, the selected one on a colour.
+    /// `Allow once   Reject` in one row, the selected one with a background.
     Buttons,
     /// `[y] Approve   [n] Deny` in one row: each with the key that chooses it.
     Keys,
@@ -183,7 +185,7 @@ pub enum ChoiceMethod {
     Move,
     /// Its number.
     Digit,
-    /// The key that stands in parentheses at its end, or else arrows and Enter.
+    /// The key in parentheses at its end, or else arrows and Enter.
     Shortcut,
 }
 
@@ -192,47 +194,47 @@ impl ChoiceMethod {
         [("move", Self::Move), ("digit", Self::Digit), ("shortcut", Self::Shortcut)];
 }
 
-/// Something on the screen that means something.
+/// Evidence on the screen for a state.
 #[derive(Clone, Debug)]
 pub struct ScreenRule {
-    /// What it is called.
+    /// Its name.
     pub name: String,
-    /// What it speaks for.
+    /// The state that it supports.
     pub supports: AgentState,
-    /// The kind of block it speaks for.
+    /// The kind of block that it supports.
     pub kind: Option<BlockKind>,
-    /// Where it is looked for.
+    /// The region that is searched.
     pub region: ScreenRegion,
-    /// How many rows of the region are looked at, those nearest to the composer.
+    /// How many rows of the region are searched, those nearest to the composer.
     pub rows: usize,
-    /// What is looked for, in one row. Without it, the needs are all.
+    /// The pattern, matched row by row. Without it, only the conditions count.
     pub pattern: Option<ProfilePattern>,
-    /// What must be in none of these rows.
+    /// A pattern that must match none of these rows.
     pub unless: Option<ProfilePattern>,
-    /// What must hold beside the words.
+    /// The conditions beside the text.
     pub needs: Vec<ScreenCondition>,
-    /// The colour that what was found must have.
+    /// The colour that the match must have.
     pub hue: Option<Hue>,
-    /// Whether it moves while it is true.
+    /// Whether it changes while the state lasts.
     pub moves: bool,
-    /// Whether it says so exactly.
+    /// Whether it is exact evidence.
     pub exact: bool,
-    /// How much it counts, 0 to 1.
+    /// Its weight, 0 to 1.
     pub weight: f32,
 }
 
 /// A part of the screen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ScreenRegion {
-    /// Below the composer, or the last rows where there is none.
+    /// Below the composer, or the last rows if there is none.
     Footer,
-    /// The rows with anything on them above the composer, nearest first.
+    /// The non-blank rows above the composer, nearest first.
     Above,
     /// The composer itself.
     Composer,
-    /// Everything from the rows above the composer on down.
+    /// Everything from the rows right above the composer downwards.
     Live,
-    /// What came after the user's last message, above the composer.
+    /// The rows after the user's last message, above the composer.
     Turn,
     /// The cursor's row.
     Cursor,
@@ -248,7 +250,7 @@ impl ScreenRegion {
         ("cursor-row", Self::Cursor),
     ];
 
-    /// How it is called in a sentence.
+    /// Its name in a sentence.
     #[must_use]
     pub const fn noun(self) -> &'static str {
         match self {
@@ -276,45 +278,45 @@ impl Hue {
         [("red", Self::Red), ("yellow", Self::Yellow)];
 }
 
-/// What titles mean. The first that fits counts, in this order.
+/// What titles mean. The first match counts, in this order.
 #[derive(Clone, Debug, Default)]
 pub struct TitleMeaning {
-    /// It asks.
+    /// It asks a question.
     pub blocked: Option<ProfilePattern>,
     /// It works.
     pub busy: Option<ProfilePattern>,
     /// It waits for a prompt.
     pub ready: Option<ProfilePattern>,
-    /// Whether a title that says nothing means ready, once one has said busy.
+    /// Whether a title without a match means ready, once a title has meant busy.
     pub silence: bool,
 }
 
-/// What signals beside titles mean.
+/// What signals other than titles mean.
 #[derive(Clone, Debug, Default)]
 pub struct OscMeaning {
     /// Whether progress (OSC 9;4) means busy, and its end ready.
     pub progress: bool,
     /// Whether prompt marks (OSC 133) mean ready and busy.
     pub marks: bool,
-    /// Notifications (OSC 9, 777, 99) that say it asks.
+    /// Notifications (OSC 9, 777, 99) that mean that it asks a question.
     pub blocked: Option<ProfilePattern>,
-    /// Notifications that say it waits for a prompt.
+    /// Notifications that mean that it waits for a prompt.
     pub ready: Option<ProfilePattern>,
 }
 
 /// What a report of a hook means.
 #[derive(Clone, Debug)]
 pub struct HookRule {
-    /// What it is called.
+    /// Its name.
     pub name: String,
-    /// The event, whatever the case of its letters.
+    /// The event, compared without regard to case.
     pub event: Option<String>,
-    /// What its fields must hold.
+    /// The values that its fields must have.
     pub fields: Vec<(String, String)>,
-    /// What it speaks for; nothing where it only ends what a hook said before.
+    /// The state that it supports; `None` if it only clears an earlier report.
     pub supports: Option<AgentState>,
-    /// The kind of block it speaks for.
+    /// The kind of block that it supports.
     pub kind: Option<BlockKind>,
-    /// How much it counts, 0 to 1.
+    /// Its weight, 0 to 1.
     pub weight: f32,
 }

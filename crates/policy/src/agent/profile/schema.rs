@@ -1,4 +1,4 @@
-//! Makes a profile of a document, and finds every mistake in it.
+//! Builds a profile from a document, and finds every mistake in it.
 
 use paned_model::{AgentState, BlockKind};
 use paned_term::keys::Key;
@@ -13,7 +13,7 @@ use super::{
     TranscriptSource, TypingMode,
 };
 
-/// The states that evidence may speak for.
+/// The states that evidence may support.
 const STATES: [(&str, AgentState); 6] = [
     ("starting", AgentState::Starting),
     ("ready", AgentState::Ready),
@@ -139,28 +139,29 @@ fn submit(reader: Option<ProfileTableReader<'_>>) -> Submit {
     }
     submit.clear = reader.parsed("clear");
     submit.pasted = reader.patterns("pasted");
-    submit.escapes = reader.tables("care", care);
+    submit.escapes = reader.tables("care", prompt_escape);
     reader.finish();
     submit
 }
 
-fn care(name: String, mut reader: ProfileTableReader<'_>) -> Option<PromptEscape> {
+fn prompt_escape(name: String, mut reader: ProfileTableReader<'_>) -> Option<PromptEscape> {
     let pattern = reader.pattern("match");
-    let remedies = [
+    let actions = [
         reader.text("before").map(EscapeAction::Prefix),
         reader.text("after").map(EscapeAction::Suffix),
         reader.text("refuse").map(EscapeAction::Refuse),
     ];
-    let mut remedies = remedies.into_iter().flatten();
-    let (remedy, more) = (remedies.next(), remedies.next());
-    if pattern.is_none() && remedy.is_some() && !reader.has("match") {
+    let mut actions = actions.into_iter().flatten();
+    let action = actions.next();
+    let more = actions.next();
+    if pattern.is_none() && action.is_some() && !reader.has("match") {
         reader.report_error("`match` is missing, or no pattern; it says which texts need care");
     }
-    if remedy.is_none() || more.is_some() {
+    if action.is_none() || more.is_some() {
         reader.report_error("exactly one of `before`, `after` and `refuse` is needed");
     }
     reader.finish();
-    Some(PromptEscape { name, pattern: pattern?, action: remedy? })
+    Some(PromptEscape { name, pattern: pattern?, action: action? })
 }
 
 fn interrupt(reader: Option<ProfileTableReader<'_>>) -> InterruptKeys {
@@ -203,7 +204,8 @@ fn quit(reader: Option<ProfileTableReader<'_>>) -> Quit {
 }
 
 fn transcript(mut reader: ProfileTableReader<'_>) -> Option<TranscriptSource> {
-    let (kind, path) = (reader.text("kind"), reader.text("path"));
+    let kind = reader.text("kind");
+    let path = reader.text("path");
     if kind.is_none() || path.is_none() {
         reader.report_error("`kind` and `path` are both needed");
     }
@@ -293,12 +295,13 @@ fn dialog(mut reader: ProfileTableReader<'_>) -> DialogShape {
 }
 
 fn kind(name: String, mut reader: ProfileTableReader<'_>) -> Option<QuestionRule> {
-    let had = (reader.has("match"), reader.has("kind"));
+    let has_match = reader.has("match");
+    let has_kind = reader.has("kind");
     let kind = QuestionRule {
         name,
         pattern: match reader.pattern("match") {
             Some(pattern) => pattern,
-            None if had.0 => return None,
+            None if has_match => return None,
             None => {
                 reader.report_error("`match` is missing; it says how the question is known");
                 return None;
@@ -306,7 +309,7 @@ fn kind(name: String, mut reader: ProfileTableReader<'_>) -> Option<QuestionRule
         },
         kind: match reader.word("kind", &KINDS) {
             Some(kind) => kind,
-            None if had.1 => return None,
+            None if has_kind => return None,
             None => {
                 reader.report_error("`kind` is missing; it says what kind of question it is");
                 return None;
@@ -319,7 +322,8 @@ fn kind(name: String, mut reader: ProfileTableReader<'_>) -> Option<QuestionRule
 }
 
 fn rule(name: String, mut reader: ProfileTableReader<'_>) -> Option<ScreenRule> {
-    let (has_says, has_match) = (reader.has("says"), reader.has("match"));
+    let has_says = reader.has("says");
+    let has_match = reader.has("match");
     let says = reader.word("says", &STATES);
     if !has_says {
         reader.report_error("`says` is missing; it is the state that this speaks for");

@@ -1,4 +1,4 @@
-//! Documents in, profiles and mistakes out.
+//! Profiles and mistakes from documents.
 
 use super::*;
 
@@ -23,7 +23,7 @@ fn ours_have_no_mistakes() {
     assert!(untested.is_some_and(|word| word.starts_with("untested")));
 }
 
-/// Ours are not tried when they are read, so that this is the place where it is done.
+/// Built-in patterns are not compiled when they are read, so this test compiles them.
 #[test]
 fn each_pattern_of_ours_is_one() {
     for (file, text) in library::BUILT_IN {
@@ -151,7 +151,7 @@ fn wishes_become_arguments() {
     let own = LaunchOptions { argv: Some(vec!["x".into()]), ..LaunchOptions::default() };
     assert_eq!(line("aider", &own).unwrap(), ["x"]);
     assert_eq!(line("codex", &own).unwrap(), ["x"], "one's own command line is left as it is");
-    // Where there is no argument for the prompt, it is typed later.
+    // If there is no argument for the prompt, it is typed later.
     assert!(!library.get("aider").unwrap().takes_prompt());
     assert!(
         line("goose", &LaunchOptions { model: Some("x".into()), ..LaunchOptions::default() })

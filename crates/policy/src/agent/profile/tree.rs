@@ -1,5 +1,5 @@
-//! A TOML document as a tree that remembers file and line of every value, so that one document can be laid over
-//! another and a mistake is still told where it was made.
+//! A TOML document as a tree with the file and line of every value. So documents can be merged, and
+//! an error still names its origin.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -10,14 +10,14 @@ use toml::de::{DeTable, DeValue};
 
 use super::ProfileError;
 
-/// A value and where it stands.
+/// A value and its position.
 #[derive(Clone, Debug)]
 pub(super) struct ProfileNode {
     pub(super) position: SourcePosition,
     pub(super) value: ProfileValue,
 }
 
-/// Where something stands.
+/// The position of a value.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct SourcePosition {
     pub(super) file: Arc<str>,
@@ -25,7 +25,7 @@ pub(super) struct SourcePosition {
     pub(super) line: usize,
 }
 
-/// The values that profiles are made of.
+/// The types of values in a profile.
 #[derive(Clone, Debug)]
 pub(super) enum ProfileValue {
     Text(String),
@@ -33,7 +33,7 @@ pub(super) enum ProfileValue {
     Flag(bool),
     List(Vec<ProfileNode>),
     Table(ProfileTable),
-    /// Something that no profile has, as a date.
+    /// A type that no profile uses, as a date.
     Other,
 }
 
@@ -41,14 +41,14 @@ pub(super) enum ProfileValue {
 pub(super) type ProfileTable = BTreeMap<String, ProfileNode>;
 
 impl SourcePosition {
-    /// A mistake that was made here.
+    /// An error at this position.
     pub(super) fn error(&self, sentence: impl Into<String>) -> ProfileError {
         ProfileError { file: self.file.to_string(), line: self.line, sentence: sentence.into() }
     }
 }
 
 impl ProfileValue {
-    /// What it is called in a sentence.
+    /// Its name in a sentence.
     pub(super) fn noun(&self) -> &'static str {
         match self {
             Self::Text(_) => "a string",
@@ -61,24 +61,27 @@ impl ProfileValue {
     }
 }
 
-/// Reads a document.
+/// Parses a document.
 ///
 /// # Errors
-/// Every place where it is not TOML.
+/// Every place with a TOML error.
 pub(super) fn parse(file: &str, text: &str) -> Result<ProfileNode, Vec<ProfileError>> {
     let reader = ProfileTreeReader { file: file.into(), text };
     let (table, errors) = DeTable::parse_recoverable(text);
     if errors.is_empty() {
-        return Ok(ProfileNode { position: reader.place(0), value: reader.table(table.get_ref()) });
+        return Ok(ProfileNode {
+            position: reader.position(0),
+            value: reader.table(table.get_ref()),
+        });
     }
     let mistake = |error: &toml::de::Error| {
         let at = error.span().map_or(0, |span| span.start);
-        reader.place(at).error(error.message().lines().collect::<Vec<_>>().join(", "))
+        reader.position(at).error(error.message().lines().collect::<Vec<_>>().join(", "))
     };
     Err(errors.iter().map(mistake).collect())
 }
 
-/// Lays a document over another: tables are joined key by key, everything else is replaced.
+/// Merges a document over another: tables are merged key by key, everything else is replaced.
 pub(super) fn merge(under: ProfileNode, over: ProfileNode) -> ProfileNode {
     let (ProfileValue::Table(mut under), ProfileValue::Table(upper)) =
         (under.value, over.value.clone())
@@ -86,11 +89,11 @@ pub(super) fn merge(under: ProfileNode, over: ProfileNode) -> ProfileNode {
         return over;
     };
     for (key, node) in upper {
-        let joined = match under.remove(&key) {
+        let merged = match under.remove(&key) {
             Some(old) => merge(old, node),
             None => node,
         };
-        under.insert(key, joined);
+        under.insert(key, merged);
     }
     ProfileNode { position: over.position, value: ProfileValue::Table(under) }
 }
@@ -101,7 +104,7 @@ struct ProfileTreeReader<'a> {
 }
 
 impl ProfileTreeReader<'_> {
-    fn place(&self, at: usize) -> SourcePosition {
+    fn position(&self, at: usize) -> SourcePosition {
         let before = &self.text.as_bytes()[..at.min(self.text.len())];
         SourcePosition { file: self.file.clone(), line: 1 + lines_in(before) }
     }
@@ -119,10 +122,10 @@ impl ProfileTreeReader<'_> {
             ),
             DeValue::Table(table) => self.table(table),
         };
-        ProfileNode { position: self.place(at), value }
+        ProfileNode { position: self.position(at), value }
     }
 
-    /// A value stands where its key does: what follows `key =` may begin on a later line.
+    /// A value has the position of its key: the value after `key =` may begin on a later line.
     fn table(&self, table: &DeTable<'_>) -> ProfileValue {
         let entry = |(key, value): (&Spanned<Cow<'_, str>>, &Spanned<DeValue<'_>>)| {
             (key.get_ref().to_string(), self.node(value, key.span().start))

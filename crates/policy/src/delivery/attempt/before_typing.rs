@@ -1,4 +1,4 @@
-//! Until the first of it is typed: whether it can be, may be, and nobody is in the way.
+//! The stages before the text is typed: waits until the composer is free and no question is open.
 
 use paned_model::{AgentState, Delivery, Time};
 
@@ -7,14 +7,14 @@ use crate::agent::Composer;
 use crate::delivery::observation::TextVisibility;
 use crate::delivery::{AgentObservation, DeliveryStep, DeliveryWait, InputAction, WhenBusy};
 
-/// How long an agent may be hard to make out before a message to it is refused, in milliseconds.
+/// How long an agent's state may be unclear before a message to it is refused, in milliseconds.
 const UNCLEAR_TIMEOUT: u64 = 60_000;
-/// A person who typed so lately may not see their own keys yet.
+/// The screen may not show keys yet that a user typed this recently.
 const RECENT_TYPING: u64 = 800;
-/// How long a composer may take to be emptied, and how often that is tried.
+/// How long the program may take to clear its composer, and how often that is tried.
 const CLEAR_TIMEOUT: u64 = 250;
 const MAX_CLEARS: u32 = 8;
-/// How soon a state that is only surmised is looked at again.
+/// How soon a state that is only inferred is checked again.
 const INFERRED_RECHECK: u64 = 200;
 /// How much of a draft is quoted.
 const QUOTED: usize = 40;
@@ -23,43 +23,48 @@ impl DeliveryAttempt {
     pub(super) fn step_before(
         &mut self,
         before: BeforeTyping,
-        sight: &AgentObservation<'_>,
+        observation: &AgentObservation<'_>,
         now: Time,
     ) -> DeliveryStep {
-        if sight.state == AgentState::Exited {
+        if observation.state == AgentState::Exited {
             return self.end(Delivery::Refused, "its program has ended");
         }
-        if sight.asks() {
-            return self.on_question(before, sight);
+        if observation.asks() {
+            return self.on_question(before, observation);
         }
-        if is_busy(sight.state) && self.when_busy != WhenBusy::Send {
-            // Whether a turn has begun with the last Enter shows in a moment.
-            return match sight.inferred {
+        if is_busy(observation.state) && self.when_busy != WhenBusy::Send {
+            // Whether the last Enter has started a turn shows in a moment.
+            return match observation.inferred {
                 true => wait(Some(later(now, INFERRED_RECHECK)), "it may have begun a turn"),
-                false => self.on_busy(before, sight.state),
+                false => self.on_busy(before, observation.state),
             };
         }
-        if sight.may_ask() {
-            return self.on_unclear(before, &format!("its state is {}", sight.state), now);
+        if observation.may_ask() {
+            return self.on_unclear(before, &format!("its state is {}", observation.state), now);
         }
-        let fresh = sight.typed_at.map(|at| later(at, RECENT_TYPING)).filter(|until| now < *until);
-        match sight.composer {
-            Composer::Draft(draft) => self.on_draft(before, draft, sight),
+        let fresh =
+            observation.typed_at.map(|at| later(at, RECENT_TYPING)).filter(|until| now < *until);
+        match observation.composer {
+            Composer::Draft(draft) => self.on_draft(before, draft, observation),
             Composer::Empty | Composer::Hidden if fresh.is_some() => {
                 wait(fresh, "somebody has typed a moment ago")
             }
             Composer::Hidden => self.on_unclear(before, "its composer is not to be seen", now),
-            Composer::Empty => self.begin(sight),
+            Composer::Empty => self.begin(observation),
         }
     }
 
     /// A question is on the screen, and nothing was typed.
-    fn on_question(&mut self, before: BeforeTyping, sight: &AgentObservation<'_>) -> DeliveryStep {
+    fn on_question(
+        &mut self,
+        before: BeforeTyping,
+        observation: &AgentObservation<'_>,
+    ) -> DeliveryStep {
         if before.accepted {
             return self.accepted(before, Delivery::Queued, "a question waits for an answer");
         }
         self.note("a question is on its screen, which Enter would answer; nothing was typed");
-        DeliveryStep::Finished(self.outcome(Delivery::Refused, Some(sight)))
+        DeliveryStep::Finished(self.outcome(Delivery::Refused, Some(observation)))
     }
 
     fn on_busy(&mut self, before: BeforeTyping, state: AgentState) -> DeliveryStep {
@@ -70,18 +75,18 @@ impl DeliveryAttempt {
         self.accepted(before, Delivery::Queued, &format!("it is {state}"))
     }
 
-    /// Somebody's words stand in the composer.
+    /// The composer holds a draft.
     fn on_draft(
         &mut self,
         before: BeforeTyping,
         draft: &str,
-        sight: &AgentObservation<'_>,
+        observation: &AgentObservation<'_>,
     ) -> DeliveryStep {
-        let ours = self.leftover.as_ref().filter(|left| left.typed == sight.typed);
-        let ours =
-            ours.is_some_and(|left| sight.text_visibility(&left.text) == TextVisibility::Whole);
+        let ours = self.leftover.as_ref().filter(|left| left.typed == observation.typed);
+        let ours = ours
+            .is_some_and(|left| observation.text_visibility(&left.text) == TextVisibility::Whole);
         if ours && before.cleared == 0 && !self.recipe.clear.is_empty() {
-            return self.clear(before, sight);
+            return self.clear(before, observation);
         }
         let begin: String = draft.chars().take(QUOTED).collect();
         let whose = if ours { "an earlier message" } else { "somebody's draft" };
@@ -89,34 +94,35 @@ impl DeliveryAttempt {
         self.accepted(before, Delivery::Held, &why)
     }
 
-    fn clear(&mut self, before: BeforeTyping, sight: &AgentObservation<'_>) -> DeliveryStep {
+    fn clear(&mut self, before: BeforeTyping, observation: &AgentObservation<'_>) -> DeliveryStep {
         let before = BeforeTyping { cleared: before.cleared + 1, ..before };
         let keys = self.recipe.clear.clone();
-        self.write(InputAction::Press(keys), AttemptStage::Clearing(before, Time(0)), sight)
+        self.write(InputAction::Press(keys), AttemptStage::Clearing(before, Time(0)), observation)
     }
 
-    /// Nothing is in the way.
-    fn begin(&mut self, sight: &AgentObservation<'_>) -> DeliveryStep {
-        let mut left = match self.prepared.acts(sight.view.modes.bracketed_paste, &self.recipe) {
-            Ok(acts) => acts,
-            Err(why) => return self.end(Delivery::Refused, &why),
-        };
-        left.reverse();
-        let Some(first) = left.pop() else {
+    /// Types the first piece: nothing blocks it.
+    fn begin(&mut self, observation: &AgentObservation<'_>) -> DeliveryStep {
+        let mut remaining =
+            match self.prepared.acts(observation.view.modes.bracketed_paste, &self.recipe) {
+                Ok(acts) => acts,
+                Err(why) => return self.end(Delivery::Refused, &why),
+            };
+        remaining.reverse();
+        let Some(first) = remaining.pop() else {
             return self.end(Delivery::Refused, "there is nothing to type");
         };
-        let (hands, at, shown, found) = (sight.typed, Time(0), None, false);
-        let then = AttemptStage::Typed(TypedText {
-            typed_before: hands,
-            remaining: left,
-            at,
-            shown,
-            was_resumed: found,
+        let next_stage = AttemptStage::Typed(TypedText {
+            typed_before: observation.typed,
+            remaining,
+            at: Time(0),
+            shown: None,
+            was_resumed: false,
         });
-        self.write(first, then, sight)
+        self.write(first, next_stage, observation)
     }
 
-    /// Whether it can be typed cannot be made out, for a while.
+    /// It is unclear whether the text can be typed: waits, and refuses the message after a
+    /// time-out.
     fn on_unclear(&mut self, before: BeforeTyping, why: &str, now: Time) -> DeliveryStep {
         let since = before.unclear.unwrap_or(now);
         let until = later(since, UNCLEAR_TIMEOUT);
@@ -128,34 +134,31 @@ impl DeliveryAttempt {
         wait(Some(until), why)
     }
 
-    /// It waits until somebody else is done.
-    fn accepted(&mut self, before: BeforeTyping, word: Delivery, why: &str) -> DeliveryStep {
+    /// Queues or holds the message until the agent or the user is done.
+    fn accepted(&mut self, before: BeforeTyping, delivery: Delivery, why: &str) -> DeliveryStep {
         self.stage = AttemptStage::Before(BeforeTyping { accepted: true, unclear: None, ..before });
-        DeliveryStep::Wait(
-            None,
-            DeliveryWait { delivery: word, why: why.to_owned(), transient: false },
-        )
+        DeliveryStep::Wait(None, DeliveryWait { delivery, why: why.to_owned(), transient: false })
     }
 
     pub(super) fn step_clearing(
         &mut self,
         before: BeforeTyping,
         since: Time,
-        sight: &AgentObservation<'_>,
+        observation: &AgentObservation<'_>,
         now: Time,
     ) -> DeliveryStep {
         let until = later(since, CLEAR_TIMEOUT);
-        let ours = self.leftover.as_ref().is_some_and(|left| left.typed == sight.typed);
-        if ours && !sight.may_ask() && matches!(sight.composer, Composer::Draft(_)) {
+        let ours = self.leftover.as_ref().is_some_and(|left| left.typed == observation.typed);
+        if ours && !observation.may_ask() && matches!(observation.composer, Composer::Draft(_)) {
             if now < until {
                 return wait(Some(until), "an earlier message is cleared away");
             }
-            // One press may take one line of it.
+            // One press may clear only one line.
             if before.cleared < MAX_CLEARS {
-                return self.clear(before, sight);
+                return self.clear(before, observation);
             }
         }
         self.stage = AttemptStage::Before(before);
-        self.step_before(before, sight, now)
+        self.step_before(before, observation, now)
     }
 }

@@ -1,4 +1,4 @@
-//! One message on its way into an agent's composer and out of it.
+//! Delivers one message: types it into an agent's composer and submits it.
 
 mod after_typing;
 mod before_typing;
@@ -14,22 +14,22 @@ use super::{
 };
 use crate::agent::Composer;
 
-/// How long after a write that did not happen the next one is tried, in milliseconds.
+/// How long after a skipped write the next one is tried, in milliseconds.
 const RETRY_DELAY: u64 = 15;
-/// The same for a program that does not read.
+/// The same for a program that does not read its input.
 const RETRY_DELAY_UNREAD: u64 = 150;
 /// How long a program may take to read what was typed.
 const UNREAD_TIMEOUT: u64 = 10_000;
-/// How long a screen may keep moving between every look and the write after it.
+/// How long every write may be skipped because the screen changed after the observation.
 const UNSTABLE_TIMEOUT: u64 = 30_000;
-/// Writes that did not happen belong together when no more than this lies between them.
+/// Skipped writes belong to one series if no more than this is between them.
 const RETRY_GROUP_GAP: u64 = 2_000;
 
 const UNGUARDED_WRITE: &str =
     "nobody but us made sure that nothing happened between the look and the write";
 
-/// One message on its way. Whoever owns it calls [`DeliveryAttempt::step`] with each look, and [`DeliveryAttempt::write_finished`] after
-/// each write that it asked for.
+/// One attempt to deliver a message. Its owner calls [`DeliveryAttempt::step`] with each
+/// observation, and [`DeliveryAttempt::write_finished`] after each write that a step requested.
 #[derive(Clone, Debug)]
 pub struct DeliveryAttempt {
     prepared: PreparedText,
@@ -37,7 +37,7 @@ pub struct DeliveryAttempt {
     when_busy: WhenBusy,
     leftover: Option<Leftover>,
     stage: AttemptStage,
-    /// What comes after the write that was asked for.
+    /// The stage after the requested write.
     next_stage: Option<AttemptStage>,
     skipped_writes: Option<SkippedWrites>,
     evidence: Vec<String>,
@@ -49,17 +49,18 @@ pub struct DeliveryAttempt {
 pub struct Leftover {
     /// Its text.
     pub text: String,
-    /// How often somebody had typed by then; more than that, and it is no longer ours alone.
+    /// The count of typed inputs at that time; if it has grown, the draft is no longer ours alone.
     pub typed: Option<u64>,
 }
 
-/// That a message is about to be typed: what must be remembered before that is done.
+/// What must be stored before the first write of a message's text, so that a restarted server can
+/// resume.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct AttemptStart {
-    /// How often somebody had typed by then.
+    /// The count of typed inputs at that time.
     pub typed: Option<u64>,
-    /// How many writes behind a guard the keeper had done by then, where it counts them.
+    /// How many guarded writes the keeper had done by then, if it counts them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub guarded: Option<u64>,
     /// How many writes the text takes; the next one is Enter.
@@ -68,8 +69,9 @@ pub struct AttemptStart {
 }
 
 impl AttemptStart {
-    /// What was written since, if the keeper has done this many writes by now. Keys that broke off a turn meanwhile count,
-    /// too: more may seem written than was, never less.
+    /// What was written since, if the keeper has done this many writes by now. Keys that
+    /// interrupted a turn meanwhile count, too: the result may claim more than was written, never
+    /// less.
     fn progress(self, guarded: Option<u64>) -> ResumeProgress {
         match guarded.zip(self.guarded).map(|(now, then)| now.saturating_sub(then)) {
             Some(0) => ResumeProgress::Nothing,
@@ -94,9 +96,9 @@ enum ResumeProgress {
 enum AttemptStage {
     /// Nothing was typed.
     Before(BeforeTyping),
-    /// The keys that empty the composer of what an earlier message left were pressed.
+    /// The keys were pressed that clear an earlier message from the composer.
     Clearing(BeforeTyping, Time),
-    /// It is being typed, or stands there.
+    /// The text is being typed, or is in the composer.
     Typed(TypedText),
     /// Enter was pressed.
     Submitted(TypedText, SubmitState),
@@ -104,25 +106,25 @@ enum AttemptStage {
 
 #[derive(Clone, Copy, Debug, Default)]
 struct BeforeTyping {
-    /// Since when it cannot be made out whether it could be typed.
+    /// Since when it is unclear whether the text can be typed.
     unclear: Option<Time>,
-    /// Whether it was seen to wait its turn; then a question does not refuse it.
+    /// Whether the message was already queued; then a question does not refuse it.
     accepted: bool,
-    /// How often the keys that empty the composer were pressed for it.
+    /// How often the keys that clear the composer were pressed for it.
     cleared: u32,
 }
 
 #[derive(Clone, Debug)]
 struct TypedText {
-    /// How often somebody had typed before it.
+    /// The count of inputs typed before it.
     typed_before: Option<u64>,
-    /// What is still to be typed, last first.
+    /// What is still to be typed, in reverse order.
     remaining: Vec<InputAction>,
     /// When the last of it was typed.
     at: Time,
-    /// How far it shows, in which words, and since when.
+    /// How much of it the composer shows, the composer's content, and since when.
     shown: Option<(TextVisibility, Composer, Time)>,
-    /// Whether this was typed before we came.
+    /// Whether an earlier server typed it.
     was_resumed: bool,
 }
 
@@ -130,20 +132,20 @@ struct TypedText {
 struct SubmitState {
     at: Time,
     count: u32,
-    /// What the agent did then.
+    /// Whether the agent was busy then.
     was_busy: bool,
-    /// What stood in the composer then.
+    /// What the composer held then.
     draft: Composer,
     /// Where the output ended then.
     end: u64,
 }
 
-/// Writes that did not happen, one after the other.
+/// A series of skipped writes.
 #[derive(Clone, Copy, Debug)]
 struct SkippedWrites {
     since: Time,
     last: Time,
-    /// Whether the program had not read yet what was typed before.
+    /// Whether the program had not read its earlier input yet.
     unread: bool,
 }
 
@@ -156,13 +158,21 @@ impl DeliveryAttempt {
         when_busy: WhenBusy,
         leftover: Option<Leftover>,
     ) -> Self {
-        let (stage, evidence) =
-            (AttemptStage::Before(BeforeTyping::default()), prepared.changes.clone());
-        let (next_stage, skipped_writes) = (None, None);
-        Self { prepared, recipe, when_busy, leftover, stage, next_stage, skipped_writes, evidence }
+        let evidence = prepared.changes.clone();
+        Self {
+            prepared,
+            recipe,
+            when_busy,
+            leftover,
+            stage: AttemptStage::Before(BeforeTyping::default()),
+            next_stage: None,
+            skipped_writes: None,
+            evidence,
+        }
     }
 
-    /// The same, when its sender was told that it waits: a question does not refuse it any more, it waits for the answer.
+    /// The same for a message whose sender knows that it is queued: a question does not refuse it
+    /// any more, it waits for the answer.
     #[must_use]
     pub fn already_queued(mut self) -> Self {
         if let AttemptStage::Before(before) = &mut self.stage {
@@ -171,8 +181,9 @@ impl DeliveryAttempt {
         self
     }
 
-    /// Goes on with a message that an earlier server was about to type, or more. The count of writes that the keeper has
-    /// done says how far that came; where it does not count, only the screen does.
+    /// Resumes a message that an earlier server was about to type, or had begun to type. The
+    /// keeper's count of writes shows how far that server came. If the keeper does not count, only
+    /// the screen shows it.
     #[must_use]
     pub fn resume(mut self, begun: AttemptStart, guarded: Option<u64>, now: Time) -> Self {
         let progress = begun.progress(guarded);
@@ -198,8 +209,8 @@ impl DeliveryAttempt {
         self
     }
 
-    /// What must be remembered if the write that is asked for is the first of the text. `guarded` is how many writes the
-    /// keeper has done before it.
+    /// What must be stored if the requested write is the first of the text. `guarded` is how many
+    /// writes the keeper has done before it.
     #[must_use]
     pub fn attempt_start(&self, guarded: Option<u64>) -> Option<AttemptStart> {
         match (&self.stage, &self.next_stage) {
@@ -218,35 +229,38 @@ impl DeliveryAttempt {
         matches!(self.stage, AttemptStage::Before(_) | AttemptStage::Clearing(..))
     }
 
-    /// What to do next, from what is seen now.
-    pub fn step(&mut self, sight: &AgentObservation<'_>, now: Time) -> DeliveryStep {
+    /// The next step, given the current observation.
+    pub fn step(&mut self, observation: &AgentObservation<'_>, now: Time) -> DeliveryStep {
         let pause =
-            |moved: SkippedWrites| if moved.unread { RETRY_DELAY_UNREAD } else { RETRY_DELAY };
-        let again = self.skipped_writes.map(|moved| later(moved.last, pause(moved)));
+            |skipped: SkippedWrites| if skipped.unread { RETRY_DELAY_UNREAD } else { RETRY_DELAY };
+        let again = self.skipped_writes.map(|skipped| later(skipped.last, pause(skipped)));
         let again = again.filter(|at| now < *at);
         if again.is_some() {
             return wait(again, "the screen moved");
         }
         match self.stage.clone() {
-            AttemptStage::Before(before) => self.step_before(before, sight, now),
-            AttemptStage::Clearing(before, since) => self.step_clearing(before, since, sight, now),
-            AttemptStage::Typed(typed) => self.step_typed(typed, sight, now),
+            AttemptStage::Before(before) => self.step_before(before, observation, now),
+            AttemptStage::Clearing(before, since) => {
+                self.step_clearing(before, since, observation, now)
+            }
+            AttemptStage::Typed(typed) => self.step_typed(typed, observation, now),
             AttemptStage::Submitted(typed, pressed) => {
-                self.step_submitted(typed, pressed, sight, now)
+                self.step_submitted(typed, pressed, observation, now)
             }
         }
     }
 
-    /// How the write went that [`DeliveryAttempt::step`] asked for; answers what became of the message if that ends it.
+    /// Takes the result of the write that [`DeliveryAttempt::step`] requested; returns the outcome
+    /// if it ends the attempt.
     pub fn write_finished(&mut self, how: &WriteResult, now: Time) -> Option<DeliveryOutcome> {
-        let then = self.next_stage.take();
+        let next_stage = self.next_stage.take();
         match how {
             WriteResult::Done { refereed } => {
                 self.skipped_writes = None;
-                if !refereed && self.evidence.iter().all(|said| said != UNGUARDED_WRITE) {
+                if !refereed && self.evidence.iter().all(|sentence| sentence != UNGUARDED_WRITE) {
                     self.note(UNGUARDED_WRITE);
                 }
-                if let Some(stage) = then {
+                if let Some(stage) = next_stage {
                     self.enter_stage(stage, now);
                 }
                 None
@@ -257,26 +271,27 @@ impl DeliveryAttempt {
             WriteResult::Refused(why) => Some(self.give_up(why)),
             WriteResult::Unknown(why) => {
                 self.note(why);
-                self.stage = then.unwrap_or(self.stage.clone());
-                let word = if self.is_untouched() { Delivery::Refused } else { Delivery::Unknown };
-                Some(self.outcome(word, None))
+                self.stage = next_stage.unwrap_or(self.stage.clone());
+                let delivery =
+                    if self.is_untouched() { Delivery::Refused } else { Delivery::Unknown };
+                Some(self.outcome(delivery, None))
             }
         }
     }
 
-    /// A write did not happen, and is tried again for a while.
+    /// Retries a skipped write until a time-out.
     fn retry_write(&mut self, unread: bool, now: Time) -> Option<DeliveryOutcome> {
-        let near = self.skipped_writes.filter(|moved| now < later(moved.last, RETRY_GROUP_GAP));
-        let since = near.map_or(now, |moved| moved.since);
+        let near = self.skipped_writes.filter(|skipped| now < later(skipped.last, RETRY_GROUP_GAP));
+        let since = near.map_or(now, |skipped| skipped.since);
         self.skipped_writes = Some(SkippedWrites { since, last: now, unread });
-        let (patience, why) = match unread {
+        let (timeout, why) = match unread {
             true => (UNREAD_TIMEOUT, "its program does not read what was typed"),
             false => (UNSTABLE_TIMEOUT, "something moved between every look and the write"),
         };
-        (later(since, patience) <= now).then(|| self.give_up(why))
+        (later(since, timeout) <= now).then(|| self.give_up(why))
     }
 
-    /// What was asked for was written.
+    /// Enters the stage after a write that was done.
     fn enter_stage(&mut self, mut stage: AttemptStage, now: Time) {
         match &mut stage {
             AttemptStage::Before(_) => {}
@@ -284,7 +299,8 @@ impl DeliveryAttempt {
             AttemptStage::Typed(typed) => typed.at = now,
             AttemptStage::Submitted(typed, pressed) => {
                 pressed.at = now;
-                let (after, count) = (now.since(typed.at), pressed.count);
+                let after = now.since(typed.at);
+                let count = pressed.count;
                 self.note(&match count {
                     1 => format!("Enter was pressed {after} ms after the text"),
                     _ => format!("Enter was pressed again ({count} times by now)"),
@@ -296,53 +312,55 @@ impl DeliveryAttempt {
 
     fn give_up(&mut self, why: &str) -> DeliveryOutcome {
         self.note(why);
-        let word = match &self.stage {
+        let delivery = match &self.stage {
             AttemptStage::Before(_) | AttemptStage::Clearing(..) => Delivery::Refused,
             AttemptStage::Typed(typed) => unsubmitted_delivery(typed),
-            // It may have read the first Enter and nothing since.
+            // The program may have read the first Enter and nothing since.
             AttemptStage::Submitted(..) => Delivery::Unknown,
         };
-        self.outcome(word, None)
+        self.outcome(delivery, None)
     }
 
     fn write(
         &mut self,
         act: InputAction,
-        then: AttemptStage,
-        sight: &AgentObservation<'_>,
+        next_stage: AttemptStage,
+        observation: &AgentObservation<'_>,
     ) -> DeliveryStep {
-        self.next_stage = Some(then);
-        DeliveryStep::Write(act, sight.guard())
+        self.next_stage = Some(next_stage);
+        DeliveryStep::Write(act, observation.guard())
     }
 
-    fn end(&mut self, word: Delivery, why: &str) -> DeliveryStep {
+    fn end(&mut self, delivery: Delivery, why: &str) -> DeliveryStep {
         self.note(why);
-        DeliveryStep::Finished(self.outcome(word, None))
+        DeliveryStep::Finished(self.outcome(delivery, None))
     }
 
     fn note(&mut self, sentence: &str) {
         self.evidence.push(sentence.to_owned());
     }
 
-    fn outcome(&self, word: Delivery, asked: Option<&AgentObservation<'_>>) -> DeliveryOutcome {
-        let hands = match &self.stage {
+    fn outcome(&self, delivery: Delivery, asked: Option<&AgentObservation<'_>>) -> DeliveryOutcome {
+        let typed_before = match &self.stage {
             AttemptStage::Before(_) | AttemptStage::Clearing(..) => None,
             AttemptStage::Typed(typed) | AttemptStage::Submitted(typed, _) => {
                 Some(typed.typed_before)
             }
         };
-        let may_stand = matches!(word, Delivery::Drafted | Delivery::Unknown);
+        let may_remain = matches!(delivery, Delivery::Drafted | Delivery::Unknown);
         let text = || self.prepared.text.clone();
         DeliveryOutcome {
-            delivery: word,
+            delivery,
             evidence: self.evidence.clone(),
-            dialog: asked.and_then(|sight| sight.dialog.cloned()),
-            leftover: hands.filter(|_| may_stand).map(|typed| Leftover { text: text(), typed }),
+            dialog: asked.and_then(|observation| observation.dialog.cloned()),
+            leftover: typed_before
+                .filter(|_| may_remain)
+                .map(|typed| Leftover { text: text(), typed }),
         }
     }
 }
 
-/// What to call a text that was typed and is not to be submitted.
+/// The outcome of a text that was typed and will not be submitted.
 fn unsubmitted_delivery(typed: &TypedText) -> Delivery {
     match typed.shown {
         Some((TextVisibility::Other | TextVisibility::Part | TextVisibility::Whole, ..)) => {
@@ -356,7 +374,7 @@ fn later(time: Time, ms: u64) -> Time {
     Time(time.0.saturating_add(ms))
 }
 
-/// Whether a turn is under way, or cannot be begun.
+/// Whether a turn is running, or no turn can start.
 fn is_busy(state: AgentState) -> bool {
     matches!(state, AgentState::Busy | AgentState::Limited)
 }

@@ -58,7 +58,8 @@ fn disc(cell: CellSize, tenths: f32) -> Outline {
     let y = f32::from(cell.height) * 0.55;
     let radius = f32::from(cell.width) * tenths / 10.0;
     let point = |step: u8| {
-        let (sin, cos) = (f32::from(step) * std::f32::consts::TAU / 24.0).sin_cos();
+        let angle = f32::from(step) * std::f32::consts::TAU / 24.0;
+        let (sin, cos) = angle.sin_cos();
         (x + radius * cos, y + radius * sin)
     };
     Outline::polygon((0..24).map(point))

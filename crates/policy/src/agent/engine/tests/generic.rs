@@ -1,4 +1,4 @@
-//! Programs that no profile describes.
+//! Programs without a profile.
 
 use paned_model::{LineModes, TerminalState};
 
@@ -83,7 +83,7 @@ fn a_process_that_reads_the_terminal_is_a_sign_beside_a_composer_only() {
     let mut stage = unknown();
     stage.show("reading").see(&waits()).wait(5000).is("starting");
     stage.show(&boxed("hi", "")).see(&waits()).wait(200).is("ready");
-    // What was seen before the screen changed says nothing of the time after.
+    // What was seen before the screen changed is no evidence for the time after.
     let mut stage = unknown();
     stage.see(&waits()).wait(10).show(&boxed("hi", "")).wait(500).is("starting");
     // Nor does it while what was typed is still in the composer.
@@ -112,7 +112,7 @@ fn a_tool_call_that_was_refused_is_no_error_of_the_turn() {
     }
 }
 
-/// What the system tells of a terminal: whether a process reads it, and in which modes it is.
+/// What the kernel reports of a terminal: whether a process reads it, and its modes.
 fn terminal(canonical: bool, reads: Option<bool>) -> EngineInput {
     let modes = LineModes { canonical, echo: canonical, signals: true };
     EngineInput::Terminal(TerminalState { modes: Some(modes), reads, has_unread_line: false })
@@ -133,7 +133,7 @@ fn a_prompt_on_the_screen_is_not_ready_while_no_process_reads_a_line() {
     let mut stage = line_reader(&reads);
     stage.see(&works).show("hi\n> do it\nLike this:\n> ").wait(30_000).is("busy");
     stage.show("hi\n> do it\nLike this:\n> quoted\n> ").see(&reads).wait(300).is("ready");
-    // Where the system does not tell, the screen is believed.
+    // If the kernel does not report it, the screen is believed.
     let mut stage = line_reader(&terminal(true, None));
     stage.show("hi\n> do it\nLike this:\n> ").wait(1000).is("ready");
 }
@@ -146,7 +146,7 @@ fn a_prompt_on_the_screen_is_not_ready_in_other_modes_than_those_of_rest() {
     stage.see(&works).show("hi\n> do it\nLike this:\nname> ").wait(30_000).is("busy");
     stage.see(&waits()).wait(300).is("unknown");
     stage.see(&edits).wait(300).is("ready");
-    // The modes are learned where input is taken, not only where the program first seemed ready.
+    // The modes are learned where input is accepted, not only where the program first seemed ready.
     let mut stage = unknown();
     stage.see(&works).show("hi\n> ").wait(1000).is("ready");
     stage.see(&edits).typed("do it").show("hi\n> do it").wait(100).typed("\r");
@@ -165,7 +165,7 @@ fn a_first_prompt_is_not_ready_before_a_process_reads() {
 fn quiet_work_is_busy_as_long_as_the_terminal_shows_it() {
     let mut stage = line_reader(&terminal(true, Some(true)));
     stage.see(&terminal(true, Some(false))).show("hi\n> do it\n").wait(300_000).is("busy");
-    // Without that its state cannot be told after a while.
+    // Without that its state is unknown after a while.
     let mut stage = line_reader(&terminal(true, None));
     stage.show("hi\n> do it\n").wait(300_000).is("unknown");
 }
@@ -235,7 +235,7 @@ fn another_prompt_is_ready_soon_where_the_terminal_says_that_it_reads() {
     stage.wait(50).show("hi\n> do it\nMariaDB [test]> ").see(&reads).wait(1500).is("ready");
     let mut stage = line_reader(&terminal(true, None));
     stage.wait(50).show("hi\n> do it\nMariaDB [test]> ").wait(1500).is("busy");
-    // A line that goes on is no prompt.
+    // A line that continues is not a prompt.
     let mut stage = line_reader(&reads);
     stage.show("hi\n> do it\n    -> ").see(&reads).wait(1500).is("blocked");
 }
