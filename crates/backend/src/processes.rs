@@ -1,5 +1,5 @@
-//! What the system tells of a program and all it started: which commands they are, whether they compute, and whether one waits
-//! for input. Linux only; elsewhere nothing is known.
+//! Reads the processes of a program from `/proc`: their command lines, whether they compute, and
+//! whether one waits for input. Linux only; elsewhere nothing is known.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
@@ -13,33 +13,34 @@ use tokio::time::Instant;
 
 use crate::terminal::{self, TerminalProcess};
 
-/// How long processor time is measured, at least.
+/// The shortest interval over which processor time is measured.
 const SPAN: Duration = Duration::from_millis(250);
-/// A share of one processor that means work: an idle program that draws a clock uses less.
+/// The share of one processor that counts as work: an idle program that draws a clock uses less.
 const SHARE: f64 = 0.3;
-/// The length of a tick.
+/// The length of a clock tick, in seconds.
 const TICK: f64 = 0.01;
 
-/// The longest name of what an interpreter runs.
+/// The longest command line of an interpreter that identifies a program.
 const LONGEST: usize = 512;
-/// Programs that run other programs, without the digits of their versions.
+/// Names of interpreters, without version numbers.
 const INTERPRETERS: [&str; 20] = [
     "python", "pypy", "node", "nodejs", "bun", "deno", "ruby", "perl", "php", "lua", "bash", "sh",
     "dash", "zsh", "ksh", "fish", "java", "busybox", "tclsh", "env",
 ];
 
-/// A program and its version, as far as that is known without running it: its file, that file's size and when it changed. For
-/// an interpreter that is the script; without one, the arguments belong to the program.
+/// A program and its version, as far as that is known without running it: its file, and the size
+/// and modification time of that file. For an interpreter these are those of the script; without a
+/// script, its arguments identify the program.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct ProgramIdentity {
-    /// The file that is executed, links resolved.
+    /// The executable file, with links resolved.
     pub executable: String,
     /// What an interpreter runs: a script, or its arguments.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub runs: Option<String>,
-    /// The size of the script or of the file.
+    /// The size of the script, else of the executable.
     pub size: u64,
-    /// When that changed, in milliseconds since 1970.
+    /// The modification time of the same file, in milliseconds since 1970.
     pub modified: i64,
 }
 
@@ -52,14 +53,14 @@ impl ProgramIdentity {
 
     fn of(process: &Process) -> Option<Self> {
         let folder = format!("/proc/{}", process.pid);
-        // The link of a file that was deleted or replaced leads nowhere: which version runs is not known then.
+        // If the executable was deleted or replaced, the link is dangling: the version is unknown.
         let executable = fs::read_link(format!("{folder}/exe")).ok()?;
         let file = executable.to_str()?.to_owned();
-        let (runs, stamped) = match is_interpreter(&executable) {
+        let (runs, version_file) = match is_interpreter(&executable) {
             true => script(&folder, process.argv().get(1..)?)?,
             false => (None, file.clone()),
         };
-        let found = fs::metadata(stamped).ok().filter(fs::Metadata::is_file)?;
+        let found = fs::metadata(version_file).ok().filter(fs::Metadata::is_file)?;
         let modified =
             found.mtime().checked_mul(1000)?.checked_add(found.mtime_nsec() / 1_000_000)?;
         Some(Self { executable: file, runs, size: found.len(), modified })
@@ -72,7 +73,7 @@ fn is_interpreter(executable: &Path) -> bool {
     INTERPRETERS.contains(&name)
 }
 
-/// What an interpreter runs, and the file that tells its version.
+/// What an interpreter runs, and the file whose size and time stand for its version.
 fn script(folder: &str, arguments: &[String]) -> Option<(Option<String>, String)> {
     let first = arguments.iter().find(|word| !word.starts_with('-'));
     let resolve = |word: &String| {
@@ -92,34 +93,35 @@ fn script(folder: &str, arguments: &[String]) -> Option<(Option<String>, String)
 /// The processes of one program.
 pub struct Processes {
     root: Option<i32>,
-    /// When they were last measured, and what they had used.
+    /// The last measurement and its time.
     measured: Option<(Instant, CpuUsage)>,
 }
 
-/// How much of the processors some processes have had.
+/// The processor time of some processes.
 #[derive(Clone, Copy, Default)]
 struct CpuUsage {
     /// Processor time, in ticks.
     ticks: u64,
-    /// How long they were ready to run and had to wait, in nanoseconds.
+    /// How long they were runnable and waited for a processor, in nanoseconds.
     waited: u64,
 }
 
 impl Processes {
-    /// A program and what it starts.
+    /// The processes of the program with this pid.
     #[must_use]
     pub fn new(pid: Option<u32>) -> Self {
         let root = pid.and_then(|pid| i32::try_from(pid).ok());
         Self { root, measured: None }
     }
 
-    /// The command lines of the program and of everything it has started.
+    /// The command lines of the program and its descendants.
     #[must_use]
     pub fn command_lines(&self) -> Vec<Vec<String>> {
         self.all().iter().map(Process::argv).collect()
     }
 
-    /// Whether they have used much of a processor since the last call; nothing when that was just now.
+    /// Whether they have used much processor time since the last call; `None` if that was just
+    /// now.
     pub fn is_computing(&mut self, now: Instant) -> Option<bool> {
         if self.measured.is_some_and(|(at, _)| now < at + SPAN) {
             return None;
@@ -131,25 +133,26 @@ impl Processes {
         let span = now.duration_since(at);
         let used = seconds(ticks.saturating_sub(before.ticks));
         let waited = Duration::from_nanos(waited.saturating_sub(before.waited)).as_secs_f64();
-        // Beside other programs it gets less of a processor than it wants.
+        // On a loaded system a program gets less processor time than it needs.
         let wanted = if used < SHARE / 4.0 * span.as_secs_f64() { used } else { used + waited };
         Some(SHARE * span.as_secs_f64() <= wanted)
     }
 
-    /// Which program it is; nothing where that cannot be told.
+    /// The identity of the program, if it is known.
     #[must_use]
     pub fn program(&self) -> Option<ProgramIdentity> {
         ProgramIdentity::of(&Process::find(self.root?)?)
     }
 
-    /// Whether a process in the terminal's foreground waits for input and does nothing else: its only thread sleeps in a read
-    /// of the terminal. Programs that wait for several things at once are not known to.
+    /// Whether a process in the foreground of the terminal only waits for input: its only thread
+    /// sleeps in a `read` of the terminal. Programs that wait with `poll` or the like are not
+    /// recognised.
     #[must_use]
     pub fn is_waiting_for_input(&self) -> bool {
         self.all().iter().any(|process| reads_terminal(process.pid).unwrap_or(false))
     }
 
-    /// The state of the terminal on which they run. Of a program inside `rlwrap`, that of its own.
+    /// The state of their terminal; for a program inside `rlwrap`, of its inner terminal.
     #[must_use]
     pub fn terminal_state(&self) -> TerminalState {
         let all = self.all();
@@ -173,7 +176,7 @@ fn reads_terminal(pid: i32) -> Option<bool> {
     if state != "S" || group != foreground || !is_single {
         return Some(false);
     }
-    // The system call is known only to those that may trace the process.
+    // Only a process that may trace this one can read its system call.
     if let Some(reads) = fs::read_to_string(format!("/proc/{pid}/syscall")).ok().and_then(|call| {
         let mut words = call.split_ascii_whitespace();
         let number: i64 = words.next()?.parse().ok()?;
@@ -182,7 +185,8 @@ fn reads_terminal(pid: i32) -> Option<bool> {
     }) {
         return Some(reads);
     }
-    // Where it sleeps in the kernel is known to all processes of the user. A read of a socket may look like that of a terminal.
+    // All processes of the user can read where it sleeps in the kernel. There, a read of a socket
+    // may look like a read of a terminal.
     match fs::read_to_string(format!("/proc/{pid}/wchan")).ok()?.trim() {
         "n_tty_read" => Some(true),
         "wait_woken" => has_no_socket(pid),
@@ -208,7 +212,7 @@ fn has_no_socket(pid: i32) -> Option<bool> {
     Some(!links.any(is_socket))
 }
 
-/// How long a process was ready to run and had to wait for a processor, in nanoseconds.
+/// How long a process was runnable and waited for a processor, in nanoseconds.
 fn queue_time(pid: i32) -> Option<u64> {
     let line = fs::read_to_string(format!("/proc/{pid}/schedstat")).ok()?;
     line.split_ascii_whitespace().nth(1)?.parse().ok()

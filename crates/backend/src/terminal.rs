@@ -1,5 +1,5 @@
-//! What Linux tells of a terminal and the processes in its foreground: the modes of its line
-//! discipline, and whether one of these processes waits for input. Elsewhere nothing is known.
+//! Reads the state of a terminal: the modes of its line discipline, and whether a process in its
+//! foreground waits for input. Linux only; elsewhere nothing is known.
 //!
 //! A screen can show a prompt while its program works. A process that waits for input sleeps in a
 //! system call with the terminal among its descriptors, and `/proc` shows that.
@@ -15,7 +15,7 @@ use rustix::termios::{LocalModes, tcgetattr};
 
 /// The major device number of pseudo-terminals.
 const PTS_MAJOR: u64 = 136;
-/// More descriptors than this are not looked through.
+/// How many descriptors of one call are checked.
 const MAX_DESCRIPTORS: u64 = 1024;
 /// `EPOLLIN`.
 const EPOLL_IN: u64 = 1;
@@ -47,7 +47,7 @@ pub(crate) struct TerminalProcess {
     group: i32,
     /// The device number of its terminal.
     device: u64,
-    /// The process group in the foreground of that.
+    /// The foreground process group of that terminal.
     foreground: i32,
     is_stopped: bool,
 }
@@ -83,14 +83,14 @@ pub(crate) fn state(root: TerminalProcess, all: &[Process]) -> TerminalState {
         process.device == root.device && process.group == root.foreground && root.device != 0
     });
     state.reads = match (state.has_unread_line, waits(foreground)) {
-        // Its reader was not woken yet.
+        // Input is there: the reader is about to wake up.
         (true, Some(_)) => Some(false),
         (_, reads) => reads,
     };
     state
 }
 
-/// The modes of a terminal, and whether lines wait in it.
+/// The modes of a terminal, and whether it has an unread line.
 fn modes(device: u64) -> Option<TerminalState> {
     let major = (device >> 8) & 0xfff;
     let minor = (device & 0xff) | ((device >> 12) & 0xf_ff00);
@@ -140,9 +140,9 @@ fn threads(pid: i32) -> impl Iterator<Item = i32> {
 enum ThreadWait {
     /// Input from a terminal, perhaps among other things.
     Terminal,
-    /// Something else, or it runs.
+    /// Something else, or the thread runs.
     Elsewhere,
-    /// The system does not tell.
+    /// It cannot be determined.
     Unknown,
 }
 
@@ -151,7 +151,7 @@ fn wait_of(pid: i32, thread: i32) -> ThreadWait {
     match fs::read_to_string(format!("{folder}/syscall")) {
         Ok(call) => wait_in_call(pid, &call).unwrap_or(ThreadWait::Unknown),
         Err(error) if error.kind() == std::io::ErrorKind::PermissionDenied => wait_by_name(&folder),
-        // It has just ended.
+        // The thread has just ended.
         Err(_) => ThreadWait::Elsewhere,
     }
 }
@@ -203,8 +203,8 @@ fn selects_terminal(pid: i32, count: u64, address: u64) -> Option<bool> {
     Some((0..count).any(|fd| is_in(fd) && is_terminal(pid, fd)))
 }
 
-/// Whether an epoll descriptor watches a terminal for input. One that is watched once has no events
-/// left when it has had them.
+/// Whether an epoll descriptor watches a terminal for input. A one-shot entry has no events left
+/// after it has fired.
 fn watches_terminal(pid: i32, epoll: u64) -> Option<bool> {
     let watched = fs::read_to_string(format!("/proc/{pid}/fdinfo/{epoll}")).ok()?;
     let is_watched = |line: &str| {
@@ -228,7 +228,8 @@ fn is_terminal(pid: i32, fd: u64) -> bool {
     is_slave || link.starts_with("/dev/tty")
 }
 
-/// The same by the name of the kernel's function in which it sleeps, where its call is not told.
+/// The same by the name of the kernel function in which the thread sleeps, if its system call is
+/// not readable.
 fn wait_by_name(folder: &str) -> ThreadWait {
     let name = fs::read_to_string(format!("{folder}/wchan")).unwrap_or_default();
     let name = name.trim();
@@ -259,11 +260,12 @@ mod tests {
 
     impl Program {
         fn start(script: &str) -> Self {
-            let pty = Pty::open(Size::default()).unwrap();
+            let pty = Pty::open(Size::default()).expect("a pty");
             let argv = ["bash", "-c", script].map(str::to_owned);
             let env: Vec<(String, String)> = std::env::vars().collect();
             let program = PtyProgram { file: "/bin/bash", argv: &argv, env: &env };
-            let pid = start(&pty, program).unwrap().try_into().unwrap();
+            let pid = start(&pty, program).expect("it starts");
+            let pid = pid.try_into().expect("a pid");
             Self { pty, pid }
         }
 

@@ -7,12 +7,14 @@
 
 mod rule_table;
 mod shell_words;
+mod wrappers;
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use rule_table::{InteractiveRule, RULES, SHELLS, WRAPPERS, Wrapper};
+use rule_table::{InteractiveRule, RULES, SHELLS};
+use wrappers::{WRAPPERS, Wrapper};
 
 /// How deep wrappers may be nested.
 const DEEPEST: usize = 8;

@@ -1,6 +1,5 @@
 //! Sessions of panes that any program can drive: spawn, type, capture, split, destroy. This is the
-//! library for other programs on top of `crates/backend`. It was the module `sessions` of that
-//! crate, which was called `substrate` then.
+//! library for other programs, on top of `crates/backend`.
 //!
 //! [`Substrate`] is one contract with three implementations: [`NativeSubstrate`] runs each pane in
 //! a keeper, [`TmuxSubstrate`] drives a tmux server, [`FakeSubstrate`] simulates programs in
@@ -18,6 +17,7 @@
 //!   last.
 //! - Sizes are what the programs see. A split halves a pane and leaves one cell between the halves.
 //! - Every call has a time-out of its own. Dropping a call's future stops waiting for it.
+#![forbid(unsafe_code)]
 
 mod error;
 mod fake;

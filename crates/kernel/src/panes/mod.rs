@@ -18,7 +18,6 @@ pub(crate) mod typing_activity;
 
 pub(crate) use pane::{Pane, unreadable};
 pub(crate) use record::PaneRecord;
-pub(crate) use screen::scrollback::screen_with_scrollback;
-pub(crate) use screen::scrollback::scrollback;
+pub(crate) use screen::scrollback::{screen_with_scrollback, scrollback};
 pub(crate) use search::pattern_cache::PatternCache;
 pub(crate) use table::PaneTable;

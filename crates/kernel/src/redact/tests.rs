@@ -1,3 +1,5 @@
+//! Tests of `redact`.
+
 use super::*;
 
 #[track_caller]

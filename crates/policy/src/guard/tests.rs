@@ -1,3 +1,5 @@
+//! Tests of `guard`.
+
 use proptest::prelude::*;
 
 use super::*;

@@ -1,5 +1,5 @@
-//! The last answer of an agent: from the transcript of its program, else from its hook, else cut from
-//! its screen. An answer from before the last turn does not count.
+//! The last answer of an agent: from the transcript of its program, else from its hook, else cut
+//! from its screen. An answer from before the last turn does not count.
 
 mod database;
 mod process_info;
@@ -194,8 +194,8 @@ struct VisibleTurn {
     all_text: String,
 }
 
-/// The visible text of an agent. Without the alternate screen, an answer may have scrolled away: the
-/// end of the output is then drawn again on a taller screen.
+/// The visible text of an agent. Without the alternate screen, an answer may have scrolled away:
+/// the end of the output is then drawn again on a taller screen.
 async fn visible_turn(
     kernel: &Kernel,
     pane: &Arc<Pane>,

@@ -99,7 +99,7 @@ impl TranscriptQuery {
             let answer = answer.filter(|answer| answer.at.is_none_or(|at| self.is_of_turn(at)));
             return answer.map_or(TranscriptLookup::Outdated, TranscriptLookup::Answer);
         }
-        let found = transcript_files::find(&self.pattern, moment(self.since));
+        let found = transcript_files::find(&self.pattern, system_time(self.since));
         if found.is_empty() {
             return TranscriptLookup::Missing;
         }
@@ -121,13 +121,13 @@ impl TranscriptQuery {
         here.find_map(|read| self.answer(read).filter(|answer| self.is_sure(answer, shown)))
     }
 
-    /// The answer in a transcript, if it was given in the turn. If it has no time, the file must have
-    /// been written since the turn began, and no prompt may follow the answer.
+    /// The answer in a transcript, if it was given in the turn. If it has no time, the file must
+    /// have been written since the turn began, and no prompt may follow the answer.
     fn answer(
         &self,
         (found, summary): (&TranscriptFile, TranscriptSummary),
     ) -> Option<TranscriptAnswer> {
-        let is_new = |turn| moment(turn) <= found.changed && !summary.is_unanswered;
+        let is_new = |turn| system_time(turn) <= found.changed && !summary.is_unanswered;
         let answer = summary.answer?;
         let is_it = match answer.at {
             Some(at) => self.is_of_turn(at),
@@ -142,8 +142,8 @@ impl TranscriptQuery {
     }
 
     /// The transcript that certainly belongs to the agent: its name contains the session id and it
-    /// is about the folder, or the program has it open. The id alone proves nothing: it comes from a
-    /// caller.
+    /// is about the folder, or the program has it open. The id alone proves nothing: it comes from
+    /// a caller.
     fn own_transcript<'a>(
         &self,
         found: &'a [TranscriptFile],
@@ -174,8 +174,8 @@ impl TranscriptQuery {
         Some((found, TranscriptSummary { cwd: summary.cwd.or_else(beside), ..summary }))
     }
 
-    /// Whether a transcript is about the folder of the agent. One that names no folder does not count,
-    /// unless its path does.
+    /// Whether a transcript is about the folder of the agent. One that names no folder does not
+    /// count, unless its path does.
     fn is_here(&self, summary: &TranscriptSummary) -> bool {
         match &summary.cwd {
             Some(cwd) => is_same_folder(cwd, &self.cwd),
@@ -183,8 +183,8 @@ impl TranscriptQuery {
         }
     }
 
-    /// Whether an answer certainly belongs to the agent. If others run in the same folder, its screen
-    /// must show the end of the answer.
+    /// Whether an answer certainly belongs to the agent. If others run in the same folder, its
+    /// screen must show the end of the answer.
     fn is_sure(&self, answer: &TranscriptAnswer, shown: &VisibleTurn) -> bool {
         if !self.is_doubtful {
             return true;
@@ -219,7 +219,7 @@ impl TranscriptQuery {
     }
 }
 
-fn moment(time: Time) -> SystemTime {
+fn system_time(time: Time) -> SystemTime {
     SystemTime::UNIX_EPOCH + Duration::from_millis(time.0)
 }
 

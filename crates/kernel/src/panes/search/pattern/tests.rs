@@ -1,3 +1,5 @@
+//! Tests of `pattern`.
+
 use super::*;
 
 /// Whether it matches a line by itself, and whether something is found in a text.
