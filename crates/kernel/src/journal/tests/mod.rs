@@ -360,6 +360,17 @@ async fn events_are_kept_by_bytes_as_well_as_by_count() {
     assert!((20..=42).contains(&kept), "{kept}");
 }
 
+#[tokio::test]
+async fn one_event_larger_than_the_limit_is_kept_and_the_next_one_is_written() {
+    let place = TestJournal::new();
+    let keep = JournalRetention { events: KEEP, bytes: 64 << 10 };
+    let (journal, _) = place.open_with(keep);
+    write(&journal, vec![draft("n", "x".repeat(1 << 20))], vec![]).await;
+    write(&journal, vec![draft("n", "{}")], vec![]).await;
+    assert!(journal.write_error().is_none());
+    assert_eq!(journal.last(), EventId(2));
+}
+
 /// Whether any file of the journal holds this text.
 fn is_on_disk(place: &TestJournal, text: &str) -> bool {
     let mut files = fs::read_dir(&place.folder).unwrap().map(|file| file.unwrap().path());
