@@ -378,8 +378,23 @@ fn try_launch(
     }
 }
 
+impl Server {
+    /// Prints the last lines of the log beside a test that failed: a rare failure leaves no other
+    /// trace.
+    #[expect(clippy::print_stderr, reason = "a test's output")]
+    fn print_log(&self) {
+        const LINES: usize = 40;
+        let log = fs::read_to_string(self.dir.path().join("log")).unwrap_or_default();
+        let lines: Vec<&str> = log.lines().collect();
+        eprintln!("the server's log:\n{}", lines[lines.len().saturating_sub(LINES)..].join("\n"));
+    }
+}
+
 impl Drop for Server {
     fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.print_log();
+        }
         let _ = self.child.kill();
         let _ = self.child.wait();
         tmux::end(&tmux::tmux_dir(&self.state()));
