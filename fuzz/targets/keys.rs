@@ -4,7 +4,7 @@
 use libfuzzer_sys::fuzz_target;
 use paned_model::Size;
 use paned_term::Screen;
-use paned_term::keys::{Key, Untypable};
+use paned_term::keys::{Key, UnencodableKey};
 use paned_term::paste::paste;
 
 const BEGIN: &str = "\x1b[200~";
@@ -13,7 +13,7 @@ const END: &str = "\x1b[201~";
 const LONGEST: usize = 64;
 
 /// A key is one sequence of a bounded length, or a sentence.
-fn check(pressed: Result<Vec<u8>, Untypable>, text: &str) {
+fn check(pressed: Result<Vec<u8>, UnencodableKey>, text: &str) {
     match pressed {
         Ok(bytes) => {
             assert!(!bytes.is_empty() && bytes.len() <= LONGEST, "{text:?}: {bytes:?}");

@@ -3,7 +3,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use paned_term::lines::{Drawing, clean, split};
+use paned_term::lines::{IncrementalLine, clean, split};
 
 fuzz_target!(|input: &[u8]| {
     let Some((most, output)) = input.split_first() else { return };
@@ -13,7 +13,7 @@ fuzz_target!(|input: &[u8]| {
         assert!(line.text.chars().count() <= most);
         assert!(!line.text.contains(char::is_control));
         assert_eq!(clean(line.text.as_bytes(), most).text, line.text);
-        let mut drawing = Drawing::new(most);
+        let mut drawing = IncrementalLine::new(most);
         raw.chunks(most.max(1)).for_each(|piece| drawing.feed(piece));
         assert_eq!(drawing.finish(), line);
         // A line that moves the cursor beyond 4096 columns may lose text that it moves back, and is

@@ -4,37 +4,38 @@
 
 use libfuzzer_sys::fuzz_target;
 use paned_model::Size;
-use paned_term::screen::Loss;
-use paned_term::{Screen, Signal, Signals, View};
+use paned_term::screen::DumpLoss;
+use paned_term::{OutputScanner, ScanEvent, Screen, ScreenView};
 
 /// What a person sees; the count of changes depends on how the output was cut.
-fn seen(screen: &Screen) -> View {
-    View { revision: 0, ..screen.view() }
+fn seen(screen: &Screen) -> ScreenView {
+    ScreenView { revision: 0, ..screen.view() }
 }
 
 /// What the cheap look at the same bytes finds.
-fn signals(pieces: &mut dyn Iterator<Item = &[u8]>) -> Vec<Signal> {
-    let (mut signals, mut found) = (Signals::new(), Vec::new());
-    pieces.for_each(|piece| signals.feed(piece, |signal| found.push(signal)));
+fn scan(pieces: &mut dyn Iterator<Item = &[u8]>) -> Vec<ScanEvent> {
+    let mut scanner = OutputScanner::new();
+    let mut found = Vec::new();
+    pieces.for_each(|piece| scanner.feed(piece, |event| found.push(event)));
     found
 }
 
 /// A dump brings the same screen back, and once more from there.
 fn check_dump(screen: &mut Screen) {
-    screen.settle();
+    screen.flush_update();
     let again = drawn_anew(screen);
-    // By design, where no bytes bring a screen there: see `Loss`.
+    // By design, where no bytes bring a screen there: see `DumpLoss`.
     let loss = screen.loss();
-    if loss != Some(Loss::Cells) {
+    if loss != Some(DumpLoss::Cells) {
         assert_eq!(seen(screen), seen(&again));
-        assert_eq!(screen.picture(), again.picture());
+        assert_eq!(screen.styled(), again.styled());
     }
     if loss.is_none() {
         assert_same_dump(screen, &again);
     }
     let third = drawn_anew(&again);
     assert_eq!(seen(&again), seen(&third));
-    assert_eq!(again.picture(), third.picture());
+    assert_eq!(again.styled(), third.styled());
 }
 
 fn drawn_anew(screen: &Screen) -> Screen {
@@ -61,11 +62,11 @@ fuzz_target!(|input: &[u8]| {
     assert_eq!(seen(&whole), seen(&pieces));
     assert_eq!(whole.dump(), pieces.dump());
     assert_eq!(whole.take_replies(), pieces.take_replies());
-    assert_eq!(signals(&mut [output].into_iter()), signals(&mut output.chunks(cut)));
+    assert_eq!(scan(&mut [output].into_iter()), scan(&mut output.chunks(cut)));
 
     check_dump(&mut whole);
     whole.resize(Size { cols: u16::from(rows), rows: u16::from(cols % 40) });
     whole.feed(output);
     check_dump(&mut whole);
-    let _ = whole.undrawn();
+    let _ = whole.pending_bytes();
 });

@@ -4,12 +4,12 @@
 
 use libfuzzer_sys::fuzz_target;
 use paned_backend::tmux::decode;
-use paned_policy::layout::Layout;
+use paned_policy::layout::LayoutTree;
 
 fuzz_target!(|input: &[u8]| {
     decode::fuzz(input);
     let Ok(text) = std::str::from_utf8(input) else { return };
-    if let Ok(layout) = text.parse::<Layout>() {
+    if let Ok(layout) = text.parse::<LayoutTree>() {
         assert_eq!(layout.to_string().parse(), Ok(layout));
     }
 });
