@@ -27,7 +27,7 @@ pub(crate) enum Unit {
     Ratio,
     /// Ours to the limit; less is better.
     Times,
-    /// How many of so many.
+    /// A count out of a total.
     Of(u64),
 }
 

@@ -55,7 +55,7 @@ pub(crate) fn write(plan: &Plan) -> Result<PathBuf, Error> {
     Ok(path)
 }
 
-/// Prints it in so many panes; returns them once they have exited.
+/// Prints it in this number of panes; returns them once they have exited.
 pub(crate) fn print(server: &Server, plan: &Plan, panes: usize) -> Result<Vec<String>, Error> {
     let argv = ["/bin/cat".to_owned(), write(plan)?.to_string_lossy().into_owned()];
     let mut exits = server.exits()?;
@@ -66,7 +66,7 @@ pub(crate) fn print(server: &Server, plan: &Plan, panes: usize) -> Result<Vec<St
     Ok(panes)
 }
 
-/// Sends so many requests; returns how long each took.
+/// Sends this number of requests; returns how long each took.
 pub(crate) fn ask(
     client: &mut Client,
     action: &str,

@@ -60,7 +60,7 @@ pub(super) fn open(server: &Server, argv: &[String]) -> Result<PaneWatcher, Erro
     }
 }
 
-/// How long each of so many takes, once rested and warm.
+/// How long each of `count` echoes takes, after a rest and a warm-up.
 pub(super) fn times(
     count: u64,
     mut act: impl FnMut() -> Result<(), Error>,

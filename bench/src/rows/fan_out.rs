@@ -82,7 +82,7 @@ fn without_last(mut streams: Vec<TcpStream>) -> Result<SubscriberStreams, Error>
     Ok((streams, last))
 }
 
-/// How long it takes until so many events have reached all subscribers that read.
+/// How long it takes until this number of events has reached all subscribers that read.
 fn deliver(
     server: &Server,
     transport: EventTransport,

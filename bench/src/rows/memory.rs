@@ -45,7 +45,7 @@ fn keepers(server: &Server) -> Result<f64, Error> {
     Ok(bytes.sum::<Result<u64, _>>()? as f64 / tapes.len() as f64)
 }
 
-/// Opens so many panes in which nothing happens.
+/// Opens this number of idle panes.
 pub(super) fn open_idle(client: &mut Client, count: u64) -> Result<(), Error> {
     let cat = ["/bin/cat".to_owned()];
     (0..count).try_for_each(|_| server::open(client, &cat).map(drop))

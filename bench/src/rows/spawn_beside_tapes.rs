@@ -33,7 +33,7 @@ fn run(plan: &Plan) -> Result<Vec<Figure>, Error> {
     Ok(vec![Figure::times(what, median(limit), median(ours)).at_most(3.0, 1.3)])
 }
 
-/// Fills so many tapes with the output of programs that have ended.
+/// Fills this number of tapes with the output of programs that have ended.
 fn fill(server: &Server, plan: &Plan, tapes: u64) -> Result<(), Error> {
     let mut exits = server.exits()?;
     let argv = plan.flood(TAPE);

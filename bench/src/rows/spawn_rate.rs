@@ -26,7 +26,7 @@ fn run(plan: &Plan) -> Result<Vec<Figure>, Error> {
     Ok(vec![answered.at_least(0.4, 0.7), ended, answered_at_once, ended_at_once])
 }
 
-/// Starts programs on so many connections at once, in turn with as many bare loops.
+/// Starts programs on this number of connections at once, in turn with as many bare loops.
 fn measure(plan: &Plan, lanes: u64, what: &str) -> Result<[Figure; 2], Error> {
     let argv = vec!["/bin/true".to_owned()];
     let mut limit = Vec::new();

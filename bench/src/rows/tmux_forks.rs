@@ -58,7 +58,7 @@ fn figure(what: &str, started: u64) -> Figure {
     Figure::plain(format!("processes started by {TOGETHER} of {what}"), started).at_most(0.0, 0.0)
 }
 
-/// The fewest processes that were started on this machine while this was done so many times.
+/// The fewest processes that were started on this machine while the operation was repeated.
 fn fewest(plan: &Plan, mut act: impl FnMut() -> Result<(), Error>) -> Result<u64, Error> {
     let mut fewest = u64::MAX;
     for _ in 0..plan.amount(TIMES) {

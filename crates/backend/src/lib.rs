@@ -97,7 +97,7 @@ pub struct SpawnSpec {
     pub size: Size,
     /// How many bytes of its output to keep.
     pub capacity: u64,
-    /// End it after so long.
+    /// Its time limit.
     pub timeout: Option<Duration>,
     /// How long it may take to exit after it was asked to.
     pub grace: Duration,

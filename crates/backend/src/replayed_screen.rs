@@ -35,7 +35,7 @@ pub struct ReplayedScreen {
     /// How many sizes it was given.
     sizes: u64,
     size: Size,
-    /// How many bytes are drawn before the caller is asked whether to go on.
+    /// How many bytes are drawn before the caller is asked whether to continue.
     slice: usize,
 }
 
@@ -98,7 +98,7 @@ impl ReplayedScreen {
 
     /// The same, for output with no escape sequence from the very beginning up to `plain_until`: of
     /// plain lines only the last screenful shows, so what came before it is not drawn. Every few
-    /// milliseconds `goes_on` is asked whether to go on.
+    /// milliseconds `goes_on` is asked whether to continue.
     ///
     /// # Errors
     /// When the disk refuses; [`ErrorKind::TimedOut`] when `goes_on` says no. The next call

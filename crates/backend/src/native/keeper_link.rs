@@ -133,7 +133,7 @@ impl KeeperLinkTask {
                 KeeperLinkEvent::Message(Ok(message)) => self.handle_message(message),
                 KeeperLinkEvent::Message(Err(_)) => return self.on_disconnect(),
                 KeeperLinkEvent::Command(Some(command)) => self.send_command(command),
-                // The kernel dropped its handle; the keeper goes on without us.
+                // The kernel dropped its handle; the keeper keeps running.
                 KeeperLinkEvent::Command(None) => return,
                 KeeperLinkEvent::DeferredRoom => self.emit_deferred(),
                 KeeperLinkEvent::Deadline => {

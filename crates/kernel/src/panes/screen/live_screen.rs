@@ -31,7 +31,7 @@ pub(crate) struct DrawBudget {
 impl DrawBudget {
     const LEAST: Duration = Duration::from_secs(2);
     const MOST: Duration = Duration::from_secs(10);
-    /// One more second for each so many bytes that were drawn.
+    /// The budget grows by one second for this number of bytes drawn.
     const SECOND: u64 = 1 << 20;
 
     /// A budget for this thread, from now on.

@@ -25,7 +25,7 @@ pub(crate) struct ScreenWithScrollback {
     pub(crate) end: u64,
 }
 
-/// Up to so many rows above the screen, oldest first.
+/// At most this number of rows above the screen, oldest first.
 pub(crate) fn scrollback(
     output: &dyn Output,
     hints: &ScreenHints,
@@ -34,7 +34,7 @@ pub(crate) fn scrollback(
     screen_with_scrollback(output, hints, rows).map(|drawn| drawn.scrollback)
 }
 
-/// The screen with up to so many rows above it.
+/// The screen with at most this number of rows above it.
 pub(crate) fn screen_with_scrollback(
     output: &dyn Output,
     hints: &ScreenHints,

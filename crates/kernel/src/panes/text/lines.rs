@@ -67,7 +67,7 @@ enum LineBody<'a> {
 }
 
 impl<'a> RawLine<'a> {
-    /// What a person would read, cut at so many characters, up to [`MAX_DRAWN_CHARS`].
+    /// What a person would read, cut at this number of characters, up to [`MAX_DRAWN_CHARS`].
     pub(crate) fn clean(self, max_chars: usize) -> lines::TextLine<'a> {
         match self.body {
             LineBody::Printed(sets, bytes) => {
