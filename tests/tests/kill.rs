@@ -120,8 +120,10 @@ fn the_end_of_one_that_asks_its_terminal_too_much_is_told_before_all_of_that_is_
 #[test]
 fn those_who_fork_while_they_are_killed_do_not_get_away() {
     let server = Server::start();
+    // No other process on this machine sleeps for that long.
+    let sleep = format!("sleep 30.{}", std::process::id());
     let text = format!(
-        "trap '' TERM; for i in 1 2 3 4; do setsid bash -c 'trap \"\" TERM HUP; while :; do setsid sleep 30 & sleep 0.01; done' & done; {READY}; wait"
+        "trap '' TERM; for i in 1 2 3 4; do setsid bash -c 'trap \"\" TERM HUP; while :; do setsid {sleep} & sleep 0.01; done' & done; {READY}; wait"
     );
     start(&server, "a", &text);
     let keeper = server.keepers()[0];
@@ -129,7 +131,7 @@ fn those_who_fork_while_they_are_killed_do_not_get_away() {
     assert_eq!((&answer["status"], &answer["survivors"]), (&json!("killed"), &json!([])));
     // The keeper goes only when it has no child left.
     assert!(gone(keeper, WAIT_TIMEOUT));
-    server.act("pane:new", script("check", "ps -eo args= | grep -c '^sleep 30$'"));
+    server.act("pane:new", script("check", &format!("ps -eo args= | grep -cx '{sleep}'")));
     server.events("pane:exited", Some(0)).until_exit("check");
     assert_eq!(server.printed("check"), b"0\r\n");
 }
