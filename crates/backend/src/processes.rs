@@ -1,5 +1,8 @@
 //! Reads the processes of a program from `/proc`: their command lines, whether they compute, and
 //! whether one waits for input. Linux only; elsewhere nothing is known.
+//!
+//! What needs the memory of a process, or a path that it chose, is read on a blocking thread with a
+//! deadline: a process can map a file of its own file system and not answer.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
@@ -9,9 +12,14 @@ use std::time::Duration;
 use paned_keeper::process::identity::{Process, ProcessTree};
 use paned_model::TerminalState;
 use serde::{Deserialize, Serialize};
-use tokio::time::Instant;
+use tokio::sync::oneshot;
+use tokio::task::JoinHandle;
+use tokio::time::{Instant, timeout};
 
 use crate::terminal::{self, TerminalProcess};
+
+/// How long one read of `/proc` may take. It takes microseconds, unless the process stalls it.
+const READ_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// The shortest interval over which processor time is measured.
 const SPAN: Duration = Duration::from_millis(250);
@@ -90,9 +98,36 @@ fn script(folder: &str, arguments: &[String]) -> Option<(Option<String>, String)
         .then(|| (runs, format!("{folder}/exe")))
 }
 
+/// Runs reads of `/proc` on a blocking thread, one at a time.
+#[derive(Default)]
+struct ProcReader {
+    /// A read that did not return in time.
+    stalled: Option<JoinHandle<()>>,
+}
+
+impl ProcReader {
+    /// The result of a read; `None` if it takes too long, or an earlier one has still not returned.
+    async fn read<T: Send + 'static>(
+        &mut self,
+        read: impl FnOnce() -> T + Send + 'static,
+    ) -> Option<T> {
+        if self.stalled.as_ref().is_some_and(|thread| !thread.is_finished()) {
+            return None;
+        }
+        let (reply, result) = oneshot::channel();
+        self.stalled = Some(tokio::task::spawn_blocking(move || {
+            let _ = reply.send(read());
+        }));
+        let result = timeout(READ_TIMEOUT, result).await.ok()?;
+        self.stalled = None;
+        result.ok()
+    }
+}
+
 /// The processes of one program.
 pub struct Processes {
     root: Option<i32>,
+    reader: ProcReader,
     /// The last measurement and its time.
     measured: Option<(Instant, CpuUsage)>,
 }
@@ -111,13 +146,14 @@ impl Processes {
     #[must_use]
     pub fn new(pid: Option<u32>) -> Self {
         let root = pid.and_then(|pid| i32::try_from(pid).ok());
-        Self { root, measured: None }
+        Self { root, reader: ProcReader::default(), measured: None }
     }
 
     /// The command lines of the program and its descendants.
-    #[must_use]
-    pub fn command_lines(&self) -> Vec<Vec<String>> {
-        self.all().iter().map(Process::argv).collect()
+    pub async fn command_lines(&mut self) -> Vec<Vec<String>> {
+        let Some(root) = self.root else { return Vec::new() };
+        let lines = move || processes_of(root).iter().map(Process::argv).collect();
+        self.reader.read(lines).await.unwrap_or_default()
     }
 
     /// Whether they have used much processor time since the last call; `None` if that was just
@@ -126,7 +162,7 @@ impl Processes {
         if self.measured.is_some_and(|(at, _)| now < at + SPAN) {
             return None;
         }
-        let all = self.all();
+        let all = self.root.map(processes_of).unwrap_or_default();
         let ticks = all.iter().filter_map(Process::cpu_ticks).sum();
         let waited = all.iter().filter_map(|process| queue_time(process.pid)).sum();
         let (at, before) = self.measured.replace((now, CpuUsage { ticks, waited }))?;
@@ -139,77 +175,36 @@ impl Processes {
     }
 
     /// The identity of the program, if it is known.
-    #[must_use]
-    pub fn program(&self) -> Option<ProgramIdentity> {
-        ProgramIdentity::of(&Process::find(self.root?)?)
+    pub async fn program(&mut self) -> Option<ProgramIdentity> {
+        let root = self.root?;
+        self.reader.read(move || ProgramIdentity::of(&Process::find(root)?)).await.flatten()
     }
 
     /// Whether a process in the foreground of the terminal only waits for input: its only thread
-    /// sleeps in a `read` of the terminal. Programs that wait with `poll` or the like are not
-    /// recognised.
-    #[must_use]
-    pub fn is_waiting_for_input(&self) -> bool {
-        self.all().iter().any(|process| reads_terminal(process.pid).unwrap_or(false))
+    /// sleeps in a `read` of the terminal. Programs that wait with `poll` or the like may wait for
+    /// other things, too.
+    pub async fn is_waiting_for_input(&mut self) -> bool {
+        let Some(root) = self.root else { return false };
+        let waits = move || processes_of(root).iter().any(terminal::only_reads);
+        self.reader.read(waits).await.unwrap_or(false)
     }
 
     /// The state of their terminal; for a program inside `rlwrap`, of its inner terminal.
-    #[must_use]
-    pub fn terminal_state(&self) -> TerminalState {
-        let all = self.all();
-        let root = self.root.and_then(TerminalProcess::find);
-        root.map_or_else(TerminalState::default, |root| terminal::state(root, &all))
-    }
-
-    fn all(&self) -> Vec<Process> {
-        let Some(root) = self.root else { return Vec::new() };
-        let mut all = ProcessTree::of(root).living();
-        all.extend(Process::find(root));
-        all
+    pub async fn terminal_state(&mut self) -> TerminalState {
+        let Some(root) = self.root else { return TerminalState::default() };
+        let state = move || {
+            let root_process = TerminalProcess::find(root)?;
+            Some(terminal::state(root_process, &processes_of(root)))
+        };
+        self.reader.read(state).await.flatten().unwrap_or_default()
     }
 }
 
-fn reads_terminal(pid: i32) -> Option<bool> {
-    let line = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    let fields: Vec<&str> = line.rsplit_once(')')?.1.split_ascii_whitespace().collect();
-    let [state, _, group, _, _, foreground, ..] = fields[..] else { return None };
-    let is_single = *fields.get(17)? == "1";
-    if state != "S" || group != foreground || !is_single {
-        return Some(false);
-    }
-    // Only a process that may trace this one can read its system call.
-    if let Some(reads) = fs::read_to_string(format!("/proc/{pid}/syscall")).ok().and_then(|call| {
-        let mut words = call.split_ascii_whitespace();
-        let number: i64 = words.next()?.parse().ok()?;
-        let fd = u32::from_str_radix(words.next()?.strip_prefix("0x")?, 16).ok()?;
-        Some(number == read_call() && is_terminal(pid, fd))
-    }) {
-        return Some(reads);
-    }
-    // All processes of the user can read where it sleeps in the kernel. There, a read of a socket
-    // may look like a read of a terminal.
-    match fs::read_to_string(format!("/proc/{pid}/wchan")).ok()?.trim() {
-        "n_tty_read" => Some(true),
-        "wait_woken" => has_no_socket(pid),
-        _ => Some(false),
-    }
-}
-
-/// The number of the system call `read`.
-const fn read_call() -> i64 {
-    if cfg!(target_arch = "x86_64") { 0 } else { 63 }
-}
-
-fn is_terminal(pid: i32, fd: u32) -> bool {
-    let link = fs::read_link(format!("/proc/{pid}/fd/{fd}")).unwrap_or_default();
-    link.starts_with("/dev/pts") || link.starts_with("/dev/tty")
-}
-
-fn has_no_socket(pid: i32) -> Option<bool> {
-    let mut links = fs::read_dir(format!("/proc/{pid}/fd")).ok()?.flatten();
-    let is_socket = |link: fs::DirEntry| {
-        fs::read_link(link.path()).is_ok_and(|link| link.to_string_lossy().starts_with("socket:"))
-    };
-    Some(!links.any(is_socket))
+/// A process and its living descendants.
+fn processes_of(root: i32) -> Vec<Process> {
+    let mut all = ProcessTree::of(root).living();
+    all.extend(Process::find(root));
+    all
 }
 
 /// How long a process was runnable and waited for a processor, in nanoseconds.
@@ -243,10 +238,10 @@ mod tests {
         let mut command = std::process::Command::new(argv[0]);
         command.args(&argv[1..]).stdin(std::process::Stdio::piped());
         let child = command.spawn().unwrap();
-        let own = Processes::new(Some(std::process::id())).program();
-        let processes = Processes::new(Some(child.id()));
+        let identity = |pid: u32| ProgramIdentity::of(&Process::find(i32::try_from(pid).ok()?)?);
+        let own = identity(std::process::id());
         // Between fork and exec it is still this test.
-        let found = wait(|| processes.program().filter(|program| Some(program) != own.as_ref()));
+        let found = wait(|| identity(child.id()).filter(|program| Some(program) != own.as_ref()));
         (child, found)
     }
 
@@ -283,12 +278,12 @@ mod tests {
         }
     }
 
-    #[test]
-    fn a_read_of_a_pipe_is_no_wait_for_input() {
+    #[tokio::test]
+    async fn a_read_of_a_pipe_is_no_wait_for_input() {
         let (mut child, _) = program(&["cat"]);
         let stat = || fs::read_to_string(format!("/proc/{}/stat", child.id())).ok();
         wait(|| stat().filter(|stat| stat.contains(") S ")));
-        assert!(!Processes::new(Some(child.id())).is_waiting_for_input());
+        assert!(!Processes::new(Some(child.id())).is_waiting_for_input().await);
         child.kill().unwrap();
         child.wait().unwrap();
     }
@@ -305,8 +300,29 @@ mod tests {
         }
     }
 
-    #[test]
-    fn a_program_that_computes_is_told_from_one_that_sleeps() {
+    #[tokio::test(start_paused = true)]
+    async fn a_read_that_stalls_is_given_up_and_not_repeated() {
+        let mut reader = ProcReader::default();
+        let (release, stalls) = std::sync::mpsc::channel::<()>();
+        let stalled = reader.read(move || stalls.recv());
+        let clock = async {
+            tokio::task::yield_now().await;
+            tokio::time::advance(READ_TIMEOUT * 2).await;
+        };
+        let (stalled, ()) = tokio::join!(stalled, clock);
+        assert_eq!(stalled, None);
+        assert_eq!(reader.read(|| 1).await, None, "the first read still blocks its thread");
+        release.send(()).unwrap();
+        let mut read = None;
+        while read.is_none() {
+            read = reader.read(|| 2).await;
+        }
+        assert_eq!(read, Some(2));
+        assert_eq!(reader.read(|| 3).await, Some(3));
+    }
+
+    #[tokio::test]
+    async fn a_program_that_computes_is_told_from_one_that_sleeps() {
         let busy =
             std::process::Command::new("yes").stdout(std::process::Stdio::null()).spawn().unwrap();
         let idle = std::process::Command::new("sleep").arg("60").spawn().unwrap();
@@ -322,6 +338,6 @@ mod tests {
             std::thread::yield_now();
         }
         assert!(computes);
-        assert!(of_idle.command_lines().contains(&vec!["sleep".to_owned(), "60".to_owned()]));
+        assert!(of_idle.command_lines().await.contains(&vec!["sleep".to_owned(), "60".to_owned()]));
     }
 }

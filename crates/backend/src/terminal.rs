@@ -121,7 +121,7 @@ fn waits<'a>(foreground: impl Iterator<Item = &'a TerminalProcess>) -> Option<bo
         }
         for thread in threads(process.pid) {
             match wait_of(process.pid, thread) {
-                ThreadWait::Terminal => return Some(true),
+                ThreadWait::TerminalRead | ThreadWait::Terminal => return Some(true),
                 ThreadWait::Elsewhere => {}
                 ThreadWait::Unknown => is_known = false,
             }
@@ -135,9 +135,24 @@ fn threads(pid: i32) -> impl Iterator<Item = i32> {
     entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok())
 }
 
+/// Whether a process is in the foreground of its terminal, and its only thread sleeps in a `read`
+/// of a terminal.
+pub(crate) fn only_reads(process: &Process) -> bool {
+    let Some(found) = TerminalProcess::find(process.pid) else { return false };
+    let is_foreground = found.device != 0 && found.group == found.foreground;
+    let mut threads = threads(found.pid);
+    let is_single = threads.next().is_some() && threads.next().is_none();
+    is_foreground
+        && !found.is_stopped
+        && is_single
+        && wait_of(found.pid, found.pid) == ThreadWait::TerminalRead
+}
+
 /// What a thread waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum ThreadWait {
+    /// Input from a terminal, in a `read`.
+    TerminalRead,
     /// Input from a terminal, perhaps among other things.
     Terminal,
     /// Something else, or the thread runs.
@@ -150,7 +165,9 @@ fn wait_of(pid: i32, thread: i32) -> ThreadWait {
     let folder = format!("/proc/{pid}/task/{thread}");
     match fs::read_to_string(format!("{folder}/syscall")) {
         Ok(call) => wait_in_call(pid, &call).unwrap_or(ThreadWait::Unknown),
-        Err(error) if error.kind() == std::io::ErrorKind::PermissionDenied => wait_by_name(&folder),
+        Err(error) if error.kind() == std::io::ErrorKind::PermissionDenied => {
+            wait_by_name(pid, &folder)
+        }
         // The thread has just ended.
         Err(_) => ThreadWait::Elsewhere,
     }
@@ -162,9 +179,10 @@ fn wait_in_call(pid: i32, call: &str) -> Option<ThreadWait> {
     let Ok(number) = words.next()?.parse::<u64>() else { return Some(ThreadWait::Elsewhere) };
     let mut argument = || u64::from_str_radix(words.next()?.strip_prefix("0x")?, 16).ok();
     let first = argument()?;
-    let is_terminal = if call::READ.contains(&number) {
-        is_terminal(pid, first)
-    } else if call::POLL.contains(&number) {
+    if call::READ.contains(&number) && is_terminal(pid, first) {
+        return Some(ThreadWait::TerminalRead);
+    }
+    let is_terminal = if call::POLL.contains(&number) {
         polls_terminal(pid, first, argument()?)?
     } else if call::SELECT.contains(&number) {
         selects_terminal(pid, first, argument()?)?
@@ -230,15 +248,25 @@ fn is_terminal(pid: i32, fd: u64) -> bool {
 
 /// The same by the name of the kernel function in which the thread sleeps, if its system call is
 /// not readable.
-fn wait_by_name(folder: &str) -> ThreadWait {
+fn wait_by_name(pid: i32, folder: &str) -> ThreadWait {
     let name = fs::read_to_string(format!("{folder}/wchan")).unwrap_or_default();
     let name = name.trim();
     let elsewhere = ["hrtimer_nanosleep", "do_wait", "pipe_read", "anon_pipe_read", "sigsuspend"];
     match name {
-        "n_tty_read" => ThreadWait::Terminal,
+        "n_tty_read" => ThreadWait::TerminalRead,
+        // A read of a socket sleeps there, too.
+        "wait_woken" if has_no_socket(pid) => ThreadWait::TerminalRead,
         name if elsewhere.contains(&name) || name.starts_with("futex") => ThreadWait::Elsewhere,
         _ => ThreadWait::Unknown,
     }
+}
+
+fn has_no_socket(pid: i32) -> bool {
+    let Ok(entries) = fs::read_dir(format!("/proc/{pid}/fd")) else { return false };
+    let is_socket = |entry: fs::DirEntry| {
+        fs::read_link(entry.path()).is_ok_and(|link| link.to_string_lossy().starts_with("socket:"))
+    };
+    !entries.flatten().any(is_socket)
 }
 
 #[cfg(all(test, target_os = "linux"))]

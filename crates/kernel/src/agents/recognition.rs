@@ -60,7 +60,7 @@ impl Recognition {
     }
 
     /// A profile that fits better than the present one.
-    pub(super) fn step(
+    pub(super) async fn step(
         &mut self,
         engine: &Engine,
         look: Option<&ScreenSnapshot>,
@@ -71,7 +71,7 @@ impl Recognition {
             self.version = look.and_then(|look| engine.profile().version_on(look));
         }
         if engine.profile().is_generic() {
-            return self.known_profile(now, look, library);
+            return self.known_profile(now, look, library).await;
         }
         if !is_unrecognised(engine) {
             self.understood = now;
@@ -89,7 +89,7 @@ impl Recognition {
 
     /// The profile of a known program: the replaced one if it matches the screen again, or that of
     /// a program inside a wrapper.
-    fn known_profile(
+    async fn known_profile(
         &mut self,
         now: Instant,
         look: Option<&ScreenSnapshot>,
@@ -107,7 +107,7 @@ impl Recognition {
         }
         self.looked = Some(now);
         let library = library();
-        let lines = self.processes.command_lines();
+        let lines = self.processes.command_lines().await;
         let inside = lines.iter().find_map(|argv| library.for_command(argv));
         inside.or_else(|| library.for_screen(look?)).cloned()
     }

@@ -200,6 +200,7 @@ impl AgentTask {
                 AgentTaskEvent::Request(None) => return,
                 AgentTaskEvent::Deadline => self.on_deadline().await,
             }
+            self.learn().await;
         }
         self.finish();
     }
@@ -232,7 +233,7 @@ impl AgentTask {
                 self.observe(&EngineInput::Report(report));
                 let _ = reply.send(());
             }
-            AgentRequest::Typing(typed) => self.on_typing(typed),
+            AgentRequest::Typing(typed) => self.on_typing(typed).await,
             AgentRequest::Typed(TypedInput { bytes, at, end }) => {
                 self.history.record_input(at, end, &bytes)
             }
@@ -253,8 +254,8 @@ impl AgentTask {
         if self.look_due.is_some_and(|due| due <= Instant::now()) {
             self.look().await;
         }
-        self.measure_processes();
-        self.measure_terminal();
+        self.measure_processes().await;
+        self.measure_terminal().await;
         let change = self.engine.tick(self.kernel.now());
         self.publish(change);
         self.recognise().await;
@@ -312,7 +313,7 @@ impl AgentTask {
     /// Reads the screen, scans the output that it shows, and gives both to the engine.
     async fn look(&mut self) {
         let began = Instant::now();
-        self.measure_terminal();
+        self.measure_terminal().await;
         // Read before the screen, so that input and output during the read count as later.
         let typed = self.pane.typed();
         let end = self.output.end();
@@ -336,7 +337,7 @@ impl AgentTask {
         }
         self.held_since = None;
         self.look_due = None;
-        self.recall_learned();
+        self.recall_learned().await;
         self.observe(&EngineInput::Screen(look.clone()));
         self.last_screen = Some(ScreenAtOffset { look, end, typed });
         self.next_look = Instant::now() + began.elapsed() * REST_FACTOR;
@@ -364,11 +365,11 @@ impl AgentTask {
         }
     }
 
-    fn on_typing(&mut self, TypedInput { bytes, at, .. }: TypedInput) {
+    async fn on_typing(&mut self, TypedInput { bytes, at, .. }: TypedInput) {
         if bytes.contains(&b'\r') {
             self.turns.expect(at);
         }
-        self.measure_terminal();
+        self.measure_terminal().await;
         self.observe(&EngineInput::Typed(bytes));
     }
 
@@ -381,7 +382,7 @@ impl AgentTask {
     async fn recognise(&mut self) {
         let look = self.last_screen.as_ref().map(|screen| &screen.look);
         let library = || self.kernel.agents().profiles().library;
-        if let Some(profile) = self.recognition.step(&self.engine, look, library) {
+        if let Some(profile) = self.recognition.step(&self.engine, look, library).await {
             self.switch_profile(profile).await;
         }
     }
@@ -394,7 +395,6 @@ impl AgentTask {
 
     /// Publishes the present status if it differs from the last one.
     fn publish(&mut self, change: Option<StateChange>) {
-        self.learn();
         let mut judged = self.engine.judgement().clone();
         if let Some(before) = self.restored_state {
             if judged.state == AgentState::Starting {

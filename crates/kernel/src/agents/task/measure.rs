@@ -8,12 +8,12 @@ use super::AgentTask;
 
 impl AgentTask {
     /// Measures whether the processes of a program without a profile compute or wait for input.
-    pub(super) fn measure_processes(&mut self) {
+    pub(super) async fn measure_processes(&mut self) {
         let is_settled = self.engine.judgement().state == AgentState::Ready;
         if is_settled || !self.engine.profile().is_generic() {
             return;
         }
-        let waits = self.recognition.processes.is_waiting_for_input();
+        let waits = self.recognition.processes.is_waiting_for_input().await;
         let computes = self.recognition.processes.is_computing(Instant::now());
         if waits || computes.is_some() {
             let computes = computes.unwrap_or(false);
@@ -22,9 +22,9 @@ impl AgentTask {
     }
 
     /// Reads the state of the terminal, for profiles of programs that read lines.
-    pub(super) fn measure_terminal(&mut self) {
+    pub(super) async fn measure_terminal(&mut self) {
         if self.engine.profile().reads_lines() {
-            let terminal = self.recognition.processes.terminal_state();
+            let terminal = self.recognition.processes.terminal_state().await;
             self.terminal = Some(terminal);
             self.observe(&EngineInput::Terminal(terminal));
         }
