@@ -106,9 +106,8 @@ impl KeeperPane {
             pid: self.child.as_raw_nonzero().get().unsigned_abs(),
             started: self.started,
             typed: Some(self.typed()),
-            served: Some(served),
-            ahead: true,
-            frames: Some(NOTIFY_WINDOW.frames),
+            served,
+            frames: NOTIFY_WINDOW.frames,
             guarded: Some(self.input.guarded()),
         }
     }

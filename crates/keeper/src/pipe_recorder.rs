@@ -359,9 +359,8 @@ impl PipeRecorder {
             pid: self.pid,
             started: self.started,
             typed: None,
-            served: None,
-            ahead: true,
-            frames: Some(NOTIFY_WINDOW.frames),
+            served: true,
+            frames: NOTIFY_WINDOW.frames,
             guarded: None,
         };
         self.send(id, &FromKeeper::Welcome(welcome));

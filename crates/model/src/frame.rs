@@ -4,7 +4,7 @@
 //! A frame is a little-endian `u32` length, one kind byte, and a body of `length - 1` bytes. Bodies
 //! that carry bytes or one number are binary; the others are JSON objects, whose unknown fields are
 //! skipped. An unknown kind is skipped whole. So an old keeper serves a new server, and the other
-//! way round.
+//! way round: `crates/model/tests/keeper_frames.rs` checks it against the frames of 0.1.0.
 
 mod codec;
 
@@ -24,9 +24,6 @@ pub const MAX_FRAME: usize = 4 << 20;
 /// [`FromKeeper::TapeEnd`], then it waits for [`ToKeeper::Ack`]. A client acks at the latest when
 /// it has received half of either.
 pub const NOTIFY_WINDOW: NotifyWindow = NotifyWindow { bytes: 4 << 10, frames: 64 };
-
-/// The window of a keeper that does not send [`Welcome::frames`].
-pub const DEFAULT_WINDOW_FRAMES: u32 = 8;
 
 /// Everything is acknowledged.
 pub const EMPTY_WINDOW: NotifyWindow = NotifyWindow { bytes: 0, frames: 0 };
@@ -112,7 +109,7 @@ pub enum ToKeeper {
     /// Type these bytes.
     Input(RequestId, Vec<u8>),
     /// Type these bytes if the guard holds; else [`RefusalReason::Stale`]. They do not count as
-    /// typed by a user. A keeper that sends [`Welcome::typed`] supports it; an older one skips it.
+    /// typed by a user.
     GuardedInput(RequestId, InputGuard, Vec<u8>),
     /// Set the terminal's size.
     Resize(Resize),
@@ -124,8 +121,7 @@ pub enum ToKeeper {
     /// [`FromKeeper::SizeHolder`] reports it.
     Release(Release),
     /// The client must not miss output: the program waits rather than that bytes are overwritten
-    /// which the client has not [`ToKeeper::Ack`]. No response. A keeper that sends
-    /// [`Welcome::served`] supports this and the messages below.
+    /// which the client has not [`ToKeeper::Ack`]. No response.
     Follow(Follow),
     /// Type these one after the other, each by itself, with no other input in between: all or none.
     InputParts(RequestId, Vec<Vec<u8>>),
@@ -144,8 +140,8 @@ pub enum FromKeeper {
     Welcome(Welcome),
     /// The pane could not be spawned.
     SpawnFailed(SpawnFailure),
-    /// The tape now ends here. Sent again only after [`ToKeeper::Ack`], or within [`NOTIFY_WINDOW`]
-    /// by a keeper that sends [`Welcome::ahead`].
+    /// The tape now ends here. Sent without waiting for [`ToKeeper::Ack`] as far as
+    /// [`NOTIFY_WINDOW`] allows.
     TapeEnd(u64),
     /// The program has ended, and the tape holds its last byte.
     Exited(ExitRecord),
@@ -264,21 +260,15 @@ pub struct Welcome {
     pub pid: u32,
     /// When the program was started.
     pub started: Time,
-    /// How many writes had user input; a keeper that does not send it supports no guards.
+    /// How many writes had user input; a pipe recorder types nothing and does not send it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub typed: Option<u64>,
-    /// Whether a server is connected; a keeper that does not send it supports no followers, parts
-    /// and signals.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub served: Option<bool>,
-    /// Whether it notifies of a little output without waiting for [`ToKeeper::Ack`]: see
-    /// [`NOTIFY_WINDOW`].
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub ahead: bool,
-    /// How many frames that window has; [`DEFAULT_WINDOW_FRAMES`] if it is not sent.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub frames: Option<u32>,
-    /// How many guarded writes with a condition it has done, for any client.
+    /// Whether a server is connected.
+    pub served: bool,
+    /// How many frames its [`NOTIFY_WINDOW`] has.
+    pub frames: u32,
+    /// How many guarded writes with a condition it has done, for any client; not sent by a pipe
+    /// recorder.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub guarded: Option<u64>,
 }

@@ -8,9 +8,8 @@ use std::time::Duration;
 
 use paned_model::Size;
 use paned_model::frame::{
-    DEFAULT_WINDOW_FRAMES, EMPTY_WINDOW, FromKeeper, InputGuard, KeeperResponse, Kill,
-    NOTIFY_WINDOW, NotifyWindow, RefusalReason, Release, RequestId, Resize, Survivor, ToKeeper,
-    Welcome,
+    EMPTY_WINDOW, FromKeeper, KeeperResponse, Kill, NOTIFY_WINDOW, NotifyWindow, RefusalReason,
+    Release, RequestId, Resize, Survivor, ToKeeper, Welcome,
 };
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::time::{Instant, Sleep, sleep_until};
@@ -33,19 +32,17 @@ pub(super) fn start(conn: KeeperConn, welcome: Welcome, output: Arc<dyn Output>)
     let (commands, inbox) = mpsc::channel(MAX_COMMANDS);
     let (outbox, events) = mpsc::channel(MAX_EVENTS);
     let (typed_count, typed) = watch::channel(welcome.typed);
-    let output_flag = Arc::new(OutputFlag::new(!welcome.ahead, welcome.guarded));
+    let output_flag = Arc::new(OutputFlag::new(false, welcome.guarded));
     let task = KeeperLinkTask {
         conn,
         output: output.clone(),
         outbox,
         typed: typed_count,
-        knows_parts: welcome.served.is_some(),
         waiting: HashMap::new(),
         deadlines: VecDeque::new(),
         requests: 0,
         exited: false,
-        has_window: welcome.ahead,
-        window_frames: welcome.frames.unwrap_or(DEFAULT_WINDOW_FRAMES),
+        window_frames: welcome.frames,
         unacked: EMPTY_WINDOW,
         notified_end: 0,
         output_flag: output_flag.clone(),
@@ -69,19 +66,14 @@ struct KeeperLinkTask {
     conn: KeeperConn,
     output: Arc<dyn Output>,
     outbox: mpsc::Sender<PaneEvent>,
-    /// How often input was typed; `None` if the keeper does not count. Such a keeper knows no
-    /// guards either.
+    /// How often input was typed; `None` if the keeper is a pipe recorder, which types nothing.
     typed: watch::Sender<Option<u64>>,
-    /// Whether the keeper is new enough to type in parts.
-    knows_parts: bool,
     waiting: HashMap<RequestId, PendingReply>,
     /// The deadlines of requests, earliest first. Some of them may be answered already.
     deadlines: VecDeque<(Instant, RequestId)>,
     requests: RequestId,
     exited: bool,
-    /// Whether the keeper sends notifications ahead of our acknowledgements.
-    has_window: bool,
-    /// The size of that window in frames.
+    /// How many notifications the keeper sends ahead of our acknowledgements.
     window_frames: u32,
     /// What it has sent since the last acknowledgement, and up to which offset.
     unacked: NotifyWindow,
@@ -260,21 +252,17 @@ impl KeeperLinkTask {
         let message = match command {
             PaneCommand::Ack(offset) => {
                 self.unacked = EMPTY_WINDOW;
-                self.output_flag.set_ack_due(!self.has_window);
+                self.output_flag.set_ack_due(false);
                 ToKeeper::Ack(offset)
             }
             PaneCommand::Throttle(time) => ToKeeper::Throttle(millis(time)),
             PaneCommand::Input(parts, reply) => {
                 self.waiting.insert(id, PendingReply::Input(reply));
-                self.input_message(id, parts)
+                input_message(id, parts)
             }
             PaneCommand::GuardedInput(bytes, guard, reply) => {
-                let Some(message) = self.guarded_message(id, bytes, guard) else {
-                    let _ = reply.send(Err(RefusalReason::Stale));
-                    return;
-                };
                 self.waiting.insert(id, PendingReply::Input(reply));
-                message
+                ToKeeper::GuardedInput(id, guard, bytes)
             }
             PaneCommand::Resize(SizeRequest { size, holder, force }, reply) => {
                 self.waiting.insert(id, PendingReply::Resize(reply));
@@ -298,30 +286,6 @@ impl KeeperLinkTask {
         }
     }
 
-    /// A request to type. A keeper that is too old for parts gets them as one, so that they stay
-    /// together.
-    fn input_message(&self, id: RequestId, parts: Vec<Vec<u8>>) -> ToKeeper {
-        match 1 < parts.len() && self.knows_parts {
-            true => ToKeeper::InputParts(id, parts),
-            false => ToKeeper::Input(id, parts.concat()),
-        }
-    }
-
-    /// A request to type behind a guard. A keeper that is too old for guards would ignore the whole
-    /// frame: then the guard is checked here, a moment before the write.
-    fn guarded_message(
-        &self,
-        id: RequestId,
-        bytes: Vec<u8>,
-        guard: InputGuard,
-    ) -> Option<ToKeeper> {
-        if self.typed.borrow().is_some() {
-            return Some(ToKeeper::GuardedInput(id, guard, bytes));
-        }
-        let holds = guard.end.is_none_or(|end| end == self.output.end());
-        holds.then_some(ToKeeper::Input(id, bytes))
-    }
-
     fn count(&self, typed: Option<u64>) {
         self.typed.send_if_modified(|known| {
             let has_grown = known.is_some() && typed.is_some() && *known < typed;
@@ -338,8 +302,7 @@ impl KeeperLinkTask {
         // The caller may have stopped waiting.
         match self.waiting.remove(&response.id) {
             Some(PendingReply::Input(reply)) => {
-                let guard_atomic = self.typed.borrow().is_some();
-                let report = InputReport { long_line: response.long_line, guard_atomic };
+                let report = InputReport { long_line: response.long_line, guard_atomic: true };
                 let _ = reply.send(response.refused.map_or(Ok(report), Err));
             }
             Some(PendingReply::Resize(reply)) => {
@@ -352,6 +315,13 @@ impl KeeperLinkTask {
             }
             Some(PendingReply::Probe) | None => {}
         }
+    }
+}
+
+fn input_message(id: RequestId, parts: Vec<Vec<u8>>) -> ToKeeper {
+    match 1 < parts.len() {
+        true => ToKeeper::InputParts(id, parts),
+        false => ToKeeper::Input(id, parts.concat()),
     }
 }
 

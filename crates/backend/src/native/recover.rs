@@ -164,7 +164,7 @@ mod tests {
 
     use paned_keeper::tape::{MIN_CAPACITY, TapeWriter};
     use paned_model::Time;
-    use paned_model::frame::{FrameMessage as _, FromKeeper};
+    use paned_model::frame::{FrameMessage as _, FromKeeper, NOTIFY_WINDOW};
     use tokio::io::AsyncWriteExt as _;
     use tokio::net::UnixListener;
 
@@ -235,11 +235,10 @@ mod tests {
                 keeper: 1,
                 pid: 2,
                 started: Time(1),
-                typed: None,
-                served: None,
-                ahead: false,
-                frames: None,
-                guarded: None,
+                typed: Some(0),
+                served: true,
+                frames: NOTIFY_WINDOW.frames,
+                guarded: Some(0),
             };
             let mut word = Vec::new();
             FromKeeper::Welcome(welcome).encode(&mut word);

@@ -146,10 +146,8 @@ async fn attach(
     // Before the terminal is changed, so that no signal leaves it changed.
     let signals = SignalListener::catch()?.with_stop_signal()?;
     let terminal = UserTerminal::open(guard)?;
-    // An old keeper does not report whether a server is connected; usually one is.
-    let is_served = welcome.served.unwrap_or(true);
     AttachSession::new(connection, TerminalOutput::new(tape), terminal, options)
-        .run(signals, is_served)
+        .run(signals, welcome.served)
         .await
 }
 

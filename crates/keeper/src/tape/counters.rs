@@ -46,10 +46,9 @@ impl Counters {
         }
     }
 
-    /// Whether no write overlapped the copy. An older tape has no checksum.
+    /// Whether no write overlapped the copy.
     fn is_whole(&self) -> bool {
-        let check = self.get(HeaderWord::Checksum);
-        check == 0 || check == checksum(&self.page)
+        self.get(HeaderWord::Checksum) == checksum(&self.page)
     }
 
     pub(super) fn get(&self, word: HeaderWord) -> u64 {

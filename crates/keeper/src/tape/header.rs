@@ -51,11 +51,11 @@ pub(super) enum HeaderWord {
     Lost = 19,
     /// How many time marks were made.
     Times = 24,
-    /// How many of them fit; zero on a tape without any.
+    /// How many of them fit; zero once they were lost because the file was cut.
     TimesRoom = 25,
-    /// How many sizes the terminal had: see `sizes`. Not there on a tape without a checksum.
+    /// How many sizes the terminal had: see `sizes`.
     Sizes = 26,
-    /// The checksum of the words before it; zero on an older tape, which has none.
+    /// The checksum of the words before it.
     Checksum = 31,
 }
 

@@ -4,7 +4,7 @@
 //! header  4096 bytes   magic, version, geometry; then counters, changed in place (see `header`)
 //! index   16 per block what the pane had printed before each 4 KiB block: lines, and the time
 //! data    capacity     byte `offset` is at `offset % capacity`
-//! times   16 per mark  when what was printed (see `times`); not there on older tapes
+//! times   16 per mark  when what was printed (see `times`)
 //! tail    4096 bytes   never written: a file that was cut stays shorter, whatever is written
 //! ```
 //!

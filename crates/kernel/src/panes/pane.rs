@@ -170,7 +170,7 @@ impl Pane {
         if changed {
             let marks = self.output().map(|output| output.sizes(0)).unwrap_or_default();
             let mut payload = self.event_payload(json!({ "size": size }));
-            // The tape of an older keeper has no such mark.
+            // The tape keeps only the last marks.
             if let Some(mark) = marks.iter().rev().find(|mark| mark.size == size) {
                 payload["offset"] = json!(mark.offset);
             }

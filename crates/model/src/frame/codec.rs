@@ -261,7 +261,7 @@ mod tests {
     use super::*;
     use crate::Size;
     use crate::frame::{
-        ClientRole, Follow, Hello, Kill, RecordRequest, Release, Resize, SignalRequest, Welcome,
+        ClientRole, Follow, Hello, Kill, RecordRequest, Release, Resize, SignalRequest,
     };
 
     fn samples() -> Vec<ToKeeper> {
@@ -344,13 +344,6 @@ mod tests {
         let mut frames = FrameDecoder::default();
         frames.push(&bytes);
         assert_eq!(frames.take::<ToKeeper>(), Err(BadFrame));
-    }
-
-    #[test]
-    fn an_old_keeper_is_known_by_its_welcome() {
-        let old = br#"{"version":1,"keeper":2,"pid":3,"started":"2026-11-16T00:00:00.000Z"}"#;
-        let welcome: Welcome = parse(old).unwrap();
-        assert_eq!(welcome.typed, None);
     }
 
     #[test]

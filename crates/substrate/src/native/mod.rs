@@ -357,7 +357,8 @@ mod tests {
     use paned_keeper::tape::TapeWriter;
     use paned_model::Time;
     use paned_model::frame::{
-        FrameDecoder, FrameMessage as _, FromKeeper, KeeperResponse, ToKeeper, VERSION, Welcome,
+        FrameDecoder, FrameMessage as _, FromKeeper, KeeperResponse, NOTIFY_WINDOW, ToKeeper,
+        VERSION, Welcome,
     };
     use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
     use tokio::net::UnixListener;
@@ -388,11 +389,10 @@ mod tests {
             keeper: 1,
             pid: 1,
             started: Time(1),
-            typed: None,
-            served: None,
-            ahead: false,
-            frames: None,
-            guarded: None,
+            typed: Some(0),
+            served: true,
+            frames: NOTIFY_WINDOW.frames,
+            guarded: Some(0),
         };
         match message {
             ToKeeper::Hello(_) => FromKeeper::Welcome(welcome),

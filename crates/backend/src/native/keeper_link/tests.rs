@@ -2,7 +2,7 @@
 
 use paned_keeper::tape::{MIN_CAPACITY, TapeReader, TapeWriter};
 use paned_model::Time;
-use paned_model::frame::{ExitRecord, FrameDecoder, FrameMessage, SizeHolder, VERSION};
+use paned_model::frame::{ExitRecord, FrameDecoder, FrameMessage, InputGuard, SizeHolder, VERSION};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::UnixStream;
 
@@ -17,11 +17,11 @@ struct Played {
     tape: Option<TapeWriter>,
 }
 
-fn play(typed: Option<u64>) -> Played {
-    play_ahead(typed, None)
+fn play() -> Played {
+    play_with_window(8)
 }
 
-fn play_ahead(typed: Option<u64>, frames: Option<u32>) -> Played {
+fn play_with_window(frames: u32) -> Played {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("tape");
     let mut tape = TapeWriter::create(&path, MIN_CAPACITY, Time(1)).unwrap();
@@ -32,11 +32,10 @@ fn play_ahead(typed: Option<u64>, frames: Option<u32>) -> Played {
         keeper: 1,
         pid: 2,
         started: Time(1),
-        typed,
-        served: typed.map(|_| true),
-        ahead: typed.is_some(),
+        typed: Some(0),
+        served: true,
         frames,
-        guarded: typed.map(|_| 7),
+        guarded: Some(7),
     };
     let output = Arc::new(TapeReader::open(&path).unwrap());
     let mut handle = start(KeeperConn::from_stream(ours).unwrap(), welcome, output);
@@ -73,8 +72,8 @@ impl Played {
 }
 
 #[tokio::test]
-async fn a_keeper_that_knows_guards_is_the_referee() {
-    let mut played = play(Some(3));
+async fn the_keeper_decides_whether_a_guard_holds() {
+    let mut played = play();
     let moved = KeeperResponse {
         refused: Some(RefusalReason::Stale),
         typed: Some(4),
@@ -93,31 +92,15 @@ async fn a_keeper_that_knows_guards_is_the_referee() {
 }
 
 #[tokio::test]
-async fn with_an_old_keeper_the_look_is_just_before_the_write() {
-    let mut played = play(None);
-    let (received, answer) = played.guarded(4, KeeperResponse::ok(1)).await;
-    assert_eq!((received, answer), (None, Err(RefusalReason::Stale)));
-    let (received, answer) = played.guarded(5, KeeperResponse::ok(2)).await;
-    assert_eq!(received, Some(ToKeeper::Input(2, b"x".to_vec())));
-    assert_eq!(answer, Ok(InputReport { long_line: false, guard_atomic: false }));
-    assert_eq!(*played.handle.typed.borrow(), None);
-}
-
-#[tokio::test]
-async fn an_old_keeper_gets_all_parts_in_one() {
-    for (typed, received) in [
-        (Some(0), ToKeeper::InputParts(1, vec![b"ls".to_vec(), b"\r".to_vec()])),
-        (None, ToKeeper::Input(1, b"ls\r".to_vec())),
-    ] {
-        let mut played = play(typed);
-        let (reply, _answer) = oneshot::channel();
-        let parts = vec![b"ls".to_vec(), b"\r".to_vec()];
-        played.handle.commands.send(PaneCommand::Input(parts, reply)).await.unwrap();
-        let (mut frames, mut bytes) = (FrameDecoder::default(), [0; 256]);
-        let got = played.keeper.read(&mut bytes).await.unwrap();
-        frames.push(&bytes[..got]);
-        assert_eq!(frames.take().unwrap(), Some(received));
-    }
+async fn parts_are_sent_in_one_request() {
+    let mut played = play();
+    let (reply, _answer) = oneshot::channel();
+    let parts = vec![b"ls".to_vec(), b"\r".to_vec()];
+    played.handle.commands.send(PaneCommand::Input(parts.clone(), reply)).await.unwrap();
+    let (mut frames, mut bytes) = (FrameDecoder::default(), [0; 256]);
+    let got = played.keeper.read(&mut bytes).await.unwrap();
+    frames.push(&bytes[..got]);
+    assert_eq!(frames.take().unwrap(), Some(ToKeeper::InputParts(1, parts)));
 }
 
 impl Played {
@@ -131,7 +114,7 @@ impl Played {
 
 #[tokio::test(start_paused = true)]
 async fn a_keeper_that_does_not_answer_is_given_up_on_until_it_speaks() {
-    let mut played = play(Some(0));
+    let mut played = play();
     let before = Instant::now();
     // More than its socket takes: the second is never sent.
     let late = tokio::join!(played.types(1 << 20), played.types(1), played.types(1));
@@ -181,11 +164,10 @@ impl Played {
 
 #[tokio::test]
 async fn a_keeper_that_tells_ahead_is_to_hear_now_and_then_what_was_taken() {
-    assert_eq!(play(Some(0)).due(1, 5).await, [false, false, false, true, true]);
-    assert_eq!(play_ahead(Some(0), Some(4)).due(1, 3).await, [false, true, true]);
-    assert_eq!(play(Some(0)).due(NOTIFY_WINDOW.bytes / 2, 1).await, [true]);
-    assert_eq!(play(None).due(1, 1).await, [true], "an old one");
-    let mut played = play(Some(0));
+    assert_eq!(play().due(1, 5).await, [false, false, false, true, true]);
+    assert_eq!(play_with_window(4).due(1, 3).await, [false, true, true]);
+    assert_eq!(play().due(NOTIFY_WINDOW.bytes / 2, 1).await, [true]);
+    let mut played = play();
     played.due(1, 4).await;
     played.handle.commands.send(PaneCommand::Ack(4)).await.unwrap();
     let (mut frames, mut bytes) = (FrameDecoder::default(), [0; 256]);
@@ -199,7 +181,7 @@ async fn a_keeper_that_tells_ahead_is_to_hear_now_and_then_what_was_taken() {
 #[tokio::test]
 async fn a_keeper_that_lets_us_go_is_lost_only_if_it_is_gone() {
     for (lives, expected) in [(true, PaneEvent::Detached), (false, PaneEvent::Lost)] {
-        let Played { mut handle, keeper, tape, .. } = play(Some(0));
+        let Played { mut handle, keeper, tape, .. } = play();
         let tape = tape.filter(|_| lives);
         drop(keeper);
         assert_eq!(handle.events.recv().await, Some(expected));
@@ -210,7 +192,7 @@ async fn a_keeper_that_lets_us_go_is_lost_only_if_it_is_gone() {
 
 #[tokio::test]
 async fn an_end_is_told_however_often_it_was_told_of_output() {
-    let mut played = play(Some(0));
+    let mut played = play();
     let mut encoded = Vec::new();
     (1..1000).for_each(|end| FromKeeper::TapeEnd(end).encode(&mut encoded));
     let ending = ExitRecord { exit: None, killed: false, timed_out: false, at: Time(9) };
@@ -222,7 +204,7 @@ async fn an_end_is_told_however_often_it_was_told_of_output() {
 
 #[tokio::test]
 async fn the_last_size_and_the_last_holder_are_told_however_late() {
-    let mut played = play(Some(0));
+    let mut played = play();
     let size = |cols| Size { cols, rows: 9 };
     let mut encoded = Vec::new();
     for cols in 10..100 {
@@ -247,7 +229,7 @@ async fn the_last_size_and_the_last_holder_are_told_however_late() {
 
 #[tokio::test]
 async fn others_who_type_are_counted() {
-    let mut played = play(Some(0));
+    let mut played = play();
     let mut encoded = Vec::new();
     FromKeeper::Typed(1).encode(&mut encoded);
     played.keeper.write_all(&encoded).await.unwrap();
