@@ -1,26 +1,23 @@
 //! Compat APIs: the protocols of other tools, each a small layer over the kernel's actions. They
-//! hold no state of their own beyond a connection.
+//! store nothing: what they show is computed from panes.
 
-pub(crate) mod agentapi;
+mod agentapi;
 pub(crate) mod agentmux;
-pub(crate) mod opencode_pty;
+mod client;
+mod opencode_pty;
+mod routes;
 
 use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
 
-use axum::extract::Request;
-use axum::http::HeaderMap;
-use futures_util::future::BoxFuture;
+use agentapi::Agentapi;
+use agentmux::{Agentmux, AgentmuxConfig};
+use opencode_pty::OpencodePty;
 
-use crate::http::reply::{HandlerResult, Rejection};
-use crate::http::request::RequestContext;
-use crate::http::routes::Route;
-use crate::state::ServerState;
-use crate::transport::listener::ListenerAuth;
+use crate::compat_api::CompatApi;
 
-/// A protocol of another tool. The main API has it under `/doors/<name>`, and it may have a
-/// listener of its own.
+/// A protocol of another tool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum CompatProtocol {
     /// HTTP and SSE of agentapi.
@@ -30,10 +27,6 @@ pub enum CompatProtocol {
     /// REST and WebSocket of opencode-pty.
     OpencodePty,
 }
-
-/// Answers where a compat API has no route.
-type FallbackHandler =
-    fn(Arc<ServerState>, RequestContext, Request) -> BoxFuture<'static, HandlerResult>;
 
 impl CompatProtocol {
     /// All compat protocols.
@@ -46,54 +39,6 @@ impl CompatProtocol {
             Self::Agentapi => agentapi::NAME,
             Self::Agentmux => agentmux::NAME,
             Self::OpencodePty => opencode_pty::NAME,
-        }
-    }
-
-    /// The prefix of its paths.
-    pub(crate) const fn prefix(self) -> &'static str {
-        match self {
-            Self::Agentapi => agentapi::PREFIX,
-            Self::Agentmux => agentmux::PREFIX,
-            Self::OpencodePty => opencode_pty::PREFIX,
-        }
-    }
-
-    /// Its routes.
-    pub(crate) fn routes(self) -> Vec<Route> {
-        match self {
-            Self::Agentapi => agentapi::ROUTES.into(),
-            Self::Agentmux => agentmux::ROUTES.into(),
-            Self::OpencodePty => opencode_pty::ROUTES.into(),
-        }
-    }
-
-    /// The compat API of a path.
-    pub(crate) fn of(path: &str) -> Option<Self> {
-        let matches = |protocol: &Self| {
-            path.strip_prefix(protocol.prefix()).is_some_and(|rest| rest.starts_with('/'))
-        };
-        Self::ALL.into_iter().find(matches)
-    }
-
-    /// The handler for paths without a route, if its clients expect an answer of their own format.
-    pub(crate) fn fallback(self) -> Option<FallbackHandler> {
-        match self {
-            Self::Agentmux => Some(|shared, context, request| {
-                Box::pin(agentmux::fallback(shared, context, request))
-            }),
-            Self::Agentapi | Self::OpencodePty => None,
-        }
-    }
-
-    /// Authenticates a client of its own listener without a grant; `None` if only grants count.
-    pub(crate) fn authenticate(
-        self,
-        auth: &ListenerAuth,
-        headers: &HeaderMap,
-    ) -> Option<Result<(), Rejection>> {
-        match self {
-            Self::Agentmux => agentmux::authenticate(auth, headers),
-            Self::Agentapi | Self::OpencodePty => None,
         }
     }
 }
@@ -113,5 +58,40 @@ impl FromStr for CompatProtocol {
             let names = Self::ALL.map(Self::name).join(", ");
             format!("no door `{}`; there is {names}", text.escape_debug())
         })
+    }
+}
+
+/// The APIs of one server, one per protocol.
+pub struct CompatApis {
+    agentapi: Arc<Agentapi>,
+    agentmux: Arc<Agentmux>,
+    opencode_pty: Arc<OpencodePty>,
+}
+
+impl CompatApis {
+    /// All of them; agentmux's with these settings.
+    #[must_use]
+    pub fn new(agentmux: AgentmuxConfig) -> Self {
+        Self {
+            agentapi: Arc::default(),
+            agentmux: Arc::new(Agentmux::new(agentmux)),
+            opencode_pty: Arc::default(),
+        }
+    }
+
+    /// The API of a protocol.
+    #[must_use]
+    pub fn get(&self, protocol: CompatProtocol) -> Arc<dyn CompatApi> {
+        match protocol {
+            CompatProtocol::Agentapi => self.agentapi.clone(),
+            CompatProtocol::Agentmux => self.agentmux.clone(),
+            CompatProtocol::OpencodePty => self.opencode_pty.clone(),
+        }
+    }
+
+    /// All of them.
+    #[must_use]
+    pub fn all(&self) -> Vec<Arc<dyn CompatApi>> {
+        CompatProtocol::ALL.map(|protocol| self.get(protocol)).into()
     }
 }

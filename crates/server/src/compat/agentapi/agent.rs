@@ -1,22 +1,17 @@
 //! The agent that a request is about, accessed by actions of the kernel.
 
-use std::sync::Arc;
-
-use paned_kernel::Caller;
 use paned_model::{AgentInfo, AgentState, Code, Delivery, PaneId, Refusal, Time};
-use serde::de::{DeserializeOwned, IgnoredAny};
+use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::input::{AgentapiInput, send_failed};
-use crate::http::call::Call;
-use crate::http::reply::Rejection;
-use crate::state::ServerState;
+use crate::compat::client::KernelClient;
+use crate::compat_api::{Call, Rejection};
 
 /// One agent, as its caller may see it.
 pub(super) struct AgentapiAgent {
-    pub(super) shared: Arc<ServerState>,
-    pub(super) caller: Caller,
+    pub(super) client: KernelClient,
     pub(super) pane: PaneId,
 }
 
@@ -59,9 +54,7 @@ struct AgentapiDeliveryReply {
 
 impl AgentapiAgent {
     /// The agent that a request is about: the one in its path, the listener's own, or the newest.
-    pub(super) async fn of(call: &mut Call) -> Result<Self, Rejection> {
-        let shared = call.shared.clone();
-        let caller = call.caller.clone();
+    pub(super) async fn of(client: KernelClient, call: &mut Call) -> Result<Self, Rejection> {
         let name = call.name()?;
         let named = (!name.is_empty()).then(|| name.parse::<PaneId>()).transpose();
         let named = named.map_err(|bad| Refusal::invalid(bad.to_string()))?;
@@ -73,21 +66,22 @@ impl AgentapiAgent {
             return Err(Refusal::new(Code::Forbidden, sentence).into());
         }
         if let Some(pane) = named.or_else(|| call.default_pane.clone()) {
-            return Ok(Self { shared, caller, pane });
+            return Ok(Self { client, pane });
         }
-        let panes: Vec<AgentapiPane> = act(&shared, &caller, "agent:list", json!({})).await?;
+        let panes: Vec<AgentapiPane> = client.act("agent:list", json!({})).await?;
         let running = panes.into_iter().filter(|pane| {
             pane.agent.as_ref().is_some_and(|agent| agent.state != AgentState::Exited)
         });
         let newest = running.max_by_key(|pane| pane.created_at).ok_or_else(|| {
             Refusal::not_found("there is no agent; `paned agent new codex` starts one")
         })?;
-        Ok(Self { shared, caller, pane: newest.id })
+        Ok(Self { client, pane: newest.id })
     }
 
     /// Whether it is busy.
     pub(super) async fn status(&self) -> Result<AgentapiStatus, Refusal> {
-        let agent: AgentInfo = self.act("agent:state", json!({ "paneId": self.pane })).await?;
+        let agent: AgentInfo =
+            self.client.act("agent:state", json!({ "paneId": self.pane })).await?;
         let status = status_word(agent.state).ok_or_else(|| {
             let sentence = format!("the agent in pane `{}` has ended", self.pane);
             Refusal::new(Code::Gone, sentence)
@@ -98,7 +92,7 @@ impl AgentapiAgent {
     /// The messages to it and from it.
     pub(super) async fn messages(&self) -> Result<Vec<AgentapiMessage>, Refusal> {
         let all: AgentapiMessagesReply =
-            self.act("agent:messages", json!({ "paneId": self.pane })).await?;
+            self.client.act("agent:messages", json!({ "paneId": self.pane })).await?;
         Ok(all.messages)
     }
 
@@ -110,13 +104,13 @@ impl AgentapiAgent {
                 // Only a pane that runs an agent is typed into: any other may be a person's shell.
                 self.status().await?;
                 let write = json!({ "paneId": self.pane, "text": text });
-                self.act::<IgnoredAny>("pane:write", write).await?;
+                self.client.act::<IgnoredAny>("pane:write", write).await?;
                 return Ok(());
             }
         };
         let message = json!({ "paneId": self.pane, "text": text, "whenBusy": "refuse" });
         let AgentapiDeliveryReply { outcome, evidence, agent } =
-            self.act("agent:message", message).await?;
+            self.client.act("agent:message", message).await?;
         match outcome {
             // A queued message is delivered later; an error would make the client send it twice.
             Delivery::Submitted | Delivery::Queued | Delivery::Held => Ok(()),
@@ -128,20 +122,6 @@ impl AgentapiAgent {
             )),
         }
     }
-
-    async fn act<T: DeserializeOwned>(&self, name: &str, params: Value) -> Result<T, Refusal> {
-        act(&self.shared, &self.caller, name, params).await
-    }
-}
-
-async fn act<T: DeserializeOwned>(
-    shared: &ServerState,
-    caller: &Caller,
-    name: &str,
-    params: Value,
-) -> Result<T, Refusal> {
-    let answer = shared.dispatch(name, params.to_string(), caller).await?;
-    serde_json::from_slice(&answer).map_err(Refusal::internal)
 }
 
 /// agentapi's status for a state. An unknown state counts as running; an agent that asks something

@@ -19,12 +19,8 @@ use serde_json::{Value, json};
 use tokio::time::{Instant, Interval, MissedTickBehavior, interval_at, sleep};
 
 use super::agent::{AgentapiAgent, AgentapiMessage, AgentapiStatus};
-use super::http::with_problem_errors;
-use crate::http::call::Call;
-use crate::http::events::MEDIA_TYPE;
-use crate::http::metrics::GaugeGuard;
-use crate::http::reply::HandlerResult;
-use crate::http::sse;
+use crate::compat::client::KernelClient;
+use crate::compat_api::{Call, EVENT_STREAM, GaugeGuard, HEARTBEAT, HandlerResult};
 
 /// How long changes are gathered before they are sent.
 const DEBOUNCE: Duration = Duration::from_millis(100);
@@ -32,19 +28,16 @@ const DEBOUNCE: Duration = Duration::from_millis(100);
 const CHUNK_BYTES: usize = 64 << 10;
 
 /// Opens a stream.
-pub(super) async fn follow(mut call: Call) -> HandlerResult {
-    with_problem_errors(async move {
-        let agent = AgentapiAgent::of(&mut call).await?;
-        let mut live = AgentapiStream::new(&call, agent)?;
-        let first = live.changes().await?;
-        let chunks = stream::once(ready(first)).chain(stream::unfold(live, async |mut live| {
-            let chunk = live.next().await?;
-            Some((chunk, live))
-        }));
-        let body = Body::from_stream(chunks.map(Ok::<_, Infallible>));
-        Ok(([(CONTENT_TYPE, MEDIA_TYPE)], body).into_response())
-    })
-    .await
+pub(super) async fn follow(client: KernelClient, mut call: Call) -> HandlerResult {
+    let agent = AgentapiAgent::of(client, &mut call).await?;
+    let mut live = AgentapiStream::new(agent)?;
+    let first = live.changes().await?;
+    let chunks = stream::once(ready(first)).chain(stream::unfold(live, async |mut live| {
+        let chunk = live.next().await?;
+        Some((chunk, live))
+    }));
+    let body = Body::from_stream(chunks.map(Ok::<_, Infallible>));
+    Ok(([(CONTENT_TYPE, EVENT_STREAM)], body).into_response())
 }
 
 /// An open stream.
@@ -71,9 +64,8 @@ enum AgentapiNext {
 }
 
 impl AgentapiStream {
-    fn new(call: &Call, agent: AgentapiAgent) -> Result<Self, Refusal> {
-        let shared = call.shared.clone();
-        let caller = call.caller.clone();
+    fn new(agent: AgentapiAgent) -> Result<Self, Refusal> {
+        let KernelClient { shared, caller } = agent.client.clone();
         let include = "agent:state,agent:delivered,pane:exited".parse::<EventFilter>();
         let include = include.map_err(Refusal::internal)?;
         let feed = shared.kernel.events(None, include, &caller)?;
@@ -122,7 +114,7 @@ impl AgentapiStream {
             match next {
                 AgentapiNext::Ended => return None,
                 AgentapiNext::Heartbeat => {
-                    return Some(Bytes::from_static(sse::HEARTBEAT.as_bytes()));
+                    return Some(Bytes::from_static(HEARTBEAT.as_bytes()));
                 }
                 AgentapiNext::Changed => {}
             }

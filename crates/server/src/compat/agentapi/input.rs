@@ -4,7 +4,7 @@ use axum::http::StatusCode;
 use paned_model::{Code, Refusal};
 use serde_json::{Map, Value};
 
-use crate::http::reply::Rejection;
+use crate::compat_api::Rejection;
 
 /// A message to an agent.
 #[derive(Debug, PartialEq, Eq)]

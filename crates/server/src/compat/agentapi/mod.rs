@@ -15,135 +15,56 @@ mod events;
 mod http;
 mod input;
 
-use axum::http::Method;
-use paned_policy::guard::AcceptedBody;
+use std::sync::Arc;
 
-use crate::http::events::MEDIA_TYPE;
-use crate::http::reply::JSON;
-use crate::http::routes::{ParamLocation, Route, RouteHandler, RouteParam};
+use super::client::KernelClient;
+use super::routes::RouteBuilder;
+use crate::compat_api::{CompatApi, EVENT_STREAM, ErrorFormat, JSON};
+use crate::{AcceptedBody, ParamLocation, Route, RouteParam};
 
 /// The name of this API.
 pub(crate) const NAME: &str = "agentapi";
-/// The prefix of its paths.
-pub(crate) const PREFIX: &str = "/doors/agentapi";
 
 const AGENT: &[RouteParam] =
     &[RouteParam { location: ParamLocation::Path, name: "pane", doc: "The agent's pane." }];
-
-const fn get(
-    path: &'static str,
-    doc: &'static str,
-    params: &'static [RouteParam],
-    handler: RouteHandler,
-) -> Route {
-    Route {
-        method: Method::GET,
-        path,
-        doc,
-        params,
-        takes: AcceptedBody::Json,
-        answers: JSON,
-        handler,
-    }
-}
-
-const fn post(
-    path: &'static str,
-    doc: &'static str,
-    params: &'static [RouteParam],
-    handler: RouteHandler,
-) -> Route {
-    Route {
-        method: Method::POST,
-        path,
-        doc,
-        params,
-        takes: AcceptedBody::Json,
-        answers: JSON,
-        handler,
-    }
-}
-
-const fn stream(path: &'static str, params: &'static [RouteParam]) -> Route {
-    Route {
-        method: Method::GET,
-        path,
-        doc: "Follow an agent's messages and whether it works.",
-        params,
-        takes: AcceptedBody::Json,
-        answers: MEDIA_TYPE,
-        handler: RouteHandler::Grant(|call| Box::pin(events::follow(call))),
-    }
-}
-
-/// Uploads are not supported. The route takes any body, as its clients send no JSON there.
-const fn upload(path: &'static str, params: &'static [RouteParam]) -> Route {
-    Route {
-        method: Method::POST,
-        path,
-        doc: "Say that files are not taken here.",
-        params,
-        takes: AcceptedBody::Anything,
-        answers: JSON,
-        handler: RouteHandler::Grant(|call| Box::pin(http::upload(call))),
-    }
-}
-
 const STATUS: &str = "Say whether an agent works.";
 const MESSAGES: &str = "Show what was said to an agent and by it.";
 const MESSAGE: &str = "Hand a message to an agent, or type into its terminal.";
+const EVENTS: &str = "Follow an agent's messages and whether it works.";
+const UPLOAD: &str = "Say that files are not taken here.";
 
-/// Its routes.
-pub(crate) const ROUTES: [Route; 10] = [
-    get(
-        "/doors/agentapi/status",
-        STATUS,
-        &[],
-        RouteHandler::Grant(|call| Box::pin(http::status(call))),
-    ),
-    get(
-        "/doors/agentapi/messages",
-        MESSAGES,
-        &[],
-        RouteHandler::Grant(|call| Box::pin(http::messages(call))),
-    ),
-    post(
-        "/doors/agentapi/message",
-        MESSAGE,
-        &[],
-        RouteHandler::Grant(|call| Box::pin(http::message(call))),
-    ),
-    stream("/doors/agentapi/events", &[]),
-    upload("/doors/agentapi/upload", &[]),
-    get(
-        "/doors/agentapi/{pane}/status",
-        STATUS,
-        AGENT,
-        RouteHandler::Grant(|call| Box::pin(http::status(call))),
-    ),
-    get(
-        "/doors/agentapi/{pane}/messages",
-        MESSAGES,
-        AGENT,
-        RouteHandler::Grant(|call| Box::pin(http::messages(call))),
-    ),
-    post(
-        "/doors/agentapi/{pane}/message",
-        MESSAGE,
-        AGENT,
-        RouteHandler::Grant(|call| Box::pin(http::message(call))),
-    ),
-    stream("/doors/agentapi/{pane}/events", AGENT),
-    upload("/doors/agentapi/{pane}/upload", AGENT),
-];
+/// The API.
+#[derive(Debug, Default)]
+pub(crate) struct Agentapi;
 
-#[cfg(test)]
-mod tests {
-    use super::*;
+impl CompatApi for Agentapi {
+    fn name(&self) -> &'static str {
+        NAME
+    }
 
-    #[test]
-    fn every_row_is_under_the_prefix() {
-        assert_eq!(PREFIX, format!("/doors/{NAME}"));
-        assert!(ROUTES.iter().all(|route| route.path.starts_with(PREFIX)));
+    fn routes(self: Arc<Self>) -> Vec<Route> {
+        let json = RouteBuilder {
+            context: Arc::new(KernelClient::of),
+            path_param: AGENT,
+            takes: AcceptedBody::Json,
+            answers: JSON,
+            errors: ErrorFormat::Problem,
+        };
+        let stream = RouteBuilder { context: json.context.clone(), answers: EVENT_STREAM, ..json };
+        // Its clients upload no JSON.
+        let any =
+            RouteBuilder { context: json.context.clone(), takes: AcceptedBody::Anything, ..json };
+        vec![
+            json.get("/doors/agentapi/status", STATUS, http::status),
+            json.get("/doors/agentapi/messages", MESSAGES, http::messages),
+            json.post("/doors/agentapi/message", MESSAGE, http::message),
+            stream.get("/doors/agentapi/events", EVENTS, events::follow),
+            any.post("/doors/agentapi/upload", UPLOAD, http::upload),
+            json.get("/doors/agentapi/{pane}/status", STATUS, http::status),
+            json.get("/doors/agentapi/{pane}/messages", MESSAGES, http::messages),
+            json.post("/doors/agentapi/{pane}/message", MESSAGE, http::message),
+            stream.get("/doors/agentapi/{pane}/events", EVENTS, events::follow),
+            any.post("/doors/agentapi/{pane}/upload", UPLOAD, http::upload),
+        ]
     }
 }

@@ -1,27 +1,19 @@
 //! Authentication on agentmux's own listener, and the answer where there is no endpoint.
 
-use std::sync::Arc;
-
-use axum::extract::Request;
 use axum::http::{HeaderMap, Method, StatusCode};
 use paned_model::{Code, Refusal};
-use paned_policy::guard::AcceptedBody;
 use subtle::ConstantTimeEq;
 
 use super::http::read_body;
-use crate::http::auth::authorization;
-use crate::http::call::Call;
-use crate::http::reply::{ErrorFormat, HandlerResult, Rejection};
-use crate::http::request::RequestContext;
-use crate::state::ServerState;
-use crate::transport::listener::{ListenerAuth, Secret};
+use crate::compat_api::{Call, ErrorFormat, HandlerResult, Rejection, authorization};
+use crate::{ListenerAuth, Secret};
 
 /// The header in which its clients may send the secret, besides `Authorization`.
 const BRIDGE_TOKEN_HEADER: &str = "x-bridge-token";
 
 /// Authenticates by the listener's own rule; `None` if only grants count. On an open listener any
 /// credentials are ignored.
-pub(crate) fn authenticate(
+pub(super) fn authenticate(
     auth: &ListenerAuth,
     headers: &HeaderMap,
 ) -> Option<Result<(), Rejection>> {
@@ -43,30 +35,16 @@ fn presents_secret(headers: &HeaderMap, secret: &Secret) -> bool {
 }
 
 /// Answers where there is no endpoint. A body is read first, as its clients expect.
-pub(crate) async fn fallback(
-    shared: Arc<ServerState>,
-    context: RequestContext,
-    request: Request,
-) -> HandlerResult {
-    context.check_content(AcceptedBody::Anything)?;
-    let method = request.method().clone();
-    let mut call = Call::new(shared, context, None, request)?;
-    let answer = match method {
-        Method::GET | Method::HEAD => Err(not_found()),
-        Method::POST => match read_body(&mut call).await {
-            Ok(_) => Err(not_found()),
-            Err(rejection) => Err(rejection),
-        },
+pub(super) async fn fallback(mut call: Call) -> HandlerResult {
+    match call.parts.method {
+        Method::GET | Method::HEAD => {}
+        Method::POST => drop(read_body(&mut call).await?),
         other => {
             let sentence = format!("agentmux takes GET and POST, not {other}");
-            Err(Rejection::new(StatusCode::NOT_IMPLEMENTED, Code::Invalid, sentence))
+            return Err(Rejection::new(StatusCode::NOT_IMPLEMENTED, Code::Invalid, sentence));
         }
-    };
-    answer.map_err(|rejection: Rejection| rejection.with_format(ErrorFormat::Bare))
-}
-
-fn not_found() -> Rejection {
-    Refusal::not_found("not found").into()
+    }
+    Err(Refusal::not_found("not found").into())
 }
 
 #[cfg(test)]

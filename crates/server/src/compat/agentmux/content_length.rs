@@ -13,8 +13,6 @@ use std::task::{Context, Poll, ready};
 use axum::http::HeaderMap;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-use crate::transport::delegate_io::delegate_io;
-
 /// The new name of such a header.
 const RENAMED_HEADER: &str = "x-wrong-length";
 const CONTENT_LENGTH: &str = "content-length";
@@ -107,7 +105,21 @@ impl<S: AsyncRead + Unpin> AsyncRead for ContentLengthRewriter<S> {
 }
 
 impl<S: AsyncWrite + Unpin> AsyncWrite for ContentLengthRewriter<S> {
-    delegate_io! { poll_write poll_flush poll_shutdown }
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buf: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.stream).poll_write(cx, buf)
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_flush(cx)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_shutdown(cx)
+    }
 }
 
 /// Where a head ends, if it is complete.

@@ -5,177 +5,150 @@ use axum::http::StatusCode;
 use axum::response::IntoResponse;
 use jiff::tz::TimeZone;
 use paned_model::{Code, Delivery, Refusal};
-use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::body::{self, AgentmuxBody};
 use super::content_length;
 use super::session::AgentmuxSession;
 use super::sessions::{AgentmuxSessions, MAX_SESSIONS};
-use crate::http::call::Call;
-use crate::http::reply;
-use crate::http::reply::{ErrorFormat, HandlerResult, JSON_UTF8, Rejection};
+use crate::compat::routes::json_of;
+use crate::compat_api::{Call, HandlerResult, JSON_UTF8, Rejection};
 
 /// The health of all sessions.
-pub(super) async fn health(call: Call) -> HandlerResult {
-    with_bare_errors(async move {
-        let all = AgentmuxSessions::of(&call).list().await?;
-        let active = all.last().map(|session| session.name.as_str());
-        let zone = TimeZone::system();
-        let health = |session: &AgentmuxSession| {
-            session.health(&zone, Some(session.name.as_str()) == active)
-        };
-        json_of(&json!({
+pub(super) async fn health(sessions: AgentmuxSessions, _: Call) -> HandlerResult {
+    let all = sessions.list().await?;
+    let active = all.last().map(|session| session.name.as_str());
+    let zone = TimeZone::system();
+    let health =
+        |session: &AgentmuxSession| session.health(&zone, Some(session.name.as_str()) == active);
+    json_of(
+        JSON_UTF8,
+        &json!({
             "ok": true,
-            "agent": call.shared.agentmux.agent,
+            "agent": sessions.api.config.agent,
             "active_session": active,
             "total_sessions": all.len(),
             "sessions": all.iter().map(health).collect::<Vec<_>>(),
-        }))
-    })
-    .await
+        }),
+    )
 }
 
 /// Lists all sessions.
-pub(super) async fn sessions(call: Call) -> HandlerResult {
-    with_bare_errors(async move {
-        let all = AgentmuxSessions::of(&call).list().await?;
-        let zone = TimeZone::system();
-        json_of(&json!({
+pub(super) async fn sessions(sessions: AgentmuxSessions, _: Call) -> HandlerResult {
+    let all = sessions.list().await?;
+    let zone = TimeZone::system();
+    json_of(
+        JSON_UTF8,
+        &json!({
             "sessions": all.iter().map(|session| session.summary(&zone)).collect::<Vec<_>>(),
             "active": all.last().map_or("", |session| &session.name),
-        }))
-    })
-    .await
+        }),
+    )
 }
 
 /// Whether the active session's agent takes a prompt.
-pub(super) async fn idle(call: Call) -> HandlerResult {
-    with_bare_errors(async move {
-        let active = AgentmuxSessions::of(&call).require_active().await?;
-        if !active.is_alive() {
-            // An error, or a client that polls until it is idle would poll forever.
-            let sentence = format!("session '{}' has ended", active.name);
-            return Err(Refusal::internal(sentence).into());
-        }
-        let activity = active.activity();
-        json_of(&json!({
+pub(super) async fn idle(sessions: AgentmuxSessions, _: Call) -> HandlerResult {
+    let active = sessions.require_active().await?;
+    if !active.is_alive() {
+        // An error, or a client that polls until it is idle would poll forever.
+        let sentence = format!("session '{}' has ended", active.name);
+        return Err(Refusal::internal(sentence).into());
+    }
+    let activity = active.activity();
+    json_of(
+        JSON_UTF8,
+        &json!({
             "idle": activity.idle,
             "ctx_percent": activity.ctx_percent,
             "session": active.name,
-        }))
-    })
-    .await
+        }),
+    )
 }
 
 /// The last lines of a session.
-pub(super) async fn capture(mut call: Call) -> HandlerResult {
-    with_bare_errors(async move {
-        let query = Query::<Vec<(String, String)>>::from_request_parts(&mut call.parts, &()).await;
-        let Query(query) = query.map_err(|error| Refusal::invalid(error.body_text()))?;
-        let param =
-            |name: &str| query.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str());
-        let lines = body::lines(param("lines"))?;
-        let sessions = AgentmuxSessions::of(&call);
-        let (session, target) = sessions.resolve(param("target").and_then(body::non_blank)).await?;
-        let content = sessions.capture(&session, lines).await?;
-        json_of(&json!({ "target": target, "lines": lines, "content": content }))
-    })
-    .await
+pub(super) async fn capture(sessions: AgentmuxSessions, mut call: Call) -> HandlerResult {
+    let query = Query::<Vec<(String, String)>>::from_request_parts(&mut call.parts, &()).await;
+    let Query(query) = query.map_err(|error| Refusal::invalid(error.body_text()))?;
+    let param =
+        |name: &str| query.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str());
+    let lines = body::lines(param("lines"))?;
+    let (session, target) = sessions.resolve(param("target").and_then(body::non_blank)).await?;
+    let content = sessions.capture(&session, lines).await?;
+    json_of(JSON_UTF8, &json!({ "target": target, "lines": lines, "content": content }))
 }
 
 /// Sends a text to a session's agent.
-pub(super) async fn send(mut call: Call) -> HandlerResult {
-    with_bare_errors(async move {
-        let body = read_body(&mut call).await?;
-        let text = body.required("text")?;
-        let sessions = AgentmuxSessions::of(&call);
-        let (session, target) = sessions.resolve(body.target()?).await?;
-        let outcome = sessions.send(&session, text).await?;
-        let done = json!({ "ok": true, "action": "send", "target": target });
-        json_of(&with_outcome(done, outcome))
-    })
-    .await
+pub(super) async fn send(sessions: AgentmuxSessions, mut call: Call) -> HandlerResult {
+    let body = read_body(&mut call).await?;
+    let text = body.required("text")?;
+    let (session, target) = sessions.resolve(body.target()?).await?;
+    let outcome = sessions.send(&session, text).await?;
+    let done = json!({ "ok": true, "action": "send", "target": target });
+    json_of(JSON_UTF8, &with_outcome(done, outcome))
 }
 
 /// Starts an agent and sends it a text.
-pub(super) async fn run(mut call: Call) -> HandlerResult {
-    with_bare_errors(async move {
-        let body = read_body(&mut call).await?;
-        let text = body.required("text")?;
-        let sessions = AgentmuxSessions::of(&call);
-        let permit = sessions.spawn_permit().await?;
-        let one_at_a_time = call.shared.agentmux.one_at_a_time;
-        if let Some(busy) = sessions.active().await?.filter(|_| one_at_a_time).filter(is_busy) {
-            return answer_busy(&busy);
-        }
-        make_room(&sessions).await?;
-        let session = sessions.start().await?;
-        // Other requests need not wait until this one is ready, unless they would be refused then.
-        let _permit = one_at_a_time.then_some(permit);
-        let outcome = send_first(&sessions, &session, text).await?;
-        let done = json!({
-            "ok": true,
-            "action": "run",
-            "session": session.name,
-            "target": session.target(),
-        });
-        json_of(&with_outcome(done, outcome))
-    })
-    .await
+pub(super) async fn run(sessions: AgentmuxSessions, mut call: Call) -> HandlerResult {
+    let body = read_body(&mut call).await?;
+    let text = body.required("text")?;
+    let permit = sessions.spawn_permit().await?;
+    let one_at_a_time = sessions.api.config.one_at_a_time;
+    if let Some(busy) = sessions.active().await?.filter(|_| one_at_a_time).filter(is_busy) {
+        return answer_busy(&busy);
+    }
+    make_room(&sessions).await?;
+    let session = sessions.start().await?;
+    // Other requests need not wait until this one is ready, unless they would be refused then.
+    let _permit = one_at_a_time.then_some(permit);
+    let outcome = send_first(&sessions, &session, text).await?;
+    let done = json!({
+        "ok": true,
+        "action": "run",
+        "session": session.name,
+        "target": session.target(),
+    });
+    json_of(JSON_UTF8, &with_outcome(done, outcome))
 }
 
 /// Presses a key.
-pub(super) async fn key(mut call: Call) -> HandlerResult {
-    with_bare_errors(async move {
-        let fields = read_body(&mut call).await?;
-        let name = fields.required("key")?;
-        let repeat = fields.repeat()?;
-        let sessions = AgentmuxSessions::of(&call);
-        let (session, target) = sessions.resolve(fields.target()?).await?;
-        sessions.press(&session, body::key(name)?, repeat).await?;
-        json_of(&json!({ "ok": true, "action": "key", "target": target, "key": name }))
-    })
-    .await
+pub(super) async fn key(sessions: AgentmuxSessions, mut call: Call) -> HandlerResult {
+    let fields = read_body(&mut call).await?;
+    let name = fields.required("key")?;
+    let repeat = fields.repeat()?;
+    let (session, target) = sessions.resolve(fields.target()?).await?;
+    sessions.press(&session, body::key(name)?, repeat).await?;
+    json_of(JSON_UTF8, &json!({ "ok": true, "action": "key", "target": target, "key": name }))
 }
 
 /// Replaces the active session.
-pub(super) async fn restart(mut call: Call) -> HandlerResult {
-    with_bare_errors(async move {
-        read_body(&mut call).await?;
-        let sessions = AgentmuxSessions::of(&call);
-        let name = replace_active(&sessions).await?;
-        let target = format!("{name}:0.0");
-        json_of(&json!({
+pub(super) async fn restart(sessions: AgentmuxSessions, mut call: Call) -> HandlerResult {
+    read_body(&mut call).await?;
+    let name = replace_active(&sessions).await?;
+    let target = format!("{name}:0.0");
+    json_of(
+        JSON_UTF8,
+        &json!({
             "ok": true, "action": "restart", "session": name, "target": target, "ready": true,
-        }))
-    })
-    .await
+        }),
+    )
 }
 
 /// Closes idle sessions.
-pub(super) async fn cleanup(mut call: Call) -> HandlerResult {
-    with_bare_errors(async move {
-        read_body(&mut call).await?;
-        let killed = AgentmuxSessions::of(&call).clean_up().await?;
-        json_of(&json!({ "ok": true, "action": "cleanup", "killed": killed }))
-    })
-    .await
+pub(super) async fn cleanup(sessions: AgentmuxSessions, mut call: Call) -> HandlerResult {
+    read_body(&mut call).await?;
+    let killed = sessions.clean_up().await?;
+    json_of(JSON_UTF8, &json!({ "ok": true, "action": "cleanup", "killed": killed }))
 }
 
 /// Closes a session.
-pub(super) async fn kill(mut call: Call) -> HandlerResult {
-    with_bare_errors(async move {
-        let body = read_body(&mut call).await?;
-        let name = body.required("session")?;
-        let sessions = AgentmuxSessions::of(&call);
-        if !sessions.list().await?.iter().any(|session| session.name == name) {
-            return Err(Refusal::not_found(format!("session '{name}' not found")).into());
-        }
-        sessions.close(name).await?;
-        json_of(&json!({ "ok": true, "action": "kill", "session": name }))
-    })
-    .await
+pub(super) async fn kill(sessions: AgentmuxSessions, mut call: Call) -> HandlerResult {
+    let body = read_body(&mut call).await?;
+    let name = body.required("session")?;
+    if !sessions.list().await?.iter().any(|session| session.name == name) {
+        return Err(Refusal::not_found(format!("session '{name}' not found")).into());
+    }
+    sessions.close(name).await?;
+    json_of(JSON_UTF8, &json!({ "ok": true, "action": "kill", "session": name }))
 }
 
 /// Parses a request's body.
@@ -198,7 +171,7 @@ fn answer_busy(busy: &AgentmuxSession) -> HandlerResult {
         "error": "Agent is busy, previous task still running",
         "session": busy.name,
     });
-    Ok((StatusCode::CONFLICT, json_of(&busy)?).into_response())
+    Ok((StatusCode::CONFLICT, json_of(JSON_UTF8, &busy)?).into_response())
 }
 
 /// Makes room for one more session.
@@ -260,13 +233,4 @@ fn with_outcome(mut done: Value, outcome: Delivery) -> Value {
         done["outcome"] = json!(outcome);
     }
     done
-}
-
-fn json_of(value: &impl Serialize) -> HandlerResult {
-    Ok(reply::text(JSON_UTF8, serde_json::to_vec(value).map_err(Refusal::internal)?))
-}
-
-/// Encodes refusals as agentmux's clients expect them.
-async fn with_bare_errors(answer: impl Future<Output = HandlerResult>) -> HandlerResult {
-    answer.await.map_err(|rejection| rejection.with_format(ErrorFormat::Bare))
 }

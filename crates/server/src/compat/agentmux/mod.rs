@@ -19,21 +19,21 @@ mod http;
 mod session;
 mod sessions;
 
+use std::sync::Arc;
 use std::time::Duration;
 
-use axum::http::Method;
-use paned_policy::guard::AcceptedBody;
+use axum::http::HeaderMap;
+use tokio::sync::Semaphore;
 
-use crate::http::reply::JSON_UTF8;
-use crate::http::routes::{ParamLocation, Route, RouteHandler, RouteParam};
-
-pub(crate) use access::{authenticate, fallback};
-pub(crate) use content_length::ContentLengthRewriter;
+use super::client::KernelClient;
+use super::routes::{RouteBuilder, with_format};
+use crate::compat_api::{CallHandler, CompatApi, ConnStream, ErrorFormat, JSON_UTF8, Rejection};
+use crate::{AcceptedBody, ListenerAuth, ParamLocation, Route, RouteParam};
+use content_length::ContentLengthRewriter;
+use sessions::AgentmuxSessions;
 
 /// The name of this API, which is also the tag of its panes.
 pub(crate) const NAME: &str = "agentmux";
-/// The prefix of its paths.
-pub(crate) const PREFIX: &str = "/doors/agentmux";
 
 /// The settings of agentmux.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -68,18 +68,6 @@ impl Default for AgentmuxConfig {
     }
 }
 
-const fn route(
-    method: Method,
-    path: &'static str,
-    doc: &'static str,
-    params: &'static [RouteParam],
-    handler: RouteHandler,
-) -> Route {
-    // Its clients send JSON with any content type; see `AcceptedBody::Anything` for what is checked
-    // instead.
-    Route { method, path, doc, params, takes: AcceptedBody::Anything, answers: JSON_UTF8, handler }
-}
-
 const CAPTURE: &[RouteParam] = &[
     RouteParam {
         location: ParamLocation::Query,
@@ -93,89 +81,101 @@ const CAPTURE: &[RouteParam] = &[
     },
 ];
 
-/// Its routes.
-pub(crate) const ROUTES: [Route; 10] = [
-    route(
-        Method::GET,
-        "/doors/agentmux/health",
-        "Say how agentmux's sessions are.",
-        &[],
-        RouteHandler::Grant(|call| Box::pin(http::health(call))),
-    ),
-    route(
-        Method::GET,
-        "/doors/agentmux/sessions",
-        "Show agentmux's sessions, and which is the active one.",
-        &[],
-        RouteHandler::Grant(|call| Box::pin(http::sessions(call))),
-    ),
-    route(
-        Method::GET,
-        "/doors/agentmux/idle",
-        "Say whether the active session's agent takes a prompt.",
-        &[],
-        RouteHandler::Grant(|call| Box::pin(http::idle(call))),
-    ),
-    route(
-        Method::GET,
-        "/doors/agentmux/capture",
-        "Show the last lines of a session and its screen.",
-        CAPTURE,
-        RouteHandler::Grant(|call| Box::pin(http::capture(call))),
-    ),
-    route(
-        Method::POST,
-        "/doors/agentmux/send",
-        "Hand a text to a session's agent.",
-        &[],
-        RouteHandler::Grant(|call| Box::pin(http::send(call))),
-    ),
-    route(
-        Method::POST,
-        "/doors/agentmux/run",
-        "Start an agent in a new session and hand it a text.",
-        &[],
-        RouteHandler::Grant(|call| Box::pin(http::run(call))),
-    ),
-    route(
-        Method::POST,
-        "/doors/agentmux/key",
-        "Press a key in a session.",
-        &[],
-        RouteHandler::Grant(|call| Box::pin(http::key(call))),
-    ),
-    route(
-        Method::POST,
-        "/doors/agentmux/restart",
-        "Replace the active session by a fresh one, once that is ready.",
-        &[],
-        RouteHandler::Grant(|call| Box::pin(http::restart(call))),
-    ),
-    route(
-        Method::POST,
-        "/doors/agentmux/cleanup",
-        "Close the sessions that are idle, but for the active one.",
-        &[],
-        RouteHandler::Grant(|call| Box::pin(http::cleanup(call))),
-    ),
-    route(
-        Method::POST,
-        "/doors/agentmux/kill",
-        "Close a session.",
-        &[],
-        RouteHandler::Grant(|call| Box::pin(http::kill(call))),
-    ),
-];
+/// The API.
+#[derive(Debug)]
+pub(crate) struct Agentmux {
+    config: AgentmuxConfig,
+    /// Held while the sessions are counted and one more is spawned.
+    spawn_lock: Semaphore,
+}
+
+impl Agentmux {
+    pub(crate) fn new(config: AgentmuxConfig) -> Self {
+        Self { config, spawn_lock: Semaphore::new(1) }
+    }
+}
+
+impl CompatApi for Agentmux {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn routes(self: Arc<Self>) -> Vec<Route> {
+        let context =
+            move |call: &_| AgentmuxSessions { api: self.clone(), client: KernelClient::of(call) };
+        let json = RouteBuilder {
+            context: Arc::new(context),
+            path_param: &[],
+            // Its clients send JSON with any content type; see `AcceptedBody::Anything` for what is
+            // checked instead.
+            takes: AcceptedBody::Anything,
+            answers: JSON_UTF8,
+            errors: ErrorFormat::Bare,
+        };
+        let mut capture = json.get(
+            "/doors/agentmux/capture",
+            "Show the last lines of a session and its screen.",
+            http::capture,
+        );
+        capture.params = CAPTURE;
+        vec![
+            json.get("/doors/agentmux/health", "Say how agentmux's sessions are.", http::health),
+            json.get(
+                "/doors/agentmux/sessions",
+                "Show agentmux's sessions, and which is the active one.",
+                http::sessions,
+            ),
+            json.get(
+                "/doors/agentmux/idle",
+                "Say whether the active session's agent takes a prompt.",
+                http::idle,
+            ),
+            capture,
+            json.post("/doors/agentmux/send", "Hand a text to a session's agent.", http::send),
+            json.post(
+                "/doors/agentmux/run",
+                "Start an agent in a new session and hand it a text.",
+                http::run,
+            ),
+            json.post("/doors/agentmux/key", "Press a key in a session.", http::key),
+            json.post(
+                "/doors/agentmux/restart",
+                "Replace the active session by a fresh one, once that is ready.",
+                http::restart,
+            ),
+            json.post(
+                "/doors/agentmux/cleanup",
+                "Close the sessions that are idle, but for the active one.",
+                http::cleanup,
+            ),
+            json.post("/doors/agentmux/kill", "Close a session.", http::kill),
+        ]
+    }
+
+    fn fallback(self: Arc<Self>) -> Option<CallHandler> {
+        Some(Arc::new(|call| with_format(ErrorFormat::Bare, access::fallback(call))))
+    }
+
+    fn authenticate(
+        &self,
+        auth: &ListenerAuth,
+        headers: &HeaderMap,
+    ) -> Option<Result<(), Rejection>> {
+        access::authenticate(auth, headers)
+    }
+
+    fn wrap(&self, stream: Box<dyn ConnStream>) -> Box<dyn ConnStream> {
+        Box::new(ContentLengthRewriter::new(stream))
+    }
+}
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn every_row_is_under_the_prefix_and_takes_what_old_clients_send() {
-        assert_eq!(PREFIX, format!("/doors/{NAME}"));
-        for route in ROUTES {
-            assert!(route.path.starts_with(PREFIX));
+    fn every_row_takes_what_old_clients_send() {
+        for route in Arc::new(Agentmux::new(AgentmuxConfig::default())).routes() {
             assert_eq!(route.takes, AcceptedBody::Anything, "{}", route.path);
         }
     }

@@ -5,18 +5,16 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use jiff::tz::TimeZone;
-use paned_kernel::Caller;
 use paned_model::{AgentInfo, AgentState, Code, Delivery, Refusal};
 use serde::Deserialize;
-use serde::de::{DeserializeOwned, IgnoredAny};
-use serde_json::{Value, json};
+use serde::de::IgnoredAny;
+use serde_json::json;
 use tokio::sync::SemaphorePermit;
 use tokio::time::{Instant, sleep};
 
-use super::NAME;
 use super::session::{AgentmuxSession, fresh_name};
-use crate::http::call::Call;
-use crate::state::ServerState;
+use super::{Agentmux, NAME};
+use crate::compat::client::KernelClient;
 
 /// How many sessions there may be at once.
 pub(super) const MAX_SESSIONS: usize = 10;
@@ -29,8 +27,8 @@ const FALLBACK_PROFILE: &str = "claude";
 
 /// The sessions that a caller may see.
 pub(super) struct AgentmuxSessions {
-    pub(super) shared: Arc<ServerState>,
-    caller: Caller,
+    pub(super) api: Arc<Agentmux>,
+    pub(super) client: KernelClient,
 }
 
 /// The outcome of a delivery.
@@ -62,13 +60,10 @@ struct AgentmuxProfile {
 }
 
 impl AgentmuxSessions {
-    pub(super) fn of(call: &Call) -> Self {
-        Self { shared: call.shared.clone(), caller: call.caller.clone() }
-    }
-
     /// All of them, oldest first.
     pub(super) async fn list(&self) -> Result<Vec<AgentmuxSession>, Refusal> {
-        let mut all: Vec<AgentmuxSession> = self.act("pane:list", json!({ "tag": NAME })).await?;
+        let mut all: Vec<AgentmuxSession> =
+            self.client.act("pane:list", json!({ "tag": NAME })).await?;
         all.sort_by_key(|session| session.created_at);
         Ok(all)
     }
@@ -100,7 +95,7 @@ impl AgentmuxSessions {
         let found = self.list().await?.into_iter().find(|session| session.target() == target);
         let session = match found {
             Some(session) => session,
-            None if self.shared.agentmux.any_target => self.pane(target).await?,
+            None if self.api.config.any_target => self.pane(target).await?,
             None => return Err(Refusal::invalid("target is not managed by agentmux")),
         };
         Ok((session, target.to_owned()))
@@ -109,7 +104,7 @@ impl AgentmuxSessions {
     /// Any pane, by its name or as a target.
     async fn pane(&self, target: &str) -> Result<AgentmuxSession, Refusal> {
         let name = target.strip_suffix(":0.0").unwrap_or(target);
-        self.act("pane:get", json!({ "paneId": name })).await
+        self.client.act("pane:get", json!({ "paneId": name })).await
     }
 
     /// Sends a text to a session's agent, even if that is busy. Returns the outcome.
@@ -123,12 +118,12 @@ impl AgentmuxSessions {
     ) -> Result<Delivery, Refusal> {
         if session.agent.is_none() {
             let paste = json!({ "paneId": session.name, "text": text, "submit": true });
-            self.act::<IgnoredAny>("pane:paste", paste).await?;
+            self.client.act::<IgnoredAny>("pane:paste", paste).await?;
             return Ok(Delivery::Submitted);
         }
         let message = json!({ "paneId": session.name, "text": text, "whenBusy": "send" });
         let AgentmuxDeliveryReply { outcome, evidence } =
-            self.act("agent:message", message).await?;
+            self.client.act("agent:message", message).await?;
         let why = evidence.join("; ");
         match outcome {
             Delivery::Submitted | Delivery::Queued | Delivery::Held => Ok(outcome),
@@ -154,7 +149,7 @@ impl AgentmuxSessions {
                 sleep(KEY_INTERVAL).await;
             }
             let keys = json!({ "paneId": session.name, "keys": [key] });
-            self.act::<IgnoredAny>("pane:keys", keys).await?;
+            self.client.act::<IgnoredAny>("pane:keys", keys).await?;
         }
         Ok(())
     }
@@ -172,7 +167,8 @@ impl AgentmuxSessions {
             history: Vec<String>,
         }
         let screen = json!({ "paneId": session.name, "history": lines });
-        let AgentmuxScreenReply { rows, mut history } = self.act("pane:screen", screen).await?;
+        let AgentmuxScreenReply { rows, mut history } =
+            self.client.act("pane:screen", screen).await?;
         history.extend(rows);
         let shown = history.iter().rposition(|row| !row.is_empty()).map_or(0, |last| last + 1);
         Ok(history[..shown].iter().map(|row| format!("{row}\n")).collect())
@@ -181,20 +177,20 @@ impl AgentmuxSessions {
     /// Waits for the permit to create a session. Its holder can count sessions, as no other request
     /// creates one meanwhile.
     pub(super) async fn spawn_permit(&self) -> Result<SemaphorePermit<'_>, Refusal> {
-        self.shared.agentmux_spawn_lock.acquire().await.map_err(Refusal::internal)
+        self.api.spawn_lock.acquire().await.map_err(Refusal::internal)
     }
 
     /// A name for a new session, unique by its random digits.
     fn new_name(&self) -> String {
-        let now = (self.shared.kernel.setup().now)();
+        let now = (self.client.shared.kernel.setup().now)();
         // As random as a hash map's seed.
         let random = RandomState::new().build_hasher().finish() as u32;
-        fresh_name(&self.shared.agentmux.prefix, now, &TimeZone::system(), random)
+        fresh_name(&self.api.config.prefix, now, &TimeZone::system(), random)
     }
 
     /// Starts an agent in a new session, without waiting until it is ready.
     pub(super) async fn start(&self) -> Result<AgentmuxSession, Refusal> {
-        let config = &self.shared.agentmux;
+        let config = &self.api.config;
         let profile = self.profile().await?;
         // agentmux's own command for codex never asked for permission.
         let is_auto = profile == "codex" && config.argv.is_none();
@@ -208,13 +204,13 @@ impl AgentmuxSessions {
             "tags": [NAME],
             "waitReady": false,
         });
-        self.act("agent:create", agent).await
+        self.client.act("agent:create", agent).await
     }
 
     /// Waits until a session's agent takes a prompt. Returns whether it does. Questions at startup
     /// are answered automatically where its profile allows that; any other is left to a person.
     pub(super) async fn wait_ready(&self, name: &str) -> Result<bool, Refusal> {
-        let deadline = Instant::now() + self.shared.agentmux.ready_timeout;
+        let deadline = Instant::now() + self.api.config.ready_timeout;
         Ok(self.wait(name, &SETTLED_STATES, deadline).await?.state.takes_prompts())
     }
 
@@ -227,22 +223,22 @@ impl AgentmuxSessions {
     ) -> Result<AgentInfo, Refusal> {
         let left = deadline.saturating_duration_since(Instant::now()).as_millis() as u64;
         let wait = json!({ "paneId": name, "state": states, "timeoutMs": left });
-        let AgentmuxWaitReply { agent } = self.act("agent:wait", wait).await?;
+        let AgentmuxWaitReply { agent } = self.client.act("agent:wait", wait).await?;
         Ok(agent)
     }
 
     /// Replaces a session by a fresh one that is ready. Returns the new name.
     pub(super) async fn replace(&self, old: &AgentmuxSession) -> Result<String, Refusal> {
-        let timeout_ms = self.shared.agentmux.ready_timeout.as_millis() as u64;
+        let timeout_ms = self.api.config.ready_timeout.as_millis() as u64;
         let restart =
             json!({ "paneId": old.name, "newId": self.new_name(), "timeoutMs": timeout_ms });
-        let AgentmuxRestartReply { new } = self.act("agent:restart", restart).await?;
+        let AgentmuxRestartReply { new } = self.client.act("agent:restart", restart).await?;
         Ok(new.name)
     }
 
     /// Ends a session and removes it. It is not an error if it is gone already.
     pub(super) async fn close(&self, name: &str) -> Result<(), Refusal> {
-        match self.act::<IgnoredAny>("pane:close", json!({ "paneId": name })).await {
+        match self.client.act::<IgnoredAny>("pane:close", json!({ "paneId": name })).await {
             Ok(_) => Ok(()),
             Err(refusal) if refusal.code == Code::NotFound => Ok(()),
             Err(refusal) => Err(refusal),
@@ -274,8 +270,9 @@ impl AgentmuxSessions {
 
     /// The profile of new agents.
     async fn profile(&self) -> Result<String, Refusal> {
-        let wanted = &self.shared.agentmux.agent;
-        let AgentmuxProfilesReply { profiles } = self.act("agent:profiles", json!({})).await?;
+        let wanted = &self.api.config.agent;
+        let AgentmuxProfilesReply { profiles } =
+            self.client.act("agent:profiles", json!({})).await?;
         if profiles.iter().any(|profile| profile.name == *wanted) {
             return Ok(wanted.clone());
         }
@@ -284,10 +281,5 @@ impl AgentmuxSessions {
             "no profile has this name; using {FALLBACK_PROFILE} instead"
         );
         Ok(FALLBACK_PROFILE.to_owned())
-    }
-
-    async fn act<T: DeserializeOwned>(&self, name: &str, params: Value) -> Result<T, Refusal> {
-        let answer = self.shared.dispatch(name, params.to_string(), &self.caller).await?;
-        serde_json::from_slice(&answer).map_err(Refusal::internal)
     }
 }

@@ -3,12 +3,13 @@
 use std::time::Instant;
 
 use paned_model::Time;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
 
-use super::rest::{json_of, sessions};
-use crate::http::call::Call;
-use crate::http::reply::HandlerResult;
-use crate::http::{health, process};
+use super::sessions::PtyCompatSessions;
+use crate::compat::client::KernelClient;
+use crate::compat::routes::json_of;
+use crate::compat_api::{Call, HandlerResult, JSON, resident_bytes};
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -44,26 +45,36 @@ struct PtyCompatMemory {
     heap_total: u64,
 }
 
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct PtyCompatStatusReply {
+    uptime_ms: u64,
+}
+
 /// Answers with the server's status.
-pub(super) async fn show(call: Call) -> HandlerResult {
+pub(super) async fn show(sessions: PtyCompatSessions, _: Call) -> HandlerResult {
     let began = Instant::now();
-    let status = health::status(&call.shared, &call.caller).await?;
-    let all = sessions(&call).list().await?;
+    let KernelClient { shared, caller } = &sessions.client;
+    let status: PtyCompatStatusReply = sessions.client.act("server:status", json!({})).await?;
+    let all = sessions.list().await?;
     // Only grants over all panes see what is counted over all callers.
-    let is_wide = call.caller.reaches_all();
-    let rss = process::resident_bytes().unwrap_or_default();
-    json_of(&PtyCompatHealth {
-        status: "healthy",
-        timestamp: (call.shared.kernel.setup().now)(),
-        uptime: status.uptime_ms as f64 / 1000.0,
-        sessions: PtyCompatSessionCount {
-            total: all.len(),
-            active: all.iter().filter(|session| session.is_active()).count(),
+    let is_wide = caller.reaches_all();
+    let rss = resident_bytes().unwrap_or_default();
+    json_of(
+        JSON,
+        &PtyCompatHealth {
+            status: "healthy",
+            timestamp: (shared.kernel.setup().now)(),
+            uptime: status.uptime_ms as f64 / 1000.0,
+            sessions: PtyCompatSessionCount {
+                total: all.len(),
+                active: all.iter().filter(|session| session.is_active()).count(),
+            },
+            websocket: PtyCompatSocketCount {
+                connections: if is_wide { shared.metrics.sockets() } else { 0 },
+            },
+            memory: PtyCompatMemory { rss, heap_used: rss, heap_total: rss },
+            response_time: u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX),
         },
-        websocket: PtyCompatSocketCount {
-            connections: if is_wide { call.shared.metrics.sockets() } else { 0 },
-        },
-        memory: PtyCompatMemory { rss, heap_used: rss, heap_total: rss },
-        response_time: u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX),
-    })
+    )
 }

@@ -22,130 +22,104 @@ mod socket;
 mod sockets;
 mod spawn;
 
+use std::sync::Arc;
+
 use axum::http::Method;
-use paned_policy::guard::AcceptedBody;
 
-pub(crate) use sockets::PtyCompatSockets;
-
-use crate::http::reply::JSON;
-use crate::http::routes::{ParamLocation, Route, RouteHandler, RouteParam};
+use super::client::KernelClient;
+use super::routes::RouteBuilder;
+use crate::compat_api::{CompatApi, ErrorFormat, JSON};
+use crate::{AcceptedBody, ParamLocation, Route, RouteParam};
+use sessions::PtyCompatSessions;
+use sockets::PtyCompatSockets;
 
 /// The name of this API, which is also the tag of its panes.
 pub(crate) const NAME: &str = "opencode-pty";
-/// The prefix of its paths.
-pub(crate) const PREFIX: &str = "/doors/opencode-pty";
 
 const HTML: &str = "text/html; charset=utf-8";
 const SESSION: &[RouteParam] =
     &[RouteParam { location: ParamLocation::Path, name: "id", doc: "The session's id." }];
 
-const fn route(
-    method: Method,
-    path: &'static str,
-    doc: &'static str,
-    params: &'static [RouteParam],
-    handler: RouteHandler,
-) -> Route {
-    Route { method, path, doc, params, takes: AcceptedBody::Json, answers: JSON, handler }
+/// The API.
+#[derive(Debug, Default)]
+pub(crate) struct OpencodePty {
+    sockets: Arc<PtyCompatSockets>,
 }
 
-/// Its routes.
-pub(crate) const ROUTES: [Route; 12] = [
-    route(
-        Method::GET,
-        "/doors/opencode-pty/api/sessions",
-        "Show every session of opencode-pty's clients.",
-        &[],
-        RouteHandler::Grant(|call| Box::pin(rest::list(call))),
-    ),
-    route(
-        Method::POST,
-        "/doors/opencode-pty/api/sessions",
-        "Start a program in a new session.",
-        &[],
-        RouteHandler::Grant(|call| Box::pin(rest::create(call))),
-    ),
-    route(
-        Method::DELETE,
-        "/doors/opencode-pty/api/sessions",
-        "End and forget every session.",
-        &[],
-        RouteHandler::Grant(|call| Box::pin(rest::clear(call))),
-    ),
-    route(
-        Method::GET,
-        "/doors/opencode-pty/api/sessions/{id}",
-        "Show one session.",
-        SESSION,
-        RouteHandler::Grant(|call| Box::pin(rest::get(call))),
-    ),
-    route(
-        Method::DELETE,
-        "/doors/opencode-pty/api/sessions/{id}",
-        "End a session's program; its output stays.",
-        SESSION,
-        RouteHandler::Grant(|call| Box::pin(rest::kill(call))),
-    ),
-    route(
-        Method::DELETE,
-        "/doors/opencode-pty/api/sessions/{id}/cleanup",
-        "End a session's program and forget the session.",
-        SESSION,
-        RouteHandler::Grant(|call| Box::pin(rest::cleanup(call))),
-    ),
-    route(
-        Method::POST,
-        "/doors/opencode-pty/api/sessions/{id}/input",
-        "Type exactly this text into a session.",
-        SESSION,
-        RouteHandler::Grant(|call| Box::pin(rest::input(call))),
-    ),
-    route(
-        Method::GET,
-        "/doors/opencode-pty/api/sessions/{id}/buffer/raw",
-        "Show what a session printed, as it is.",
-        SESSION,
-        RouteHandler::Grant(|call| Box::pin(rest::raw(call))),
-    ),
-    route(
-        Method::GET,
-        "/doors/opencode-pty/api/sessions/{id}/buffer/plain",
-        "Show what a session printed, without escape sequences.",
-        SESSION,
-        RouteHandler::Grant(|call| Box::pin(rest::plain(call))),
-    ),
-    route(
-        Method::GET,
-        "/doors/opencode-pty/health",
-        "Say how the server is, in opencode-pty's words.",
-        &[],
-        RouteHandler::Grant(|call| Box::pin(health::show(call))),
-    ),
-    route(
-        Method::GET,
-        "/doors/opencode-pty/ws",
-        "Open a WebSocket that speaks opencode-pty's protocol.",
-        &[],
-        RouteHandler::Grant(|call| Box::pin(socket::open(call))),
-    ),
-    Route {
-        method: Method::GET,
-        path: "/doors/opencode-pty/index.html",
-        doc: "Show the door's page.",
-        params: &[],
-        takes: AcceptedBody::Json,
-        answers: HTML,
-        handler: RouteHandler::Grant(|call| Box::pin(rest::page(call))),
-    },
-];
+impl CompatApi for OpencodePty {
+    fn name(&self) -> &'static str {
+        NAME
+    }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_row_is_under_the_prefix() {
-        assert_eq!(PREFIX, format!("/doors/{NAME}"));
-        assert!(ROUTES.iter().all(|route| route.path.starts_with(PREFIX)));
+    fn routes(self: Arc<Self>) -> Vec<Route> {
+        let context = move |call: &_| PtyCompatSessions {
+            client: KernelClient::of(call),
+            sockets: self.sockets.clone(),
+        };
+        let json = RouteBuilder {
+            context: Arc::new(context),
+            path_param: SESSION,
+            takes: AcceptedBody::Json,
+            answers: JSON,
+            errors: ErrorFormat::Coded,
+        };
+        let html = RouteBuilder { context: json.context.clone(), answers: HTML, ..json };
+        vec![
+            json.get(
+                "/doors/opencode-pty/api/sessions",
+                "Show every session of opencode-pty's clients.",
+                rest::list,
+            ),
+            json.post(
+                "/doors/opencode-pty/api/sessions",
+                "Start a program in a new session.",
+                rest::create,
+            ),
+            json.route(
+                Method::DELETE,
+                "/doors/opencode-pty/api/sessions",
+                "End and forget every session.",
+                rest::clear,
+            ),
+            json.get("/doors/opencode-pty/api/sessions/{id}", "Show one session.", rest::get),
+            json.route(
+                Method::DELETE,
+                "/doors/opencode-pty/api/sessions/{id}",
+                "End a session's program; its output stays.",
+                rest::kill,
+            ),
+            json.route(
+                Method::DELETE,
+                "/doors/opencode-pty/api/sessions/{id}/cleanup",
+                "End a session's program and forget the session.",
+                rest::cleanup,
+            ),
+            json.post(
+                "/doors/opencode-pty/api/sessions/{id}/input",
+                "Type exactly this text into a session.",
+                rest::input,
+            ),
+            json.get(
+                "/doors/opencode-pty/api/sessions/{id}/buffer/raw",
+                "Show what a session printed, as it is.",
+                rest::raw,
+            ),
+            json.get(
+                "/doors/opencode-pty/api/sessions/{id}/buffer/plain",
+                "Show what a session printed, without escape sequences.",
+                rest::plain,
+            ),
+            json.get(
+                "/doors/opencode-pty/health",
+                "Say how the server is, in opencode-pty's words.",
+                health::show,
+            ),
+            json.get(
+                "/doors/opencode-pty/ws",
+                "Open a WebSocket that speaks opencode-pty's protocol.",
+                socket::open,
+            ),
+            html.get("/doors/opencode-pty/index.html", "Show the door's page.", rest::page),
+        ]
     }
 }

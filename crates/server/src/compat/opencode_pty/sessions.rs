@@ -3,16 +3,17 @@
 use std::sync::Arc;
 
 use futures_util::future::join_all;
-use paned_kernel::{Caller, PaneOutput, PaneOutputChunk};
+use paned_kernel::{PaneOutput, PaneOutputChunk};
 use paned_model::{Code, Offset, PaneId, PaneInfo, PaneStatus, Refusal};
 use serde::Deserialize;
-use serde::de::{DeserializeOwned, IgnoredAny};
-use serde_json::{Value, json};
+use serde::de::IgnoredAny;
+use serde_json::json;
 
 use super::NAME;
 use super::info::PtyCompatInfo;
+use super::sockets::PtyCompatSockets;
 use super::spawn::{PtyCompatSpawn, spawn_failed};
-use crate::state::ServerState;
+use crate::compat::client::KernelClient;
 
 /// How many bytes are read at once.
 const CHUNK_BYTES: usize = 64 << 10;
@@ -20,8 +21,8 @@ const CHUNK_BYTES: usize = 64 << 10;
 /// The sessions that a caller may see.
 #[derive(Clone)]
 pub(super) struct PtyCompatSessions {
-    pub(super) shared: Arc<ServerState>,
-    pub(super) caller: Caller,
+    pub(super) client: KernelClient,
+    pub(super) sockets: Arc<PtyCompatSockets>,
 }
 
 #[derive(Deserialize)]
@@ -32,7 +33,7 @@ struct PtyCompatKillReply {
 impl PtyCompatSessions {
     /// All of them, oldest first.
     pub(super) async fn list(&self) -> Result<Vec<PtyCompatInfo>, Refusal> {
-        let panes: Vec<PaneInfo> = self.act("pane:list", json!({ "tag": NAME })).await?;
+        let panes: Vec<PaneInfo> = self.client.act("pane:list", json!({ "tag": NAME })).await?;
         Ok(panes.into_iter().map(|pane| self.info(pane)).collect())
     }
 
@@ -42,7 +43,7 @@ impl PtyCompatSessions {
     /// If there is none, also if the id is not a valid pane id.
     pub(super) async fn get(&self, id: &str) -> Result<PaneInfo, Refusal> {
         let none = || Refusal::not_found("Session not found");
-        match self.act::<PaneInfo>("pane:get", json!({ "paneId": id })).await {
+        match self.client.act::<PaneInfo>("pane:get", json!({ "paneId": id })).await {
             Ok(pane) if pane.tags.iter().any(|tag| tag == NAME) => Ok(pane),
             Ok(_) => Err(none()),
             Err(refusal) if matches!(refusal.code, Code::NotFound | Code::Invalid) => Err(none()),
@@ -59,9 +60,10 @@ impl PtyCompatSessions {
     /// panes gets the same error in both cases.
     async fn check(&self, id: &str) -> Result<PaneStatus, Refusal> {
         if let Ok(pane) = id.parse() {
-            self.shared.kernel.check_reach(&pane, &self.caller)?;
+            self.client.shared.kernel.check_reach(&pane, &self.client.caller)?;
         }
-        let as_owner = Self { caller: self.shared.kernel.owner(None), ..self.clone() };
+        let mut as_owner = self.clone();
+        as_owner.client.caller = self.client.shared.kernel.owner(None);
         as_owner.get(id).await.map(|pane| pane.status)
     }
 
@@ -78,7 +80,7 @@ impl PtyCompatSessions {
         id: &PaneId,
         spawn: PtyCompatSpawn,
     ) -> Result<PtyCompatInfo, Refusal> {
-        let pane = self.act::<PaneInfo>("pane:new", spawn.params(id)).await;
+        let pane = self.client.act::<PaneInfo>("pane:new", spawn.params(id)).await;
         pane.map(|pane| self.info(pane)).map_err(|refusal| match refusal.code {
             Code::Unauthorized | Code::Forbidden | Code::Vetoed | Code::Denied => refusal,
             _ => spawn_failed(&refusal.sentence),
@@ -89,8 +91,9 @@ impl PtyCompatSessions {
     /// one of its processes survives.
     pub(super) async fn kill(&self, id: &str) -> Result<(), Refusal> {
         self.check(id).await?;
-        let killed: PtyCompatKillReply = self.act("pane:kill", json!({ "paneId": id })).await?;
-        self.shared.opencode_pty.wait_flushed().await;
+        let killed: PtyCompatKillReply =
+            self.client.act("pane:kill", json!({ "paneId": id })).await?;
+        self.sockets.wait_flushed().await;
         if killed.survivors.is_empty() {
             return Ok(());
         }
@@ -104,14 +107,14 @@ impl PtyCompatSessions {
             // If this fails, `pane:close` will report it.
             let _ = self.kill(id).await;
         }
-        self.act::<IgnoredAny>("pane:close", json!({ "paneId": id })).await?;
-        self.shared.opencode_pty.wait_flushed().await;
+        self.client.act::<IgnoredAny>("pane:close", json!({ "paneId": id })).await?;
+        self.sockets.wait_flushed().await;
         Ok(())
     }
 
     /// Ends and removes all of them, concurrently.
     pub(super) async fn clear(&self) -> Result<(), Refusal> {
-        let panes: Vec<PaneInfo> = self.act("pane:list", json!({ "tag": NAME })).await?;
+        let panes: Vec<PaneInfo> = self.client.act("pane:list", json!({ "tag": NAME })).await?;
         let closing = panes.iter().map(|pane| self.close(pane.id.as_str()));
         let gone = |refusal: &Refusal| refusal.code == Code::NotFound;
         let mut refusals = join_all(closing).await.into_iter().filter_map(Result::err);
@@ -122,7 +125,7 @@ impl PtyCompatSessions {
     pub(super) async fn write(&self, id: &str, data: &str) -> Result<(), Refusal> {
         self.check(id).await?;
         let params = json!({ "paneId": id, "text": data });
-        match self.act::<IgnoredAny>("pane:write", params).await {
+        match self.client.act::<IgnoredAny>("pane:write", params).await {
             Ok(_) => Ok(()),
             Err(refusal) if refusal.code == Code::Gone => Ok(()),
             Err(refusal) => Err(refusal),
@@ -150,11 +153,7 @@ impl PtyCompatSessions {
 
     /// A reader of a session's output from an offset on.
     pub(super) fn reader(&self, pane: &PaneInfo, from: u64) -> Result<PaneOutput, Refusal> {
-        self.shared.kernel.output(&pane.id, Offset(from), &self.caller)
-    }
-
-    async fn act<T: DeserializeOwned>(&self, name: &str, params: Value) -> Result<T, Refusal> {
-        let answer = self.shared.dispatch(name, params.to_string(), &self.caller).await?;
-        serde_json::from_slice(&answer).map_err(Refusal::internal)
+        let KernelClient { shared, caller } = &self.client;
+        shared.kernel.output(&pane.id, Offset(from), caller)
     }
 }

@@ -20,10 +20,10 @@ const MAX_WAITERS: usize = 64;
 pub(super) type FlushWaiter = oneshot::Sender<()>;
 
 /// The open sockets.
-#[derive(Default)]
-pub(crate) struct PtyCompatSockets(Mutex<PtyCompatSocketTable>);
+#[derive(Debug, Default)]
+pub(super) struct PtyCompatSockets(Mutex<PtyCompatSocketTable>);
 
-#[derive(Default)]
+#[derive(Debug, Default)]
 struct PtyCompatSocketTable {
     last: u64,
     open: BTreeMap<u64, mpsc::Sender<FlushWaiter>>,

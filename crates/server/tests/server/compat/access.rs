@@ -11,7 +11,7 @@ async fn an_open_door_lets_in_anyone_but_foreign_pages_and_other_names() {
     let server = TestServer::new().await;
     let ask = server.pty_request("GET", "/api/sessions");
     assert_eq!(server.send_pty(&ask).await.status(), 200);
-    let own = format!("http://{}", server.pty_open_addr);
+    let own = format!("http://{}", server.pty_open_addr());
     assert_eq!(server.send_pty(&ask.clone().header("origin", &own)).await.status(), 200);
     for origin in ["http://evil.example", "null"] {
         assert_eq!(server.send_pty(&ask.clone().header("origin", origin)).await.status(), 403);
@@ -28,10 +28,10 @@ async fn an_open_door_lets_in_anyone_but_foreign_pages_and_other_names() {
 #[tokio::test]
 async fn a_door_that_is_not_open_needs_a_token() {
     let server = TestServer::new().await;
-    let host = server.pty_token_addr.to_string();
+    let host = server.pty_token_addr().to_string();
     for path in ["/api/sessions", "/health", "/ws", "/elsewhere", "/index.html"] {
         let ask = RawRequest::new("GET", path).header("host", &host);
-        let stream = || TcpStream::connect(server.pty_token_addr);
+        let stream = || TcpStream::connect(server.pty_token_addr());
         assert_eq!(send(stream().await.unwrap(), &ask).await.status(), 401, "{path}");
         let shown = ask.header("authorization", &format!("Bearer {}", server.token));
         assert_ne!(send(stream().await.unwrap(), &shown).await.status(), 401, "{path}");

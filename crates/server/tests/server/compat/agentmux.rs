@@ -5,8 +5,9 @@ use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
+use crate::SECRET;
 use crate::client::{RawRequest, RawResponse, send};
-use crate::test_server::{SECRET, TestServer};
+use crate::test_server::TestServer;
 
 const GETS: [&str; 4] = ["/health", "/sessions", "/idle", "/capture"];
 const POSTS: [&str; 6] = ["/send", "/run", "/key", "/restart", "/cleanup", "/kill"];
@@ -14,11 +15,11 @@ const POSTS: [&str; 6] = ["/send", "/run", "/key", "/restart", "/cleanup", "/kil
 impl TestServer {
     /// A request to the open listener.
     fn agentmux_request(&self, method: &str, path: &str) -> RawRequest {
-        RawRequest::new(method, path).header("host", &self.agentmux.to_string())
+        RawRequest::new(method, path).header("host", &self.agentmux_addr().to_string())
     }
 
     async fn send_agentmux(&self, ask: &RawRequest) -> RawResponse {
-        send(TcpStream::connect(self.agentmux).await.unwrap(), ask).await
+        send(TcpStream::connect(self.agentmux_addr()).await.unwrap(), ask).await
     }
 
     /// The same through the main port.
@@ -75,8 +76,8 @@ async fn a_body_that_is_no_text_and_a_length_that_is_none_are_told() {
         ("content-length: -1", b"", "invalid Content-Length"),
     ] {
         for path in POSTS.into_iter().chain(["/unknown"]) {
-            let mut stream = TcpStream::connect(server.agentmux).await.unwrap();
-            let host = server.agentmux;
+            let mut stream = TcpStream::connect(server.agentmux_addr()).await.unwrap();
+            let host = server.agentmux_addr();
             let head = format!(
                 "POST {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n{head}\r\n\r\n"
             );
@@ -200,7 +201,7 @@ async fn what_is_not_there_is_told_in_agentmuxs_words() {
 #[tokio::test]
 async fn who_does_not_show_what_was_agreed_on_is_forbidden_everything() {
     let server = TestServer::new().await;
-    let host = server.agentmux_secret_addr.to_string();
+    let host = server.agentmux_secret_addr().to_string();
     let own = format!("Bearer {}", server.token);
     let good = [
         ("authorization", "Bearer s3cret"),
@@ -218,7 +219,7 @@ async fn who_does_not_show_what_was_agreed_on_is_forbidden_everything() {
         for method in methods {
             let ask = RawRequest::new(method, path).header("host", &host);
             let send = async |ask: &RawRequest| {
-                send(TcpStream::connect(server.agentmux_secret_addr).await.unwrap(), ask).await
+                send(TcpStream::connect(server.agentmux_secret_addr()).await.unwrap(), ask).await
             };
             for (name, value) in bad {
                 let answer = send(&ask.clone().header(name, value)).await;

@@ -5,6 +5,8 @@ mod agentmux;
 mod rest;
 mod socket;
 
+use std::net::SocketAddr;
+
 use serde_json::{Value, json};
 
 use crate::client::{RawRequest, RawResponse, send};
@@ -12,13 +14,33 @@ use crate::test_server::TestServer;
 use tokio::net::TcpStream;
 
 impl TestServer {
+    /// The opencode-pty listener that is open to anyone.
+    pub(crate) fn pty_open_addr(&self) -> SocketAddr {
+        self.compat_addrs[0]
+    }
+
+    /// The opencode-pty listener that needs a token.
+    pub(crate) fn pty_token_addr(&self) -> SocketAddr {
+        self.compat_addrs[1]
+    }
+
+    /// The agentmux listener that is open to anyone.
+    pub(crate) fn agentmux_addr(&self) -> SocketAddr {
+        self.compat_addrs[2]
+    }
+
+    /// The agentmux listener that needs [`SECRET`].
+    pub(crate) fn agentmux_secret_addr(&self) -> SocketAddr {
+        self.compat_addrs[3]
+    }
+
     /// A request to the open listener, as a client without a token sends it.
     pub(crate) fn pty_request(&self, method: &str, path: &str) -> RawRequest {
-        RawRequest::new(method, path).header("host", &self.pty_open_addr.to_string())
+        RawRequest::new(method, path).header("host", &self.pty_open_addr().to_string())
     }
 
     pub(crate) async fn send_pty(&self, ask: &RawRequest) -> RawResponse {
-        send(TcpStream::connect(self.pty_open_addr).await.unwrap(), ask).await
+        send(TcpStream::connect(self.pty_open_addr()).await.unwrap(), ask).await
     }
 
     /// Sends a request to the open listener.

@@ -15,8 +15,8 @@ use crate::ws::trimmed_backend::TrimmedBackend;
 
 impl TestServer {
     async fn pty_ws(&self) -> WsClient<TcpStream> {
-        let stream = TcpStream::connect(self.pty_open_addr).await.unwrap();
-        WsClient::open(stream, &format!("ws://{}/ws", self.pty_open_addr), &[]).await.unwrap()
+        let stream = TcpStream::connect(self.pty_open_addr()).await.unwrap();
+        WsClient::open(stream, &format!("ws://{}/ws", self.pty_open_addr()), &[]).await.unwrap()
     }
 }
 
@@ -281,8 +281,8 @@ async fn what_is_not_understood_is_told_and_ends_nothing() {
 #[tokio::test]
 async fn a_foreign_page_is_kept_out_and_a_plain_request_told_to_upgrade() {
     let server = TestServer::new().await;
-    let stream = TcpStream::connect(server.pty_open_addr).await.unwrap();
-    let url = format!("ws://{}/ws", server.pty_open_addr);
+    let stream = TcpStream::connect(server.pty_open_addr()).await.unwrap();
+    let url = format!("ws://{}/ws", server.pty_open_addr());
     let refused = WsClient::open(stream, &url, &[("origin", "http://evil.example")]).await;
     assert_eq!(refused.err().unwrap(), 403);
     let upgrade = server.pty_request("GET", "/ws").header("upgrade", "websocket");

@@ -16,14 +16,13 @@ use axum::extract::ws::WebSocketUpgrade;
 use axum::http::StatusCode;
 use axum::http::header::UPGRADE;
 
-use super::rest::{no_socket, sessions};
-use crate::http::call::Call;
-use crate::http::reply::HandlerResult;
-use crate::ws::{PROTOCOL, UpgradeSlot, run_on_upgrade};
+use super::rest::no_socket;
+use super::sessions::PtyCompatSessions;
+use crate::compat_api::{Call, HandlerResult, PROTOCOL, UpgradeSlot, run_on_upgrade};
 use session::PtyCompatSocket;
 
 /// Upgrades the connection to a WebSocket.
-pub(super) async fn open(mut call: Call) -> HandlerResult {
+pub(super) async fn open(sessions: PtyCompatSessions, mut call: Call) -> HandlerResult {
     if !call.parts.headers.contains_key(UPGRADE) {
         let sentence = "WebSocket endpoint - use WebSocket upgrade";
         return Ok(no_socket(StatusCode::UPGRADE_REQUIRED, sentence));
@@ -37,7 +36,6 @@ pub(super) async fn open(mut call: Call) -> HandlerResult {
             return Ok(no_socket(StatusCode::BAD_REQUEST, &sentence));
         }
     };
-    let sessions = sessions(&call);
     let max_bytes = call.shared.limits.body_bytes;
     run_on_upgrade(UpgradeSlot::of(&mut call.parts)?, upgrade, max_bytes, |outbound, inbound| {
         Box::pin(PtyCompatSocket::new(sessions, outbound, inbound).run())

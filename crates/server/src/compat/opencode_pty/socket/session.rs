@@ -20,12 +20,12 @@ use tokio::time::timeout;
 use super::message::{PtyCompatMessage, error_message};
 use super::request::{PtyCompatReply, PtyCompatRequest};
 use super::subscriptions::{PtyCompatOutput, Subscriptions};
+use crate::compat::client::KernelClient;
 use crate::compat::opencode_pty::NAME;
 use crate::compat::opencode_pty::info::PtyCompatInfo;
 use crate::compat::opencode_pty::sessions::PtyCompatSessions;
 use crate::compat::opencode_pty::sockets::{FlushWaiter, PtyCompatRegistration};
-use crate::ws::close::{CloseReason, SessionEnd, session_end};
-use crate::ws::outbound::{WsInbound, WsOutbound};
+use crate::compat_api::{CloseReason, SessionEnd, WsInbound, WsOutbound, session_end};
 
 /// The events that every socket follows: sessions that start, end and are removed.
 const EVENT_FILTER: &str = "pane:created,pane:exited,pane:lost,pane:removed";
@@ -76,11 +76,12 @@ impl PtyCompatSocket {
         outbound: WsOutbound,
         inbound: WsInbound,
     ) -> Self {
-        let end = session_end(sessions.shared.clone(), sessions.caller.clone());
+        let KernelClient { shared, caller } = sessions.client.clone();
         let filter = EVENT_FILTER.parse().unwrap_or_default();
         // A caller that may not read gets no events.
-        let feed = sessions.shared.kernel.events(None, filter, &sessions.caller).ok();
-        let registration = sessions.shared.opencode_pty.register();
+        let feed = shared.kernel.events(None, filter, &caller).ok();
+        let end = session_end(shared, caller);
+        let registration = sessions.sockets.register();
         Self {
             sessions,
             outbound,
@@ -99,9 +100,9 @@ impl PtyCompatSocket {
 
     /// Runs until either side closes.
     pub(super) async fn run(mut self) {
-        let shared = self.sessions.shared.clone();
+        let KernelClient { shared, caller } = self.sessions.client.clone();
         let _counted = shared.metrics.socket();
-        let _slot = match shared.kernel.stream(&self.sessions.caller) {
+        let _slot = match shared.kernel.stream(&caller) {
             Ok(slot) => slot,
             Err(refusal) => {
                 return CloseReason::Refused(None, refusal).send(self.outbound, self.inbound).await;
@@ -169,7 +170,7 @@ impl PtyCompatSocket {
     }
 
     fn on_message(&mut self, message: &Message) -> PtyCompatFlow {
-        let max = self.sessions.shared.limits.body_bytes;
+        let max = self.sessions.client.shared.limits.body_bytes;
         let request = match message {
             Message::Text(text) if text.len() <= max => PtyCompatRequest::read(text),
             Message::Text(_) => {
@@ -293,7 +294,7 @@ impl PtyCompatSocket {
     /// Sends a session's current state, so that a late event cannot revert a newer state. Sends
     /// nothing if the pane is removed already or is not a session.
     fn send_session_update(&mut self, pane: &PaneId) {
-        let PtyCompatSessions { shared, caller } = &self.sessions;
+        let KernelClient { shared, caller } = &self.sessions.client;
         let Ok(reader) = shared.kernel.output(pane, Offset(0), caller) else { return };
         let info = reader.info();
         if info.tags.iter().any(|tag| tag == NAME) {
