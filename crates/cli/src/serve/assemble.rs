@@ -11,13 +11,14 @@ use paned_backend::SECRET_VARIABLES;
 use paned_backend::adopted::AdoptedPanes;
 use paned_backend::native::{ForkServer, NativeBackend};
 use paned_backend::tmux::TmuxServerAddr;
+use paned_compat::CompatApis;
 use paned_keeper::time;
 use paned_kernel::journal::{Journal, JournalOptions, JournalRetention, OpenedJournal};
 use paned_kernel::{
     AdvertisedAddress, Kernel, KernelLimits, KernelSetup, ServerCommand, StartSummary,
     TmuxViewSetup,
 };
-use paned_server::{CompatApis, HttpServerConfig, ServerLimits};
+use paned_server::{HttpServerConfig, ServerLimits};
 use tokio::runtime::Builder;
 
 use super::ready_line::{self, ReadyLine};

@@ -4,8 +4,9 @@ use std::fmt;
 use std::net::SocketAddr;
 use std::str::FromStr;
 
+use paned_compat::{CompatApis, CompatProtocol};
 use paned_model::PaneId;
-use paned_server::{CompatApis, CompatProtocol, ListenerAuth, ServedApi};
+use paned_server::{ListenerAuth, ServedApi};
 
 use crate::settings::CompatSettings;
 

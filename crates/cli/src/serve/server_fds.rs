@@ -6,8 +6,9 @@ use std::io;
 use std::net::{SocketAddr, TcpListener};
 use std::os::unix::net::UnixListener;
 
+use paned_compat::CompatApis;
 use paned_model::Refusal;
-use paned_server::{CompatApis, Listener, ServedApi};
+use paned_server::{Listener, ServedApi};
 
 use super::ServeOptions;
 use super::listeners;

@@ -28,12 +28,12 @@ const NO_ROUTES: [&str; 11] = [
 const SESSION: &str = "pty_00000000";
 
 /// The table of the servers under test.
-fn routes() -> Vec<Arc<Route>> {
+pub(crate) fn routes() -> Vec<Arc<Route>> {
     paned_server::routes(&crate::compat_setup().0)
 }
 
 /// Every path of the table, filled in, and some that do not exist.
-fn paths() -> impl Iterator<Item = String> {
+pub(crate) fn paths() -> impl Iterator<Item = String> {
     let fill = |path: &str| {
         let path = path.replace("{name}", "server:status").replace("{event}", "a:b");
         path.replace("{id}", SESSION).replace("{pane}", "a")
@@ -57,7 +57,7 @@ fn is_open(ask: &RawRequest) -> bool {
 }
 
 /// Whether agentmux's API answers this path, also where it has no route.
-fn is_agentmux(path: &str) -> bool {
+pub(crate) fn is_agentmux(path: &str) -> bool {
     path.starts_with("/doors/agentmux/")
 }
 
@@ -162,33 +162,6 @@ async fn a_body_that_is_not_json_is_unsupported_everywhere_else() {
 #[tokio::test]
 async fn a_body_without_a_type_is_unsupported_everywhere_else() {
     check(|ask| RawRequest { body: "{}".to_owned(), ..ask }, untyped).await;
-}
-
-#[tokio::test]
-async fn any_type_is_taken_only_where_a_browser_must_say_that_the_page_is_ours() {
-    let server = TestServer::new().await;
-    let routes = routes();
-    let rows = routes.iter().zip(paths()).filter(|(row, _)| row.takes == AcceptedBody::Anything);
-    let asks = rows.map(|(row, path)| (row.method.as_str(), path));
-    let asks: Vec<_> = asks.chain([("POST", "/doors/agentmux/nothing".to_owned())]).collect();
-    assert!(10 < asks.len());
-    for (method, path) in asks {
-        assert!(is_agentmux(&path) || path.ends_with("/upload"), "{path} takes anything");
-        let form = server.ask(method, &path).body("application/x-www-form-urlencoded", "{}");
-        for site in ["cross-site", "same-site"] {
-            let ask = form.clone().header("sec-fetch-site", site);
-            assert_eq!(server.send(&ask).await.status(), 403, "{ask:?}");
-            let empty = server.ask(method, &path).header("sec-fetch-site", site);
-            assert_eq!(server.send(&empty).await.status(), 403, "{empty:?}");
-        }
-        let foreign = form.clone().header("origin", "http://evil.example");
-        assert_eq!(server.send(&foreign).await.status(), 403, "{foreign:?}");
-        for site in ["same-origin", "none"] {
-            let ask = form.clone().header("sec-fetch-site", site);
-            assert_ne!(server.send(&ask).await.status(), 403, "{ask:?}");
-        }
-        assert_ne!(server.send(&form).await.status(), 415, "{form:?}");
-    }
 }
 
 #[tokio::test]

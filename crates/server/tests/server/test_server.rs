@@ -24,6 +24,7 @@ pub(crate) struct TestServer {
     pub(crate) fake: FakeBackend,
     pub(crate) address: SocketAddr,
     /// The listeners of compat APIs, in the order of `compat_setup`.
+    #[allow(dead_code, reason = "the server's own tests have no compat APIs")]
     pub(crate) compat_addrs: Vec<SocketAddr>,
     /// The owner's token.
     pub(crate) token: String,

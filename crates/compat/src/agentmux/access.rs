@@ -2,11 +2,11 @@
 
 use axum::http::{HeaderMap, Method, StatusCode};
 use paned_model::{Code, Refusal};
+use paned_server::compat_api::{Call, ErrorFormat, HandlerResult, Rejection, authorization};
+use paned_server::{ListenerAuth, Secret};
 use subtle::ConstantTimeEq;
 
 use super::http::read_body;
-use crate::compat_api::{Call, ErrorFormat, HandlerResult, Rejection, authorization};
-use crate::{ListenerAuth, Secret};
 
 /// The header in which its clients may send the secret, besides `Authorization`.
 const BRIDGE_TOKEN_HEADER: &str = "x-bridge-token";

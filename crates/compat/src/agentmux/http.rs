@@ -5,14 +5,14 @@ use axum::http::StatusCode;
 use axum::response::IntoResponse;
 use jiff::tz::TimeZone;
 use paned_model::{Code, Delivery, Refusal};
+use paned_server::compat_api::{Call, HandlerResult, JSON_UTF8, Rejection};
 use serde_json::{Value, json};
 
 use super::body::{self, AgentmuxBody};
 use super::content_length;
 use super::session::AgentmuxSession;
 use super::sessions::{AgentmuxSessions, MAX_SESSIONS};
-use crate::compat::routes::json_of;
-use crate::compat_api::{Call, HandlerResult, JSON_UTF8, Rejection};
+use crate::routes::json_of;
 
 /// The health of all sessions.
 pub(super) async fn health(sessions: AgentmuxSessions, _: Call) -> HandlerResult {

@@ -1,13 +1,13 @@
 //! The agent that a request is about, accessed by actions of the kernel.
 
 use paned_model::{AgentInfo, AgentState, Code, Delivery, PaneId, Refusal, Time};
+use paned_server::compat_api::{Call, Rejection};
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::input::{AgentapiInput, send_failed};
-use crate::compat::client::KernelClient;
-use crate::compat_api::{Call, Rejection};
+use crate::client::KernelClient;
 
 /// One agent, as its caller may see it.
 pub(super) struct AgentapiAgent {

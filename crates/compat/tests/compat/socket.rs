@@ -10,8 +10,8 @@ use tokio_tungstenite::tungstenite::Message;
 
 use crate::client::DEADLINE;
 use crate::test_server::TestServer;
-use crate::ws::client::{WsClient, WsReceived};
-use crate::ws::trimmed_backend::TrimmedBackend;
+use crate::trimmed_backend::TrimmedBackend;
+use crate::ws_client::{WsClient, WsReceived, answered};
 
 impl TestServer {
     async fn pty_ws(&self) -> WsClient<TcpStream> {
@@ -295,4 +295,16 @@ async fn a_foreign_page_is_kept_out_and_a_plain_request_told_to_upgrade() {
         assert_eq!(answer.head.get("content-type"), Some("text/plain; charset=utf-8"));
         assert!(answer.body.starts_with(text), "{answer:?}");
     }
+}
+
+#[tokio::test]
+async fn a_goodbye_is_heard_by_whoever_still_speaks() {
+    let server = TestServer::new().await;
+    let url = format!("ws://{}/doors/opencode-pty/ws", server.address);
+    let bearer = format!("Bearer {}", server.token);
+    let compat =
+        WsClient::open(server.tcp().await, &url, &[("authorization", &bearer)]).await.unwrap();
+    let answer = answered(compat, 4 << 20).await.expect("the close frame was lost");
+    let close_frame = answer.windows(4).rposition(|at| at[0] == 0x88 && at[2..] == [0x03, 0xea]);
+    assert!(close_frame.is_some(), "{answer:?}");
 }

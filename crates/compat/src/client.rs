@@ -4,10 +4,9 @@ use std::sync::Arc;
 
 use paned_kernel::Caller;
 use paned_model::Refusal;
+use paned_server::compat_api::{Call, ServerState};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
-
-use crate::compat_api::{Call, ServerState};
 
 /// Runs actions for one caller.
 #[derive(Clone)]

@@ -1,8 +1,10 @@
-//! Authentication of opencode-pty's clients, and the root of its own listener.
+//! Authentication of opencode-pty's clients, the root of its own listener, and bodies of any type.
 
+use paned_server::AcceptedBody;
 use serde_json::json;
 use tokio::net::TcpStream;
 
+use crate::access_control::{is_agentmux, paths, routes};
 use crate::client::{RawRequest, send};
 use crate::test_server::TestServer;
 
@@ -134,18 +136,28 @@ async fn a_narrow_grant_is_not_told_which_sessions_there_are() {
 }
 
 #[tokio::test]
-async fn metrics_for_a_narrow_grant_count_its_own_panes_alone() {
+async fn any_type_is_taken_only_where_a_browser_must_say_that_the_page_is_ours() {
     let server = TestServer::new().await;
-    for id in ["mine", "other"] {
-        server.pane(id).await;
+    let routes = routes();
+    let rows = routes.iter().zip(paths()).filter(|(row, _)| row.takes == AcceptedBody::Anything);
+    let asks = rows.map(|(row, path)| (row.method.as_str(), path));
+    let asks: Vec<_> = asks.chain([("POST", "/doors/agentmux/nothing".to_owned())]).collect();
+    assert!(10 < asks.len());
+    for (method, path) in asks {
+        assert!(is_agentmux(&path) || path.ends_with("/upload"), "{path} takes anything");
+        let form = server.ask(method, &path).body("application/x-www-form-urlencoded", "{}");
+        for site in ["cross-site", "same-site"] {
+            let ask = form.clone().header("sec-fetch-site", site);
+            assert_eq!(server.send(&ask).await.status(), 403, "{ask:?}");
+            let empty = server.ask(method, &path).header("sec-fetch-site", site);
+            assert_eq!(server.send(&empty).await.status(), 403, "{empty:?}");
+        }
+        let foreign = form.clone().header("origin", "http://evil.example");
+        assert_eq!(server.send(&foreign).await.status(), 403, "{foreign:?}");
+        for site in ["same-origin", "none"] {
+            let ask = form.clone().header("sec-fetch-site", site);
+            assert_ne!(server.send(&ask).await.status(), 403, "{ask:?}");
+        }
+        assert_ne!(server.send(&form).await.status(), 415, "{form:?}");
     }
-    let (_, token) = server.grant(json!({ "scopes": ["read"], "panes": ["mine"] })).await;
-    let page = server.send(&server.request_as(&token, "GET", "/metrics")).await;
-    let page = page.body;
-    assert!(page.contains("paned_panes{status=\"running\"} 1\n"), "{page}");
-    for family in ["paned_events_total", "paned_connections", "paned_http_requests_total", "fds"] {
-        assert!(!page.contains(family), "{family}: {page}");
-    }
-    let health = server.send(&server.request_as(&token, "GET", "/health")).await.json();
-    assert_eq!(health["panes"], json!({ "running": 1 }), "{health}");
 }

@@ -23,12 +23,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::http::HeaderMap;
+use paned_server::compat_api::{
+    CallHandler, CompatApi, ConnStream, ErrorFormat, JSON_UTF8, Rejection,
+};
+use paned_server::{AcceptedBody, ListenerAuth, ParamLocation, Route, RouteParam};
 use tokio::sync::Semaphore;
 
-use super::client::KernelClient;
-use super::routes::{RouteBuilder, with_format};
-use crate::compat_api::{CallHandler, CompatApi, ConnStream, ErrorFormat, JSON_UTF8, Rejection};
-use crate::{AcceptedBody, ListenerAuth, ParamLocation, Route, RouteParam};
+use crate::client::KernelClient;
+use crate::routes::{RouteBuilder, with_format};
 use content_length::ContentLengthRewriter;
 use sessions::AgentmuxSessions;
 

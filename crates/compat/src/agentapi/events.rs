@@ -15,12 +15,12 @@ use futures_util::{StreamExt, stream};
 use paned_kernel::journal::JournalRead;
 use paned_kernel::{EventFeed, PaneOutput, PaneOutputChunk, StreamSlot};
 use paned_model::{EventFilter, Offset, Refusal};
+use paned_server::compat_api::{Call, EVENT_STREAM, GaugeGuard, HEARTBEAT, HandlerResult};
 use serde_json::{Value, json};
 use tokio::time::{Instant, Interval, MissedTickBehavior, interval_at, sleep};
 
 use super::agent::{AgentapiAgent, AgentapiMessage, AgentapiStatus};
-use crate::compat::client::KernelClient;
-use crate::compat_api::{Call, EVENT_STREAM, GaugeGuard, HEARTBEAT, HandlerResult};
+use crate::client::KernelClient;
 
 /// How long changes are gathered before they are sent.
 const DEBOUNCE: Duration = Duration::from_millis(100);

@@ -3,13 +3,13 @@
 use std::time::Instant;
 
 use paned_model::Time;
+use paned_server::compat_api::{Call, HandlerResult, JSON, resident_bytes};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::sessions::PtyCompatSessions;
-use crate::compat::client::KernelClient;
-use crate::compat::routes::json_of;
-use crate::compat_api::{Call, HandlerResult, JSON, resident_bytes};
+use crate::client::KernelClient;
+use crate::routes::json_of;
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]

@@ -25,11 +25,11 @@ mod spawn;
 use std::sync::Arc;
 
 use axum::http::Method;
+use paned_server::compat_api::{CompatApi, ErrorFormat, JSON};
+use paned_server::{AcceptedBody, ParamLocation, Route, RouteParam};
 
-use super::client::KernelClient;
-use super::routes::RouteBuilder;
-use crate::compat_api::{CompatApi, ErrorFormat, JSON};
-use crate::{AcceptedBody, ParamLocation, Route, RouteParam};
+use crate::client::KernelClient;
+use crate::routes::RouteBuilder;
 use sessions::PtyCompatSessions;
 use sockets::PtyCompatSockets;
 

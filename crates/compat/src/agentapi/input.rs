@@ -2,9 +2,8 @@
 
 use axum::http::StatusCode;
 use paned_model::{Code, Refusal};
+use paned_server::compat_api::Rejection;
 use serde_json::{Map, Value};
-
-use crate::compat_api::Rejection;
 
 /// A message to an agent.
 #[derive(Debug, PartialEq, Eq)]

@@ -17,10 +17,11 @@ mod input;
 
 use std::sync::Arc;
 
-use super::client::KernelClient;
-use super::routes::RouteBuilder;
-use crate::compat_api::{CompatApi, EVENT_STREAM, ErrorFormat, JSON};
-use crate::{AcceptedBody, ParamLocation, Route, RouteParam};
+use paned_server::compat_api::{CompatApi, EVENT_STREAM, ErrorFormat, JSON};
+use paned_server::{AcceptedBody, ParamLocation, Route, RouteParam};
+
+use crate::client::KernelClient;
+use crate::routes::RouteBuilder;
 
 /// The name of this API.
 pub(crate) const NAME: &str = "agentapi";

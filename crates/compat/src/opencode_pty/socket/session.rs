@@ -13,6 +13,7 @@ use futures_util::{FutureExt, StreamExt};
 use paned_kernel::journal::{JournalEntry, JournalRead};
 use paned_kernel::{EventFeed, PaneOutput};
 use paned_model::{Offset, PaneId};
+use paned_server::compat_api::{CloseReason, SessionEnd, WsInbound, WsOutbound, session_end};
 use serde::Deserialize;
 use tokio::task::unconstrained;
 use tokio::time::timeout;
@@ -20,12 +21,11 @@ use tokio::time::timeout;
 use super::message::{PtyCompatMessage, error_message};
 use super::request::{PtyCompatReply, PtyCompatRequest};
 use super::subscriptions::{PtyCompatOutput, Subscriptions};
-use crate::compat::client::KernelClient;
-use crate::compat::opencode_pty::NAME;
-use crate::compat::opencode_pty::info::PtyCompatInfo;
-use crate::compat::opencode_pty::sessions::PtyCompatSessions;
-use crate::compat::opencode_pty::sockets::{FlushWaiter, PtyCompatRegistration};
-use crate::compat_api::{CloseReason, SessionEnd, WsInbound, WsOutbound, session_end};
+use crate::client::KernelClient;
+use crate::opencode_pty::NAME;
+use crate::opencode_pty::info::PtyCompatInfo;
+use crate::opencode_pty::sessions::PtyCompatSessions;
+use crate::opencode_pty::sockets::{FlushWaiter, PtyCompatRegistration};
 
 /// The events that every socket follows: sessions that start, end and are removed.
 const EVENT_FILTER: &str = "pane:created,pane:exited,pane:lost,pane:removed";

@@ -6,8 +6,8 @@ use paned_model::{Code, PaneId, Refusal};
 use serde_json::Value;
 
 use super::message::{PtyCompatMessage, error_message};
-use crate::compat::opencode_pty::sessions::PtyCompatSessions;
-use crate::compat::opencode_pty::spawn::{PtyCompatSpawn, fresh_id, with_cause};
+use crate::opencode_pty::sessions::PtyCompatSessions;
+use crate::opencode_pty::spawn::{PtyCompatSpawn, fresh_id, with_cause};
 
 /// A request of a client.
 pub(super) enum PtyCompatRequest {

@@ -14,7 +14,7 @@ use tokio::time::{Instant, sleep};
 
 use super::session::{AgentmuxSession, fresh_name};
 use super::{Agentmux, NAME};
-use crate::compat::client::KernelClient;
+use crate::client::KernelClient;
 
 /// How many sessions there may be at once.
 pub(super) const MAX_SESSIONS: usize = 10;

@@ -13,7 +13,7 @@ use super::NAME;
 use super::info::PtyCompatInfo;
 use super::sockets::PtyCompatSockets;
 use super::spawn::{PtyCompatSpawn, spawn_failed};
-use crate::compat::client::KernelClient;
+use crate::client::KernelClient;
 
 /// How many bytes are read at once.
 const CHUNK_BYTES: usize = 64 << 10;

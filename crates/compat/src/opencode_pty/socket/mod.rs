@@ -15,10 +15,10 @@ use axum::extract::FromRequestParts;
 use axum::extract::ws::WebSocketUpgrade;
 use axum::http::StatusCode;
 use axum::http::header::UPGRADE;
+use paned_server::compat_api::{Call, HandlerResult, PROTOCOL, UpgradeSlot, run_on_upgrade};
 
 use super::rest::no_socket;
 use super::sessions::PtyCompatSessions;
-use crate::compat_api::{Call, HandlerResult, PROTOCOL, UpgradeSlot, run_on_upgrade};
 use session::PtyCompatSocket;
 
 /// Upgrades the connection to a WebSocket.

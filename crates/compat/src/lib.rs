@@ -1,8 +1,11 @@
 //! Compat APIs: the protocols of other tools, each a small layer over the kernel's actions. They
 //! store nothing: what they show is computed from panes.
+//!
+//! Each implements the server's [`CompatApi`]; [`CompatApis`] is what a server is started with.
+#![forbid(unsafe_code)]
 
 mod agentapi;
-pub(crate) mod agentmux;
+mod agentmux;
 mod client;
 mod opencode_pty;
 mod routes;
@@ -11,11 +14,13 @@ use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
 
-use agentapi::Agentapi;
-use agentmux::{Agentmux, AgentmuxConfig};
-use opencode_pty::OpencodePty;
+use paned_server::compat_api::CompatApi;
 
-use crate::compat_api::CompatApi;
+pub use agentmux::AgentmuxConfig;
+
+use agentapi::Agentapi;
+use agentmux::Agentmux;
+use opencode_pty::OpencodePty;
 
 /// A protocol of another tool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -93,5 +98,26 @@ impl CompatApis {
     #[must_use]
     pub fn all(&self) -> Vec<Arc<dyn CompatApi>> {
         CompatProtocol::ALL.map(|protocol| self.get(protocol)).into()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use paned_server::ParamLocation;
+
+    use super::*;
+
+    #[test]
+    fn every_route_is_below_its_prefix_and_names_what_varies() {
+        let apis = CompatApis::new(AgentmuxConfig::default());
+        let routes = CompatProtocol::ALL.map(|protocol| (protocol, apis.get(protocol).routes()));
+        let rows = routes.iter().flat_map(|(name, rows)| rows.iter().map(move |row| (name, row)));
+        for (name, route) in rows {
+            assert!(route.path.starts_with(&format!("/doors/{name}/")), "{}", route.path);
+            let inputs = route.params.iter().filter(|input| input.location == ParamLocation::Path);
+            let names: Vec<_> = inputs.map(|input| format!("{{{}}}", input.name)).collect();
+            assert_eq!(names.len(), route.path.matches('{').count(), "{}", route.path);
+            assert!(names.iter().all(|name| route.path.contains(name)), "{}", route.path);
+        }
     }
 }

@@ -4,14 +4,14 @@ use axum::http::StatusCode;
 use axum::http::header::{CONTENT_SECURITY_POLICY, X_FRAME_OPTIONS};
 use axum::response::{IntoResponse, Response};
 use paned_model::{Code, Refusal};
+use paned_server::compat_api::{Call, HandlerResult, JSON, Rejection, text};
 use serde_json::{Value, json};
 
 use super::HTML;
 use super::plain_text::strip;
 use super::sessions::PtyCompatSessions;
 use super::spawn::{PtyCompatSpawn, fresh_id};
-use crate::compat::routes::json_of;
-use crate::compat_api::{Call, HandlerResult, JSON, Rejection, text};
+use crate::routes::json_of;
 
 const TEXT: &str = "text/plain; charset=utf-8";
 /// The page for a browser: static, without scripts.

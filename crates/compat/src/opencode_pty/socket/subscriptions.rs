@@ -9,8 +9,8 @@ use futures_util::stream::FuturesUnordered;
 use paned_kernel::{PaneOutput, PaneOutputChunk};
 use paned_model::{PaneId, Refusal};
 
-use crate::compat::opencode_pty::decode::Utf8Decoder;
-use crate::compat::opencode_pty::info::PtyCompatInfo;
+use crate::opencode_pty::decode::Utf8Decoder;
+use crate::opencode_pty::info::PtyCompatInfo;
 
 /// The most bytes of output in a message.
 const CHUNK_BYTES: usize = 64 << 10;

@@ -5,10 +5,9 @@ use std::sync::Arc;
 use axum::http::Method;
 use futures_util::future::BoxFuture;
 use paned_model::Refusal;
+use paned_server::compat_api::{Call, ErrorFormat, HandlerResult, text};
+use paned_server::{AcceptedBody, Route, RouteParam};
 use serde::Serialize;
-
-use crate::compat_api::{Call, ErrorFormat, HandlerResult, text};
-use crate::{AcceptedBody, Route, RouteParam};
 
 /// What all routes of an API have in common.
 pub(crate) struct RouteBuilder<C> {

@@ -1,13 +1,13 @@
 //! The endpoints of agentapi.
 
 use paned_model::Refusal;
+use paned_server::compat_api::{Call, HandlerResult, JSON};
 use serde_json::json;
 
 use super::agent::AgentapiAgent;
 use super::input::AgentapiInput;
-use crate::compat::client::KernelClient;
-use crate::compat::routes::json_of;
-use crate::compat_api::{Call, HandlerResult, JSON};
+use crate::client::KernelClient;
+use crate::routes::json_of;
 
 /// The agent's status.
 pub(super) async fn status(client: KernelClient, mut call: Call) -> HandlerResult {

@@ -3,7 +3,7 @@
 use axum::extract::ws::Message;
 use serde::Serialize;
 
-use crate::compat::opencode_pty::info::PtyCompatInfo;
+use crate::opencode_pty::info::PtyCompatInfo;
 
 /// A message to a client.
 #[derive(Serialize)]
