@@ -5,14 +5,12 @@
 //! decision and no state lives here that another front end would need too.
 #![forbid(unsafe_code)]
 
-mod compat;
+pub mod compat_api;
 mod http;
 mod state;
 mod transport;
 mod ws;
 
-pub use compat::CompatProtocol;
-pub use compat::agentmux::AgentmuxConfig;
 pub use http::routes::{ParamLocation, RequiredAccess, Route, RouteParam, routes};
 pub use paned_policy::guard::AcceptedBody;
 pub use transport::limits::ServerLimits;

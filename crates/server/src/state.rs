@@ -6,26 +6,27 @@ use bytes::Bytes;
 use paned_kernel::{Caller, Kernel};
 use paned_model::Refusal;
 use paned_policy::guard::RequestTransport;
-use tokio::sync::{Semaphore, watch};
+use tokio::sync::watch;
 
-use crate::compat::agentmux::AgentmuxConfig;
-use crate::compat::opencode_pty::PtyCompatSockets;
+use crate::compat_api::CompatApi;
 use crate::http::metrics::Metrics;
+use crate::http::routes::{Route, routes};
 use crate::transport::conn_limit::ConnLimit;
 use crate::transport::listener::{Ingress, ListenerAuth};
 use crate::transport::login_limit::LoginLimit;
 use crate::{HttpServerConfig, ServerLimits};
 
 /// The state that all requests share: the kernel, and the server's own state.
-pub(crate) struct ServerState {
-    pub(crate) kernel: Kernel,
-    pub(crate) limits: ServerLimits,
-    pub(crate) agentmux: AgentmuxConfig,
-    /// Held while the sessions of agentmux are counted and one more is spawned.
-    pub(crate) agentmux_spawn_lock: Semaphore,
-    /// The sockets of opencode-pty's clients.
-    pub(crate) opencode_pty: Arc<PtyCompatSockets>,
-    pub(crate) metrics: Metrics,
+pub struct ServerState {
+    /// The kernel.
+    pub kernel: Kernel,
+    /// Limits and time-outs.
+    pub limits: ServerLimits,
+    pub(crate) compat: Vec<Arc<dyn CompatApi>>,
+    /// All routes, those of the compat APIs too.
+    pub(crate) routes: Vec<Arc<Route>>,
+    /// The counters of `/metrics`.
+    pub metrics: Metrics,
     /// Rate limit for wrong tokens over TCP.
     pub(crate) login_limit: LoginLimit,
     conn_pools: ConnPools,
@@ -55,15 +56,15 @@ impl ConnPools {
 impl ServerState {
     pub(crate) fn new(
         kernel: Kernel,
-        HttpServerConfig { limits, agentmux }: HttpServerConfig,
+        HttpServerConfig { limits, compat }: HttpServerConfig,
     ) -> Self {
+        let routes = routes(&compat);
         Self {
             kernel,
             limits,
-            agentmux,
-            agentmux_spawn_lock: Semaphore::new(1),
-            opencode_pty: Arc::default(),
-            metrics: Metrics::new(),
+            compat,
+            metrics: Metrics::new(routes.clone()),
+            routes,
             login_limit: LoginLimit::default(),
             conn_pools: ConnPools::new(limits.connections),
             actions: OnceLock::new(),
@@ -78,7 +79,7 @@ impl ServerState {
     }
 
     /// Waits until the server stops.
-    pub(crate) fn closed(&self) -> impl Future<Output = ()> + Send + 'static {
+    pub fn closed(&self) -> impl Future<Output = ()> + Send + 'static {
         let mut closing = self.closing.subscribe();
         async move {
             // An error means that the sender is gone, which is the end too.
@@ -110,7 +111,10 @@ impl ServerState {
     }
 
     /// Runs an action in the kernel.
-    pub(crate) async fn dispatch(
+    ///
+    /// # Errors
+    /// If the action is refused.
+    pub async fn dispatch(
         &self,
         name: &str,
         params: impl Into<Bytes>,

@@ -4,8 +4,8 @@ use super::Finding;
 use crate::manifest::{Dependency, Kind, Manifest};
 use crate::tree::Tree;
 
-/// For each crate those it may depend on. Server and extensions reach panes only through the
-/// kernel's public entry points, so they see neither `keeper` nor `backend`.
+/// For each crate those it may depend on. Server, compat and extensions reach panes only through
+/// the kernel's public entry points, so they see neither `keeper` nor `backend`.
 const MAY_NAME: &[(&str, &[&str])] = &[
     ("model", &[]),
     ("term", &["model"]),
@@ -16,7 +16,8 @@ const MAY_NAME: &[(&str, &[&str])] = &[
     ("kernel", &["model", "term", "policy", "keeper", "backend"]),
     ("ext", &["model", "term", "policy", "kernel"]),
     ("server", &["model", "term", "policy", "kernel"]),
-    ("cli", &["model", "term", "policy", "keeper", "backend", "kernel", "ext", "server"]),
+    ("compat", &["model", "kernel", "server"]),
+    ("cli", &["model", "term", "policy", "keeper", "backend", "kernel", "ext", "server", "compat"]),
 ];
 
 /// A crate names only crates below it, and only those the table gives it. Tests of a crate may

@@ -11,13 +11,14 @@ use paned_backend::SECRET_VARIABLES;
 use paned_backend::adopted::AdoptedPanes;
 use paned_backend::native::{ForkServer, NativeBackend};
 use paned_backend::tmux::TmuxServerAddr;
+use paned_compat::CompatApis;
 use paned_keeper::time;
 use paned_kernel::journal::{Journal, JournalOptions, JournalRetention, OpenedJournal};
 use paned_kernel::{
     AdvertisedAddress, Kernel, KernelLimits, KernelSetup, ServerCommand, StartSummary,
     TmuxViewSetup,
 };
-use paned_server::HttpServerConfig;
+use paned_server::{HttpServerConfig, ServerLimits};
 use tokio::runtime::Builder;
 
 use super::ready_line::{self, ReadyLine};
@@ -84,10 +85,10 @@ async fn serve(
             _ = &mut signals => ServerCommand::Stop,
         };
     };
-    let agentmux = plan.settings.compat.agentmux.clone();
-    let limits = paned_server::ServerLimits::default().with_files(headroom::files().0);
-    let config = HttpServerConfig { agentmux, limits };
-    paned_server::serve(kernel.clone(), fds.listeners(plan)?, config, shutdown).await?;
+    let apis = CompatApis::new(plan.settings.compat.agentmux.clone());
+    let limits = ServerLimits::default().with_files(headroom::files().0);
+    let config = HttpServerConfig { limits, compat: apis.all() };
+    paned_server::serve(kernel.clone(), fds.listeners(plan, &apis)?, config, shutdown).await?;
     kernel.stop().await;
     Ok(command)
 }

@@ -4,8 +4,9 @@ use std::fmt;
 use std::net::SocketAddr;
 use std::str::FromStr;
 
+use paned_compat::{CompatApis, CompatProtocol};
 use paned_model::PaneId;
-use paned_server::{CompatProtocol, ListenerAuth, ServedApi};
+use paned_server::{ListenerAuth, ServedApi};
 
 use crate::settings::CompatSettings;
 
@@ -76,14 +77,14 @@ pub(super) struct CompatAddress {
 impl CompatAddress {
     /// What its listener serves, and how clients authenticate. A secret for agentmux takes
     /// precedence over `,open`.
-    pub(super) fn exposure(&self, settings: &CompatSettings) -> ServedApi {
+    pub(super) fn served_api(&self, apis: &CompatApis, settings: &CompatSettings) -> ServedApi {
         let secret = settings.secret.clone().filter(|_| self.compat == CompatProtocol::Agentmux);
         let auth = match (secret, self.open) {
             (Some(secret), _) => ListenerAuth::Secret(secret),
             (None, true) => ListenerAuth::Anyone,
             (None, false) => ListenerAuth::Grants,
         };
-        ServedApi::Compat { door: self.compat, auth, pane: self.pane.clone() }
+        ServedApi::Compat { api: apis.get(self.compat), auth, pane: self.pane.clone() }
     }
 }
 
@@ -173,10 +174,11 @@ mod tests {
     fn what_was_agreed_on_beats_an_open_door_of_agentmux_alone() {
         let secret = Some(paned_server::Secret("s".to_owned()));
         let doors = CompatSettings { secret, ..CompatSettings::default() };
+        let apis = CompatApis::new(doors.agentmux.clone());
         let admits = |text: &str, doors: &CompatSettings| match text
             .parse::<CompatAddress>()
             .unwrap()
-            .exposure(doors)
+            .served_api(&apis, doors)
         {
             ServedApi::Compat { auth: admits, .. } => admits,
             ServedApi::Main => unreachable!(),

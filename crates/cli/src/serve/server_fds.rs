@@ -6,6 +6,7 @@ use std::io;
 use std::net::{SocketAddr, TcpListener};
 use std::os::unix::net::UnixListener;
 
+use paned_compat::CompatApis;
 use paned_model::Refusal;
 use paned_server::{Listener, ServedApi};
 
@@ -65,7 +66,11 @@ impl ServerFds {
     }
 
     /// Duplicates of the listeners for the HTTP server, which closes only its own.
-    pub(super) fn listeners(&self, plan: &ServeOptions) -> io::Result<Vec<(Listener, ServedApi)>> {
+    pub(super) fn listeners(
+        &self,
+        plan: &ServeOptions,
+        apis: &CompatApis,
+    ) -> io::Result<Vec<(Listener, ServedApi)>> {
         let mut listeners = Vec::new();
         for tcp in &self.tcp {
             listeners.push((server_listener(tcp)?, ServedApi::Main));
@@ -73,7 +78,7 @@ impl ServerFds {
         let unix = tokio::net::UnixListener::from_std(self.unix.try_clone()?)?;
         listeners.push((Listener::Unix(unix), ServedApi::Main));
         for (at, tcp) in plan.compat.iter().zip(&self.compat) {
-            listeners.push((server_listener(tcp)?, at.exposure(&plan.settings.compat)));
+            listeners.push((server_listener(tcp)?, at.served_api(apis, &plan.settings.compat)));
         }
         Ok(listeners)
     }

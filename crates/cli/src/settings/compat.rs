@@ -2,8 +2,9 @@
 
 use std::time::Duration;
 
+use paned_compat::{AgentmuxConfig, CompatProtocol};
 use paned_model::Refusal;
-use paned_server::{AgentmuxConfig, CompatProtocol, Secret};
+use paned_server::Secret;
 
 use super::Sources;
 

@@ -39,7 +39,8 @@ pub(crate) async fn openapi(call: Call) -> HandlerResult {
         return Ok(json(document.clone()));
     }
     let kernel = &shared.kernel;
-    let document = write(&openapi::document(kernel.registry(), kernel.setup().version))?;
+    let version = kernel.setup().version;
+    let document = write(&openapi::document(kernel.registry(), &shared.routes, version))?;
     Ok(json(shared.openapi.get_or_init(|| document).clone()))
 }
 

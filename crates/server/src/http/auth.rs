@@ -31,7 +31,8 @@ pub(crate) fn identify(
     ingress: &Ingress,
     headers: &HeaderMap,
 ) -> Result<Option<Caller>, Rejection> {
-    let compat = ingress.door.and_then(|door| door.authenticate(&ingress.auth, headers));
+    let compat = ingress.compat.as_ref();
+    let compat = compat.and_then(|api| api.authenticate(&ingress.auth, headers));
     if let Some(authenticated) = compat {
         return authenticated.map(|()| Some(anonymous_caller(kernel)));
     }
@@ -103,7 +104,8 @@ fn bearer(headers: &HeaderMap) -> Result<Option<&str>, Refusal> {
 }
 
 /// The token in an `Authorization` header, if its scheme is `Bearer`.
-pub(crate) fn authorization(value: &HeaderValue) -> Option<&str> {
+#[must_use]
+pub fn authorization(value: &HeaderValue) -> Option<&str> {
     let (scheme, token) = text(value)?.split_once(' ')?;
     scheme.eq_ignore_ascii_case("bearer").then_some(token.trim())
 }

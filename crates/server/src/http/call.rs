@@ -20,12 +20,15 @@ use crate::http::request::RequestContext;
 use crate::state::ServerState;
 
 /// An authenticated request.
-pub(crate) struct Call {
-    pub(crate) shared: Arc<ServerState>,
-    pub(crate) caller: Caller,
-    pub(crate) parts: Parts,
+pub struct Call {
+    /// The server's state.
+    pub shared: Arc<ServerState>,
+    /// The authenticated caller.
+    pub caller: Caller,
+    /// The head of the request.
+    pub parts: Parts,
     /// The pane to use when the request names none.
-    pub(crate) default_pane: Option<PaneId>,
+    pub default_pane: Option<PaneId>,
     body: Body,
     /// The variable part of its path.
     name: Option<String>,
@@ -50,7 +53,7 @@ impl Call {
     ///
     /// # Errors
     /// If it is not UTF-8.
-    pub(crate) fn name(&self) -> Result<String, Refusal> {
+    pub fn name(&self) -> Result<String, Refusal> {
         let name = percent_decode_str(self.name.as_deref().unwrap_or_default()).decode_utf8();
         let name = name.map_err(|_| Refusal::invalid("the name in the path is not UTF-8"))?;
         Ok(name.into_owned())
@@ -60,7 +63,7 @@ impl Call {
     ///
     /// # Errors
     /// If it is too long, takes too long or breaks off.
-    pub(crate) async fn body(&mut self) -> Result<Bytes, Rejection> {
+    pub async fn body(&mut self) -> Result<Bytes, Rejection> {
         let limits = self.shared.limits;
         let body = std::mem::take(&mut self.body);
         // Refused before it is read, so that a client that sent `Expect: 100-continue` need not

@@ -26,7 +26,7 @@ use crate::http::reply::HandlerResult;
 use crate::http::sse;
 
 /// The media type of a stream of events.
-pub(crate) const MEDIA_TYPE: &str = "text/event-stream";
+pub const MEDIA_TYPE: &str = "text/event-stream";
 
 /// The most events pulled at once.
 const BATCH: usize = 512;

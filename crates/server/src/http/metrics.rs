@@ -11,7 +11,7 @@ use axum::http::StatusCode;
 use crate::http::call::Call;
 use crate::http::health::HealthStatus;
 use crate::http::reply::{HandlerResult, text};
-use crate::http::routes::{Route, routes};
+use crate::http::routes::Route;
 use crate::http::{health, process};
 use crate::state::ServerState;
 
@@ -19,7 +19,8 @@ use crate::state::ServerState;
 pub(crate) const MEDIA_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
 
 /// The counters. Atomics only, so counting never waits.
-pub(crate) struct Metrics {
+pub struct Metrics {
+    routes: Vec<Arc<Route>>,
     /// By route and class of status; the last row is for requests without a route.
     answers: Vec<[AtomicU64; 5]>,
     refused: AtomicU64,
@@ -28,19 +29,19 @@ pub(crate) struct Metrics {
 }
 
 /// Counts a stream or a socket until it is dropped.
-pub(crate) struct GaugeGuard(Arc<AtomicU64>);
+pub struct GaugeGuard(Arc<AtomicU64>);
 
 impl Metrics {
-    pub(crate) fn new() -> Self {
-        let answers = (0..=routes().len()).map(|_| Default::default()).collect();
+    pub(crate) fn new(routes: Vec<Arc<Route>>) -> Self {
+        let answers = (0..=routes.len()).map(|_| Default::default()).collect();
         let refused = AtomicU64::new(0);
-        Self { answers, refused, streams: Arc::default(), sockets: Arc::default() }
+        Self { routes, answers, refused, streams: Arc::default(), sockets: Arc::default() }
     }
 
     /// A request was answered.
-    pub(crate) fn count_answer(&self, route: Option<&'static Route>, status: StatusCode) {
-        let row = |route: &Route| routes().iter().position(|other| std::ptr::eq(route, other));
-        let row = route.and_then(row).unwrap_or(routes().len());
+    pub(crate) fn count_answer(&self, route: Option<&Arc<Route>>, status: StatusCode) {
+        let row = |route| self.routes.iter().position(|other| Arc::ptr_eq(route, other));
+        let row = route.and_then(row).unwrap_or(self.routes.len());
         let class = usize::from(status.as_u16() / 100).clamp(1, 5) - 1;
         self.answers[row][class].fetch_add(1, Relaxed);
     }
@@ -51,22 +52,22 @@ impl Metrics {
     }
 
     /// A stream was opened.
-    pub(crate) fn count_stream(&self) -> GaugeGuard {
+    pub fn count_stream(&self) -> GaugeGuard {
         GaugeGuard::new(&self.streams)
     }
 
     /// A socket was opened.
-    pub(crate) fn socket(&self) -> GaugeGuard {
+    pub fn socket(&self) -> GaugeGuard {
         GaugeGuard::new(&self.sockets)
     }
 
     /// How many sockets are open.
-    pub(crate) fn sockets(&self) -> u64 {
+    pub fn sockets(&self) -> u64 {
         self.sockets.load(Relaxed)
     }
 
     fn rows(&self) -> impl Iterator<Item = (String, u64)> {
-        let names = routes().iter().map(|route| (route.method.as_str(), route.path));
+        let names = self.routes.iter().map(|route| (route.method.as_str(), route.path));
         let rows = names.chain([("any", "unknown")]).zip(&self.answers);
         rows.flat_map(|((method, path), classes)| {
             classes.iter().zip(1..).map(move |(count, class)| {
@@ -160,11 +161,13 @@ impl MetricsPage {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::http::routes::routes;
 
     #[test]
     fn answers_are_counted_by_route_and_class() {
-        let metrics = Metrics::new();
-        let route = &routes()[0];
+        let routes = routes(&[]);
+        let metrics = Metrics::new(routes.clone());
+        let route = &routes[0];
         for status in [200, 204, 404] {
             metrics.count_answer(Some(route), StatusCode::from_u16(status).unwrap());
         }
@@ -183,7 +186,7 @@ mod tests {
 
     #[test]
     fn a_stream_counts_while_it_lives() {
-        let metrics = Metrics::new();
+        let metrics = Metrics::new(Vec::new());
         let streaming = metrics.count_stream();
         assert_eq!(metrics.streams.load(Relaxed), 1);
         drop(streaming);

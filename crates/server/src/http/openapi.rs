@@ -1,5 +1,7 @@
 //! The OpenAPI document, generated from the registry of actions and the table of routes.
 
+use std::sync::Arc;
+
 use paned_kernel::{ActionDefinition, Registry};
 use paned_model::Refusal;
 use schemars::SchemaGenerator;
@@ -7,18 +9,18 @@ use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
 
 use crate::http::reply::JSON;
-use crate::http::routes::{ParamLocation, RequiredAccess, Route, routes};
+use crate::http::routes::{ParamLocation, RequiredAccess, Route};
 
 /// The route of all actions; in the document each action has its own path.
 const ACTIONS: &str = "/action/{name}";
 
-/// The document for these actions and this version of paned.
-pub(crate) fn document(registry: &Registry, version: &str) -> Value {
+/// The document for these actions and routes and this version of paned.
+pub(crate) fn document(registry: &Registry, routes: &[Arc<Route>], version: &str) -> Value {
     let mut schemas = Schemas::new();
     let refusal = schemas.answers.subschema_for::<Refusal>().to_value();
     let actions = registry.iter().map(|action| action_path(action, &mut schemas));
     let mut paths: Map<String, Value> = actions.collect();
-    for route in routes().iter().filter(|route| route.path != ACTIONS) {
+    for route in routes.iter().filter(|route| route.path != ACTIONS) {
         let path = paths.entry(route.path).or_insert_with(|| json!({}));
         path[route.method.as_str().to_ascii_lowercase()] = operation(route);
     }

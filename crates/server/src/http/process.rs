@@ -3,7 +3,8 @@
 use std::fs;
 
 /// Bytes of resident memory.
-pub(crate) fn resident_bytes() -> Option<u64> {
+#[must_use]
+pub fn resident_bytes() -> Option<u64> {
     read_resident(&fs::read_to_string("/proc/self/status").ok()?)
 }
 

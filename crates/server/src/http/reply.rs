@@ -10,26 +10,29 @@ use paned_model::{Code, Refusal};
 use serde_json::json as value;
 
 /// The media type of JSON.
-pub(crate) const JSON: &str = "application/json";
+pub const JSON: &str = "application/json";
 /// The same with a charset, as agentmux sends it.
-pub(crate) const JSON_UTF8: &str = "application/json; charset=utf-8";
+pub const JSON_UTF8: &str = "application/json; charset=utf-8";
 /// The media type of RFC 9457 problem details.
 const PROBLEM: &str = "application/problem+json";
 
 /// The result of a handler.
-pub(crate) type HandlerResult = Result<Response, Rejection>;
+pub type HandlerResult = Result<Response, Rejection>;
 
 /// A refusal with its HTTP status: the code's own, unless HTTP has a more exact one.
 #[derive(Debug)]
-pub(crate) struct Rejection {
-    pub(crate) status: StatusCode,
-    pub(crate) refusal: Refusal,
-    pub(crate) format: ErrorFormat,
+pub struct Rejection {
+    /// Its status.
+    pub status: StatusCode,
+    /// The refusal.
+    pub refusal: Refusal,
+    /// How it is encoded.
+    pub format: ErrorFormat,
 }
 
 /// How a refusal is encoded. The clients of a compat API know only the format of that API.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum ErrorFormat {
+pub enum ErrorFormat {
     /// paned's own format, with a code.
     Coded,
     /// Nothing but the sentence, as `error`.
@@ -40,12 +43,14 @@ pub(crate) enum ErrorFormat {
 
 impl Rejection {
     /// A refusal for which HTTP has a more exact status than its code's.
-    pub(crate) fn new(status: StatusCode, code: Code, sentence: impl Into<String>) -> Self {
+    #[must_use]
+    pub fn new(status: StatusCode, code: Code, sentence: impl Into<String>) -> Self {
         Self { status, refusal: Refusal::new(code, sentence), format: ErrorFormat::Coded }
     }
 
     /// The same in another format.
-    pub(crate) fn with_format(self, format: ErrorFormat) -> Self {
+    #[must_use]
+    pub fn with_format(self, format: ErrorFormat) -> Self {
         Self { format, ..self }
     }
 
@@ -99,7 +104,7 @@ pub(crate) fn json(body: impl Into<Bytes>) -> Response {
 }
 
 /// A response with this media type.
-pub(crate) fn text(media: &'static str, body: impl Into<Bytes>) -> Response {
+pub fn text(media: &'static str, body: impl Into<Bytes>) -> Response {
     ([(CONTENT_TYPE, media)], body.into()).into_response()
 }
 

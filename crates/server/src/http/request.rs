@@ -42,7 +42,7 @@ pub(crate) async fn handle_request(
     if let Some(proof) = proof {
         response.headers_mut().insert(PROOF, proof);
     }
-    shared.metrics.count_answer(route, response.status());
+    shared.metrics.count_answer(route.as_ref(), response.status());
     reply::set_common_headers(response.headers_mut());
     response
 }

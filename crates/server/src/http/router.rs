@@ -12,47 +12,40 @@ use matchit::Router;
 use paned_model::{Code, Refusal};
 use paned_policy::guard::AcceptedBody;
 
-use crate::compat::CompatProtocol;
+use crate::compat_api::{CallHandler, CompatApi};
+use crate::http::call::Call;
 use crate::http::reply::{HandlerResult, Rejection};
 use crate::http::request::RequestContext;
-use crate::http::routes::{Route, routes};
+use crate::http::routes::Route;
 use crate::state::ServerState;
 
 /// The routes of a listener, by path.
 pub(crate) struct ListenerRouter {
-    rows: Router<Vec<&'static Route>>,
+    rows: Router<Vec<Arc<Route>>>,
     /// The compat API that is served at the root.
-    compat: Option<CompatProtocol>,
+    compat: Option<Arc<dyn CompatApi>>,
 }
 
 /// The result of a lookup.
 enum RouteMatch {
     /// This route, with the variable part of the path.
-    Found(&'static Route, Option<String>),
+    Found(Arc<Route>, Option<String>),
     /// The path has routes for other methods only; with the value of `Allow`.
     WrongMethod(String),
     NotFound,
 }
 
 impl ListenerRouter {
-    /// All routes.
-    pub(crate) fn whole() -> Self {
-        Self::new(None, |route| Some(route.path))
-    }
-
-    /// The routes of a compat API, without their prefix.
-    pub(crate) fn of(protocol: CompatProtocol) -> Self {
-        Self::new(Some(protocol), |route| route.path.strip_prefix(protocol.prefix()))
-    }
-
-    fn new(
-        compat: Option<CompatProtocol>,
-        path: impl Fn(&'static Route) -> Option<&'static str>,
-    ) -> Self {
+    /// All routes, or those of a compat API without their prefix.
+    pub(crate) fn new(shared: &ServerState, compat: Option<Arc<dyn CompatApi>>) -> Self {
         let mut paths = BTreeMap::<_, Vec<_>>::new();
-        for route in routes() {
-            if let Some(path) = path(route) {
-                paths.entry(path).or_default().push(route);
+        for route in &shared.routes {
+            let path = match &compat {
+                Some(api) => api.strip_prefix(route.path),
+                None => Some(route.path),
+            };
+            if let Some(path) = path {
+                paths.entry(path).or_default().push(route.clone());
             }
         }
         let mut rows = Router::new();
@@ -68,18 +61,21 @@ impl ListenerRouter {
         shared: &Arc<ServerState>,
         context: RequestContext,
         request: Request,
-    ) -> (Option<&'static Route>, HandlerResult) {
+    ) -> (Option<Arc<Route>>, HandlerResult) {
         let path = request.uri().path();
         let found = self.find(request.method(), path);
-        let fallback =
-            self.compat.or_else(|| CompatProtocol::of(path)).and_then(CompatProtocol::fallback);
+        let is_of = |api: &&Arc<dyn CompatApi>| api.strip_prefix(path).is_some();
+        let compat = self.compat.as_ref().or_else(|| shared.compat.iter().find(is_of));
+        let fallback = compat.and_then(|api| api.clone().fallback());
         match (found, fallback) {
             (RouteMatch::Found(route, name), _) => {
                 let is_head = request.method() == Method::HEAD;
                 let outcome = route.answer(shared.clone(), context, name, request).await;
                 (Some(route), if is_head { outcome.map(without_body) } else { outcome })
             }
-            (_, Some(fallback)) => (None, fallback(shared.clone(), context, request).await),
+            (_, Some(fallback)) => {
+                (None, answer_unknown(fallback, shared.clone(), context, request).await)
+            }
             (RouteMatch::WrongMethod(allow), None) => {
                 (None, not_allowed(context, &request, &allow))
             }
@@ -95,7 +91,7 @@ impl ListenerRouter {
         let method = if *method == Method::HEAD { &Method::GET } else { method };
         match found.value.iter().find(|route| route.method == *method) {
             Some(route) => RouteMatch::Found(
-                route,
+                route.clone(),
                 found.params.iter().next().map(|(_, name)| name.to_owned()),
             ),
             None => RouteMatch::WrongMethod(allowed_methods(found.value)),
@@ -104,7 +100,7 @@ impl ListenerRouter {
 }
 
 /// The methods of these routes, as the value of `Allow`.
-fn allowed_methods(rows: &[&Route]) -> String {
+fn allowed_methods(rows: &[Arc<Route>]) -> String {
     let methods = rows.iter().map(|route| match route.method {
         Method::GET => "GET,HEAD",
         ref other => other.as_str(),
@@ -119,6 +115,17 @@ fn without_body(response: Response) -> Response {
         parts.headers.entry(CONTENT_LENGTH).or_insert_with(|| HeaderValue::from(length));
     }
     Response::from_parts(parts, Body::empty())
+}
+
+/// Has a compat API answer where it has no route.
+async fn answer_unknown(
+    fallback: CallHandler,
+    shared: Arc<ServerState>,
+    context: RequestContext,
+    request: Request,
+) -> HandlerResult {
+    context.check_content(AcceptedBody::Anything)?;
+    fallback(Call::new(shared, context, None, request)?).await
 }
 
 /// Refuses an unknown path. A client without a token does not learn whether a path exists.

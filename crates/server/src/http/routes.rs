@@ -3,7 +3,7 @@
 
 use std::any::Any;
 use std::panic::AssertUnwindSafe;
-use std::sync::{Arc, LazyLock};
+use std::sync::Arc;
 
 use axum::extract::Request;
 use axum::http::Method;
@@ -14,7 +14,7 @@ use paned_model::{Code, Refusal, Scope};
 use paned_policy::guard::AcceptedBody;
 use paned_policy::permit;
 
-use crate::compat::CompatProtocol;
+use crate::compat_api::CompatApi;
 use crate::http::call::Call;
 use crate::http::reply::{HandlerResult, JSON, Rejection};
 use crate::http::request::RequestContext;
@@ -71,6 +71,9 @@ pub enum RequiredAccess {
     Scope(Scope),
 }
 
+/// The handler of a compat API, which holds that API's state.
+pub type CallHandler = Arc<dyn Fn(Call) -> BoxFuture<'static, HandlerResult> + Send + Sync>;
+
 /// The access that a route needs, and its handler. A handler that takes a [`Call`] always has a
 /// caller.
 pub(crate) enum RouteHandler {
@@ -80,6 +83,8 @@ pub(crate) enum RouteHandler {
     /// As [`RouteHandler::Grant`], but a socket may send its token after it is open, and does
     /// nothing before that.
     Socket(fn(Arc<ServerState>, Option<Caller>, Request) -> BoxFuture<'static, HandlerResult>),
+    /// As [`RouteHandler::Grant`].
+    Compat(CallHandler),
 }
 
 const OWN_ROUTES: [Route; 8] = [
@@ -182,24 +187,34 @@ const OWN_ROUTES: [Route; 8] = [
     },
 ];
 
-static ALL_ROUTES: LazyLock<Vec<Route>> = LazyLock::new(|| {
-    let compat = CompatProtocol::ALL.into_iter().flat_map(CompatProtocol::routes);
-    OWN_ROUTES.into_iter().chain(compat).collect()
-});
-
-/// All routes.
+/// All routes of a server with these compat APIs.
 #[must_use]
-pub fn routes() -> &'static [Route] {
-    &ALL_ROUTES
+pub fn routes(compat: &[Arc<dyn CompatApi>]) -> Vec<Arc<Route>> {
+    let compat = compat.iter().flat_map(|api| api.clone().routes());
+    OWN_ROUTES.into_iter().chain(compat).map(Arc::new).collect()
 }
 
 impl Route {
+    /// A route of a compat API without parameters. It takes and answers JSON.
+    #[must_use]
+    pub fn compat(
+        method: Method,
+        path: &'static str,
+        doc: &'static str,
+        handler: CallHandler,
+    ) -> Self {
+        let handler = RouteHandler::Compat(handler);
+        Self { method, path, doc, params: &[], takes: AcceptedBody::Json, answers: JSON, handler }
+    }
+
     /// What a caller needs.
     #[must_use]
     pub fn required_access(&self) -> RequiredAccess {
         match self.handler {
             RouteHandler::Open(_) => RequiredAccess::Open,
-            RouteHandler::Grant(_) | RouteHandler::Socket(_) => RequiredAccess::Grant,
+            RouteHandler::Grant(_) | RouteHandler::Socket(_) | RouteHandler::Compat(_) => {
+                RequiredAccess::Grant
+            }
             RouteHandler::Scope(scope, _) => RequiredAccess::Scope(scope),
         }
     }
@@ -223,13 +238,16 @@ impl Route {
         request: Request,
     ) -> Result<BoxFuture<'static, HandlerResult>, Rejection> {
         context.check_content(self.takes)?;
-        match self.handler {
+        match &self.handler {
             RouteHandler::Open(handler) => Ok(handler(shared, context.caller().ok())),
             RouteHandler::Socket(handler) => Ok(handler(shared, context.caller().ok(), request)),
             RouteHandler::Grant(handler) => Ok(handler(Call::new(shared, context, name, request)?)),
+            RouteHandler::Compat(handler) => {
+                Ok(handler(Call::new(shared, context, name, request)?))
+            }
             RouteHandler::Scope(scope, handler) => {
                 let call = Call::new(shared, context, name, request)?;
-                permit::scope(&call.caller.grant, scope).map_err(forbidden)?;
+                permit::scope(&call.caller.grant, *scope).map_err(forbidden)?;
                 Ok(handler(call))
             }
         }
@@ -269,7 +287,7 @@ mod tests {
 
     #[test]
     fn what_varies_in_a_path_is_an_input() {
-        for route in routes() {
+        for route in routes(&[]) {
             let inputs = route.params.iter().filter(|input| input.location == ParamLocation::Path);
             let names: Vec<_> = inputs.map(|input| format!("{{{}}}", input.name)).collect();
             assert_eq!(names.len(), route.path.matches('{').count(), "{}", route.path);

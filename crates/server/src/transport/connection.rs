@@ -17,8 +17,6 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt, copy, sink};
 use tokio::sync::{mpsc, watch};
 use tokio::time::timeout;
 
-use crate::compat::CompatProtocol;
-use crate::compat::agentmux::ContentLengthRewriter;
 use crate::http::request::handle_request;
 use crate::http::router::ListenerRouter;
 use crate::state::ServerState;
@@ -113,9 +111,9 @@ async fn serve_http(context: ConnContext, stream: Box<dyn ConnStream>, upgrade_s
     });
     let mut http = http1::Builder::new();
     http.timer(TokioTimer::new()).header_read_timeout(limits.head_timeout).max_buf_size(MAX_BUFFER);
-    let stream: Box<dyn ConnStream> = match context.ingress.door {
-        Some(CompatProtocol::Agentmux) => Box::new(ContentLengthRewriter::new(stream)),
-        Some(CompatProtocol::Agentapi | CompatProtocol::OpencodePty) | None => stream,
+    let stream = match &context.ingress.compat {
+        Some(api) => api.wrap(stream),
+        None => stream,
     };
     let stream = WriteTimeout::new(stream, limits.write_timeout);
     let stream = LimitedReader::new(stream, upgrade_slot.read_limit.clone());

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::io;
 use std::net::SocketAddr;
+use std::sync::Arc;
 
 use paned_kernel::UnixSocket;
 use paned_model::{Code, PaneId, Refusal};
@@ -11,7 +12,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, UnixListener, UnixStream};
 
 use crate::Error;
-use crate::compat::CompatProtocol;
+use crate::compat_api::CompatApi;
 
 /// A listening socket.
 #[derive(Debug)]
@@ -23,14 +24,14 @@ pub enum Listener {
 }
 
 /// Which API a listener serves.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub enum ServedApi {
     /// paned's own API: the whole table of routes.
     Main,
     /// One compat API, at the root.
     Compat {
         /// Which compat API.
-        door: CompatProtocol,
+        api: Arc<dyn CompatApi>,
         /// How clients authenticate. `Host` and `Origin` are checked in any case.
         auth: ListenerAuth,
         /// The pane to use when a request names none, for an API that serves a single pane.
@@ -65,7 +66,8 @@ pub(crate) struct Ingress {
     pub(crate) transport: RequestTransport,
     /// The address of a TCP listener.
     pub(crate) address: Option<SocketAddr>,
-    pub(crate) door: Option<CompatProtocol>,
+    /// The compat API that it serves, if not the main API.
+    pub(crate) compat: Option<Arc<dyn CompatApi>>,
     pub(crate) auth: ListenerAuth,
     pub(crate) pane: Option<PaneId>,
 }
@@ -75,9 +77,9 @@ impl Ingress {
     /// If the listener is not on a loopback address.
     pub(crate) fn new(listener: &Listener, api: &ServedApi) -> Result<Self, Error> {
         let transport = listener.transport()?;
-        let (door, auth, pane) = match api.clone() {
+        let (compat, auth, pane) = match api.clone() {
             ServedApi::Main => (None, ListenerAuth::Grants, None),
-            ServedApi::Compat { door, auth, pane } => (Some(door), auth, pane),
+            ServedApi::Compat { api, auth, pane } => (Some(api), auth, pane),
         };
         if let (RequestTransport::Tcp(names), ListenerAuth::Anyone) = (&transport, &auth) {
             tracing::warn!(%names, "an open listener: every program on this machine may use it");
@@ -86,12 +88,12 @@ impl Ingress {
             Listener::Tcp(listener) => Some(listener.local_addr().map_err(Error::Listener)?),
             Listener::Unix(_) => None,
         };
-        Ok(Self { transport, address, door, auth, pane })
+        Ok(Self { transport, address, compat, auth, pane })
     }
 }
 
 /// A bidirectional byte stream.
-pub(crate) trait ConnStream: AsyncRead + AsyncWrite + Send + Unpin {}
+pub trait ConnStream: AsyncRead + AsyncWrite + Send + Unpin {}
 
 impl<S: AsyncRead + AsyncWrite + Send + Unpin> ConnStream for S {}
 

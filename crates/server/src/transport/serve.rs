@@ -11,7 +11,7 @@ use paned_policy::guard::RequestTransport;
 use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 
-use crate::compat::agentmux::AgentmuxConfig;
+use crate::compat_api::CompatApi;
 use crate::http::router::ListenerRouter;
 use crate::state::ServerState;
 use crate::transport::connection;
@@ -44,8 +44,8 @@ pub enum Error {
 pub struct HttpServerConfig {
     /// Limits and time-outs.
     pub limits: ServerLimits,
-    /// Settings of the agentmux compat API.
-    pub agentmux: AgentmuxConfig,
+    /// The protocols of other tools that are served beside our own.
+    pub compat: Vec<Arc<dyn CompatApi>>,
 }
 
 /// Serves the kernel until `shutdown`. Then no connection is accepted any more, streams of events
@@ -67,7 +67,7 @@ pub async fn serve(
         listener.set_backlog(LISTEN_BACKLOG).map_err(Error::Listener)?;
         let accept_loop = AcceptLoop {
             shared: shared.clone(),
-            router: Arc::new(router(&api)),
+            router: Arc::new(ListenerRouter::new(&shared, ingress.compat.clone())),
             ingress,
             connections: JoinSet::new(),
         };
@@ -80,14 +80,6 @@ pub async fn serve(
         tracing::warn!("requests still in progress were aborted");
     }
     Ok(())
-}
-
-/// The router of this API.
-fn router(api: &ServedApi) -> ListenerRouter {
-    match api {
-        ServedApi::Main => ListenerRouter::whole(),
-        ServedApi::Compat { door, .. } => ListenerRouter::of(*door),
-    }
 }
 
 /// One listener and its connections, which end with it.

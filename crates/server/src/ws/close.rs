@@ -24,7 +24,7 @@ const CLOSE_TIMEOUT: Duration = Duration::from_secs(1);
 const MAX_REASON: usize = 123;
 
 /// Why a socket is closed.
-pub(crate) enum CloseReason {
+pub enum CloseReason {
     /// The client closed it.
     ClientClosed,
     /// The client is refused; with the `id` of its `auth` message.
@@ -39,7 +39,7 @@ pub(crate) enum CloseReason {
 
 impl CloseReason {
     /// Sends the close frame and waits a little for the client to receive it.
-    pub(crate) async fn send(self, mut outbound: WsOutbound, mut inbound: WsInbound) {
+    pub async fn send(self, mut outbound: WsOutbound, mut inbound: WsInbound) {
         if let Self::Refused(id, refusal) = &self {
             outbound.send(WsMessage::Error { id: id.as_deref(), channel: None, refusal }.frame());
         }
@@ -76,10 +76,10 @@ impl CloseReason {
 }
 
 /// Completes when a session must end, because its grant is over or the server stops.
-pub(crate) type SessionEnd = BoxFuture<'static, CloseReason>;
+pub type SessionEnd = BoxFuture<'static, CloseReason>;
 
 /// Waits until the caller's session must end.
-pub(crate) fn session_end(shared: Arc<ServerState>, caller: Caller) -> SessionEnd {
+pub fn session_end(shared: Arc<ServerState>, caller: Caller) -> SessionEnd {
     Box::pin(async move {
         tokio::select! {
             () = shared.kernel.wait_revoked(&caller) => CloseReason::GrantEnded,

@@ -48,7 +48,7 @@ use outbound::{WsInbound, WsOutbound};
 use session::WsSession;
 
 /// The protocol, as clients offer it in `Sec-WebSocket-Protocol`.
-pub(crate) const PROTOCOL: &str = "paned.v1";
+pub const PROTOCOL: &str = "paned.v1";
 /// The most channels of a socket.
 const MAX_CHANNELS: usize = 64;
 /// The most bytes of output in a frame.
@@ -64,7 +64,7 @@ const MAX_UNAUTHENTICATED_BYTES: usize = 8 << 10;
 
 /// What a request needs to turn its connection into a WebSocket.
 #[derive(Clone)]
-pub(crate) struct UpgradeSlot {
+pub struct UpgradeSlot {
     /// Takes the session, which the connection's task then runs.
     pub(crate) visit: mpsc::Sender<BoxFuture<'static, ()>>,
     /// The connection's read limit.
@@ -132,14 +132,17 @@ impl UpgradeSlot {
     ///
     /// # Errors
     /// If the connection cannot become a WebSocket.
-    pub(crate) fn of(parts: &mut Parts) -> Result<Self, Refusal> {
+    pub fn of(parts: &mut Parts) -> Result<Self, Refusal> {
         let slot = parts.extensions.remove::<Self>();
         slot.ok_or_else(|| Refusal::internal("this connection cannot be a socket"))
     }
 }
 
 /// Upgrades the connection. The connection's own task then runs the session.
-pub(crate) fn run_on_upgrade(
+///
+/// # Errors
+/// Never; the result is that of a handler.
+pub fn run_on_upgrade(
     UpgradeSlot { visit, .. }: UpgradeSlot,
     upgrade: WebSocketUpgrade,
     max_bytes: usize,

@@ -18,10 +18,10 @@ const FLUSH_BYTES: usize = 64 << 10;
 const MAX_UNSENT: usize = 1 << 20;
 
 /// The receiving half of a socket.
-pub(crate) type WsInbound = SplitStream<WebSocket>;
+pub type WsInbound = SplitStream<WebSocket>;
 
 /// The sending half of a socket.
-pub(crate) struct WsOutbound {
+pub struct WsOutbound {
     sink: SplitSink<WebSocket, Message>,
     queue: VecDeque<Message>,
     /// Bytes that were queued and are not known to be sent.
@@ -34,23 +34,26 @@ impl WsOutbound {
     }
 
     /// Queues a message for the next flush.
-    pub(crate) fn send(&mut self, message: Message) {
+    pub fn send(&mut self, message: Message) {
         self.unsent += frame_bytes(&message);
         self.queue.push_back(message);
     }
 
     /// Whether there is anything to flush.
-    pub(crate) fn is_dirty(&self) -> bool {
+    #[must_use]
+    pub fn is_dirty(&self) -> bool {
         0 < self.unsent
     }
 
     /// Whether there is enough for one flush, so that no more should be pulled.
-    pub(crate) fn is_full(&self) -> bool {
+    #[must_use]
+    pub fn is_full(&self) -> bool {
         FLUSH_BYTES <= self.unsent
     }
 
     /// Whether so much is unsent that no further request may be read.
-    pub(crate) fn is_over_limit(&self) -> bool {
+    #[must_use]
+    pub fn is_over_limit(&self) -> bool {
         MAX_UNSENT <= self.unsent
     }
 
@@ -58,7 +61,7 @@ impl WsOutbound {
     ///
     /// # Errors
     /// If the socket is broken, or a write timed out.
-    pub(crate) async fn flush(&mut self) -> Result<(), Error> {
+    pub async fn flush(&mut self) -> Result<(), Error> {
         while !self.queue.is_empty() {
             poll_fn(|cx| self.sink.poll_ready_unpin(cx)).await?;
             if let Some(message) = self.queue.pop_front() {

@@ -1,8 +1,9 @@
 //! Access control: for every route of the table, for unknown paths, and for every method.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
-use paned_server::{AcceptedBody, RequiredAccess, Route, routes};
+use paned_server::{AcceptedBody, RequiredAccess, Route};
 use serde_json::json;
 
 use crate::client::RawRequest;
@@ -26,21 +27,26 @@ const NO_ROUTES: [&str; 11] = [
 /// A session of the opencode-pty API.
 const SESSION: &str = "pty_00000000";
 
+/// The table of the servers under test.
+pub(crate) fn routes() -> Vec<Arc<Route>> {
+    paned_server::routes(&crate::compat_setup().0)
+}
+
 /// Every path of the table, filled in, and some that do not exist.
-fn paths() -> impl Iterator<Item = String> {
+pub(crate) fn paths() -> impl Iterator<Item = String> {
     let fill = |path: &str| {
         let path = path.replace("{name}", "server:status").replace("{event}", "a:b");
         path.replace("{id}", SESSION).replace("{pane}", "a")
     };
-    let known = routes().iter().map(move |route| fill(route.path));
+    let known = routes().into_iter().map(move |route| fill(route.path));
     known.chain(NO_ROUTES.map(str::to_owned))
 }
 
 /// The route of this request.
-fn row(ask: &RawRequest) -> Option<&'static Route> {
+fn row(ask: &RawRequest) -> Option<Arc<Route>> {
     let method = if ask.method == "HEAD" { "GET" } else { &ask.method };
     routes()
-        .iter()
+        .into_iter()
         .zip(paths())
         .find_map(|(route, path)| (route.method == method && path == ask.path).then_some(route))
 }
@@ -51,7 +57,7 @@ fn is_open(ask: &RawRequest) -> bool {
 }
 
 /// Whether agentmux's API answers this path, also where it has no route.
-fn is_agentmux(path: &str) -> bool {
+pub(crate) fn is_agentmux(path: &str) -> bool {
     path.starts_with("/doors/agentmux/")
 }
 
@@ -159,40 +165,14 @@ async fn a_body_without_a_type_is_unsupported_everywhere_else() {
 }
 
 #[tokio::test]
-async fn any_type_is_taken_only_where_a_browser_must_say_that_the_page_is_ours() {
-    let server = TestServer::new().await;
-    let rows = routes().iter().zip(paths()).filter(|(row, _)| row.takes == AcceptedBody::Anything);
-    let asks = rows.map(|(row, path)| (row.method.as_str(), path));
-    let asks: Vec<_> = asks.chain([("POST", "/doors/agentmux/nothing".to_owned())]).collect();
-    assert!(10 < asks.len());
-    for (method, path) in asks {
-        assert!(is_agentmux(&path) || path.ends_with("/upload"), "{path} takes anything");
-        let form = server.ask(method, &path).body("application/x-www-form-urlencoded", "{}");
-        for site in ["cross-site", "same-site"] {
-            let ask = form.clone().header("sec-fetch-site", site);
-            assert_eq!(server.send(&ask).await.status(), 403, "{ask:?}");
-            let empty = server.ask(method, &path).header("sec-fetch-site", site);
-            assert_eq!(server.send(&empty).await.status(), 403, "{empty:?}");
-        }
-        let foreign = form.clone().header("origin", "http://evil.example");
-        assert_eq!(server.send(&foreign).await.status(), 403, "{foreign:?}");
-        for site in ["same-origin", "none"] {
-            let ask = form.clone().header("sec-fetch-site", site);
-            assert_ne!(server.send(&ask).await.status(), 403, "{ask:?}");
-        }
-        assert_ne!(server.send(&form).await.status(), 415, "{form:?}");
-    }
-}
-
-#[tokio::test]
 async fn what_is_in_no_row_of_the_table_is_not_there() {
     let status = |ask: &RawRequest| NO_ROUTES.contains(&ask.path.as_str()).then_some(404);
     check(|ask| ask, status).await;
 }
 
 /// The methods of a path of the table.
-fn methods(path: &str) -> BTreeSet<&'static str> {
-    let rows = routes().iter().filter(|route| route.path == path);
+fn methods<'a>(routes: &'a [Arc<Route>], path: &str) -> BTreeSet<&'a str> {
+    let rows = routes.iter().filter(|route| route.path == path);
     let methods: BTreeSet<_> = rows.map(|route| route.method.as_str()).collect();
     let head = methods.contains("GET").then_some("HEAD");
     methods.into_iter().chain(head).collect()
@@ -201,11 +181,12 @@ fn methods(path: &str) -> BTreeSet<&'static str> {
 #[tokio::test]
 async fn a_route_takes_its_own_method_and_says_so() {
     let server = TestServer::new().await;
-    for (route, path) in routes().iter().zip(paths()) {
+    let routes = routes();
+    for (route, path) in routes.iter().zip(paths()) {
         if is_agentmux(route.path) {
             continue;
         }
-        let takes = methods(route.path);
+        let takes = methods(&routes, route.path);
         for method in METHODS.iter().filter(|method| !takes.contains(*method)) {
             let answer = server.send(&server.ask(method, &path)).await;
             assert_eq!(answer.status(), 405, "{method} {path}");

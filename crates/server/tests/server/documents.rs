@@ -50,7 +50,9 @@ async fn the_list_says_what_an_action_needs_and_means() {
 async fn every_route_is_documented_with_what_it_needs() {
     let server = TestServer::new().await;
     let document = server.get("/openapi.json").await.json();
-    for route in routes().iter().filter(|route| route.path != "/action/{name}") {
+    for route in
+        routes(&crate::compat_setup().0).iter().filter(|route| route.path != "/action/{name}")
+    {
         let method = route.method.as_str().to_ascii_lowercase();
         let operation = &document["paths"][route.path][&method];
         assert_eq!(operation["summary"], route.doc);
@@ -123,4 +125,21 @@ async fn metrics_count_what_happened() {
     ] {
         assert!(page.body.lines().any(|other| other == line), "no {line} in {}", page.body);
     }
+}
+
+#[tokio::test]
+async fn metrics_for_a_narrow_grant_count_its_own_panes_alone() {
+    let server = TestServer::new().await;
+    for id in ["mine", "other"] {
+        server.pane(id).await;
+    }
+    let (_, token) = server.grant(json!({ "scopes": ["read"], "panes": ["mine"] })).await;
+    let page = server.send(&server.request_as(&token, "GET", "/metrics")).await;
+    let page = page.body;
+    assert!(page.contains("paned_panes{status=\"running\"} 1\n"), "{page}");
+    for family in ["paned_events_total", "paned_connections", "paned_http_requests_total", "fds"] {
+        assert!(!page.contains(family), "{family}: {page}");
+    }
+    let health = server.send(&server.request_as(&token, "GET", "/health")).await.json();
+    assert_eq!(health["panes"], json!({ "running": 1 }), "{health}");
 }

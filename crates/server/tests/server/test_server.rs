@@ -3,17 +3,14 @@
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use paned_backend::Backend;
 use paned_backend::fake::FakeBackend;
 use paned_kernel::journal::{Journal, OpenedJournal};
 use paned_kernel::{AdvertisedAddress, Kernel, KernelSetup};
 use paned_model::{EventId, Time};
-use paned_server::{
-    AgentmuxConfig, CompatProtocol, Error, HttpServerConfig, Listener, ListenerAuth, Secret,
-    ServedApi, ServerLimits, serve,
-};
+use paned_server::{Error, HttpServerConfig, Listener, ServedApi, ServerLimits, serve};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::net::{TcpListener, TcpStream, UnixListener, UnixStream};
@@ -22,21 +19,13 @@ use tokio::task::JoinHandle;
 
 use crate::client::{RawRequest, RawResponse, SseClient, send};
 
-/// The secret of agentmux's clients.
-pub(crate) const SECRET: &str = "s3cret";
-
 pub(crate) struct TestServer {
     pub(crate) kernel: Kernel,
     pub(crate) fake: FakeBackend,
     pub(crate) address: SocketAddr,
-    /// The opencode-pty listener that is open to anyone.
-    pub(crate) pty_open_addr: SocketAddr,
-    /// The opencode-pty listener that needs a token.
-    pub(crate) pty_token_addr: SocketAddr,
-    /// The agentmux listener that is open to anyone.
-    pub(crate) agentmux: SocketAddr,
-    /// The agentmux listener that needs [`SECRET`].
-    pub(crate) agentmux_secret_addr: SocketAddr,
+    /// The listeners of compat APIs, in the order of `compat_setup`.
+    #[allow(dead_code, reason = "the server's own tests have no compat APIs")]
+    pub(crate) compat_addrs: Vec<SocketAddr>,
     /// The owner's token.
     pub(crate) token: String,
     socket: PathBuf,
@@ -73,35 +62,19 @@ impl TestServer {
         let unix = UnixListener::bind(&socket).unwrap();
         let (stop, stopped) = oneshot::channel::<()>();
         let shutdown = async move { drop(stopped.await) };
-        let (open, pty_open_addr) =
-            compat_listener(CompatProtocol::OpencodePty, ListenerAuth::Anyone).await;
-        let (with_token, pty_token_addr) =
-            compat_listener(CompatProtocol::OpencodePty, ListenerAuth::Grants).await;
-        let (mux, agentmux) = compat_listener(CompatProtocol::Agentmux, ListenerAuth::Anyone).await;
-        let secret = ListenerAuth::Secret(Secret(SECRET.to_owned()));
-        let (secret, agentmux_secret_addr) =
-            compat_listener(CompatProtocol::Agentmux, secret).await;
-        let main = [(Listener::Tcp(tcp), ServedApi::Main), (Listener::Unix(unix), ServedApi::Main)];
-        let listeners = [open, with_token, mux, secret].into_iter().chain(main).collect();
-        let ready_timeout = Duration::from_millis(50);
-        let agentmux_config = AgentmuxConfig { ready_timeout, ..AgentmuxConfig::default() };
-        let config = HttpServerConfig { limits, agentmux: agentmux_config };
+        let mut listeners =
+            vec![(Listener::Tcp(tcp), ServedApi::Main), (Listener::Unix(unix), ServedApi::Main)];
+        let (compat, served) = crate::compat_setup();
+        let mut compat_addrs = Vec::new();
+        for api in served {
+            let tcp = TcpListener::bind("127.0.0.1:0").await.unwrap();
+            compat_addrs.push(tcp.local_addr().unwrap());
+            listeners.push((Listener::Tcp(tcp), api));
+        }
+        let config = HttpServerConfig { limits, compat };
         let serving = tokio::spawn(serve(kernel.clone(), listeners, config, shutdown));
         let token = std::fs::read_to_string(token_file).unwrap().trim().to_owned();
-        Self {
-            kernel,
-            fake,
-            address,
-            pty_open_addr,
-            pty_token_addr,
-            agentmux,
-            agentmux_secret_addr,
-            token,
-            socket,
-            stop,
-            serving,
-            _folder: folder,
-        }
+        Self { kernel, fake, address, compat_addrs, token, socket, stop, serving, _folder: folder }
     }
 
     /// A request as our own client would send it over TCP.
@@ -184,16 +157,6 @@ impl TestServer {
         self.stop.send(()).unwrap();
         self.serving.await.unwrap().unwrap();
     }
-}
-
-/// A compat API on a port of its own.
-async fn compat_listener(
-    door: CompatProtocol,
-    auth: ListenerAuth,
-) -> ((Listener, ServedApi), SocketAddr) {
-    let tcp = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let address = tcp.local_addr().unwrap();
-    ((Listener::Tcp(tcp), ServedApi::Compat { door, auth, pane: None }), address)
 }
 
 async fn kernel(token_file: PathBuf, backend: Arc<dyn Backend>) -> Kernel {

@@ -1,9 +1,11 @@
 //! A WebSocket client that checks what holds for every frame.
 
+use std::io;
+
 use futures_util::{SinkExt, StreamExt};
 use paned_model::Refusal;
 use serde_json::{Value, json};
-use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 use tokio_tungstenite::tungstenite::client::IntoClientRequest;
@@ -183,4 +185,23 @@ fn split(frame: &[u8]) -> WsBinaryFrame {
         offset: u64::from_le_bytes(head[5..].try_into().unwrap()),
         bytes: bytes.to_vec(),
     }
+}
+
+/// The header of a text frame of this length, masked with zeros.
+pub(crate) fn head(bytes: u64) -> Vec<u8> {
+    [&[0x81, 0xff][..], &bytes.to_be_bytes(), &[0; 4]].concat()
+}
+
+/// Sends this many bytes in one frame. Returns everything until the server closes the connection,
+/// or the error of reading it.
+pub(crate) async fn answered<S>(ws: WsClient<S>, bytes: usize) -> io::Result<Vec<u8>>
+where
+    S: AsyncRead + AsyncWrite + Unpin,
+{
+    let (mut read, mut write) = tokio::io::split(ws.into_raw());
+    let frame = [head(bytes as u64), vec![b'x'; bytes]].concat();
+    let mut answer = Vec::new();
+    // The server may close before all is sent; its answer is what matters.
+    let (_, read) = tokio::join!(write.write_all(&frame), read.read_to_end(&mut answer));
+    read.map(|_| answer)
 }

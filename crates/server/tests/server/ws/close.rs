@@ -5,11 +5,11 @@ use std::time::Instant;
 
 use paned_server::ServerLimits;
 use serde_json::json;
-use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
+use tokio::io::AsyncWriteExt;
 use tokio::time::timeout;
 use tokio_tungstenite::tungstenite::Message;
 
-use super::client::{WsClient, WsReceived};
+use super::client::{WsClient, WsReceived, answered, head};
 use crate::client::DEADLINE;
 use crate::test_server::TestServer;
 
@@ -105,25 +105,6 @@ async fn whoever_breaks_the_rules_is_told_which() {
     assert_eq!(ws.next().await, WsReceived::Closed(1002));
 }
 
-/// The header of a text frame of this length, masked with zeros.
-fn head(bytes: u64) -> Vec<u8> {
-    [&[0x81, 0xff][..], &bytes.to_be_bytes(), &[0; 4]].concat()
-}
-
-/// Sends this many bytes in one frame. Returns everything until the server closes the connection,
-/// or the error of reading it.
-async fn answered<S>(ws: WsClient<S>, bytes: usize) -> io::Result<Vec<u8>>
-where
-    S: AsyncRead + AsyncWrite + Unpin,
-{
-    let (mut read, mut write) = tokio::io::split(ws.into_raw());
-    let frame = [head(bytes as u64), vec![b'x'; bytes]].concat();
-    let mut answer = Vec::new();
-    // The server may close before all is sent; its answer is what matters.
-    let (_, read) = tokio::join!(write.write_all(&frame), read.read_to_end(&mut answer));
-    read.map(|_| answer)
-}
-
 /// A close frame with code 1002 arrived, and then EOF instead of a reset.
 #[track_caller]
 fn check_goodbye(answer: io::Result<Vec<u8>>) {
@@ -143,13 +124,6 @@ async fn a_goodbye_is_heard_by_whoever_still_speaks() {
         owner.text().await;
         check_goodbye(answered(owner, 4 << 20).await);
     }
-    let url = format!("ws://{}/doors/opencode-pty/ws", server.address);
-    let bearer = format!("Bearer {}", server.token);
-    let compat =
-        WsClient::open(server.tcp().await, &url, &[("authorization", &bearer)]).await.unwrap();
-    let answer = answered(compat, 4 << 20).await.expect("the close frame was lost");
-    let close_frame = answer.windows(4).rposition(|at| at[0] == 0x88 && at[2..] == [0x03, 0xea]);
-    assert!(close_frame.is_some(), "{answer:?}");
 }
 
 #[tokio::test]

@@ -1,0 +1,184 @@
+//! The compat API for clients of agentmux: its endpoints, its body rules, its error texts.
+//!
+//! | file | idea |
+//! |---|---|
+//! | `body` | parses a request, with agentmux's error texts |
+//! | `session` | a session as its clients see it |
+//! | `sessions` | operations on sessions, by actions of the kernel |
+//! | `http` | the endpoints |
+//! | `access` | authentication, and the answer where there is no endpoint |
+//! | `content_length` | an invalid `Content-Length` |
+//!
+//! A session is an agent's pane with our tag, and its name is the pane's. The active one is the
+//! newest: there is no state of its own, so nothing is lost when the server restarts.
+
+mod access;
+mod body;
+mod content_length;
+mod http;
+mod session;
+mod sessions;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::http::HeaderMap;
+use paned_server::compat_api::{
+    CallHandler, CompatApi, ConnStream, ErrorFormat, JSON_UTF8, Rejection,
+};
+use paned_server::{AcceptedBody, ListenerAuth, ParamLocation, Route, RouteParam};
+use tokio::sync::Semaphore;
+
+use crate::client::KernelClient;
+use crate::routes::{RouteBuilder, with_format};
+use content_length::ContentLengthRewriter;
+use sessions::AgentmuxSessions;
+
+/// The name of this API, which is also the tag of its panes.
+pub(crate) const NAME: &str = "agentmux";
+
+/// The settings of agentmux.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AgentmuxConfig {
+    /// The profile of its agents; `claude` if there is no such profile.
+    pub agent: String,
+    /// The prefix of its sessions' names.
+    pub prefix: String,
+    /// The working directory of its agents; the user's home by default.
+    pub workdir: Option<String>,
+    /// The command to use instead of the profile's own.
+    pub argv: Option<Vec<String>>,
+    /// How long an agent may take until it accepts a prompt.
+    pub ready_timeout: Duration,
+    /// Whether `run` is refused while the active session is busy.
+    pub one_at_a_time: bool,
+    /// Whether any pane may be a target, and not only agentmux's own.
+    pub any_target: bool,
+}
+
+impl Default for AgentmuxConfig {
+    fn default() -> Self {
+        Self {
+            agent: "claude".to_owned(),
+            prefix: NAME.to_owned(),
+            workdir: None,
+            argv: None,
+            ready_timeout: Duration::from_secs(30),
+            one_at_a_time: false,
+            any_target: false,
+        }
+    }
+}
+
+const CAPTURE: &[RouteParam] = &[
+    RouteParam {
+        location: ParamLocation::Query,
+        name: "lines",
+        doc: "How many lines above the screen, 10 to 500.",
+    },
+    RouteParam {
+        location: ParamLocation::Query,
+        name: "target",
+        doc: "Another session than the active one.",
+    },
+];
+
+/// The API.
+#[derive(Debug)]
+pub(crate) struct Agentmux {
+    config: AgentmuxConfig,
+    /// Held while the sessions are counted and one more is spawned.
+    spawn_lock: Semaphore,
+}
+
+impl Agentmux {
+    pub(crate) fn new(config: AgentmuxConfig) -> Self {
+        Self { config, spawn_lock: Semaphore::new(1) }
+    }
+}
+
+impl CompatApi for Agentmux {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn routes(self: Arc<Self>) -> Vec<Route> {
+        let context =
+            move |call: &_| AgentmuxSessions { api: self.clone(), client: KernelClient::of(call) };
+        let json = RouteBuilder {
+            context: Arc::new(context),
+            path_param: &[],
+            // Its clients send JSON with any content type; see `AcceptedBody::Anything` for what is
+            // checked instead.
+            takes: AcceptedBody::Anything,
+            answers: JSON_UTF8,
+            errors: ErrorFormat::Bare,
+        };
+        let mut capture = json.get(
+            "/doors/agentmux/capture",
+            "Show the last lines of a session and its screen.",
+            http::capture,
+        );
+        capture.params = CAPTURE;
+        vec![
+            json.get("/doors/agentmux/health", "Say how agentmux's sessions are.", http::health),
+            json.get(
+                "/doors/agentmux/sessions",
+                "Show agentmux's sessions, and which is the active one.",
+                http::sessions,
+            ),
+            json.get(
+                "/doors/agentmux/idle",
+                "Say whether the active session's agent takes a prompt.",
+                http::idle,
+            ),
+            capture,
+            json.post("/doors/agentmux/send", "Hand a text to a session's agent.", http::send),
+            json.post(
+                "/doors/agentmux/run",
+                "Start an agent in a new session and hand it a text.",
+                http::run,
+            ),
+            json.post("/doors/agentmux/key", "Press a key in a session.", http::key),
+            json.post(
+                "/doors/agentmux/restart",
+                "Replace the active session by a fresh one, once that is ready.",
+                http::restart,
+            ),
+            json.post(
+                "/doors/agentmux/cleanup",
+                "Close the sessions that are idle, but for the active one.",
+                http::cleanup,
+            ),
+            json.post("/doors/agentmux/kill", "Close a session.", http::kill),
+        ]
+    }
+
+    fn fallback(self: Arc<Self>) -> Option<CallHandler> {
+        Some(Arc::new(|call| with_format(ErrorFormat::Bare, access::fallback(call))))
+    }
+
+    fn authenticate(
+        &self,
+        auth: &ListenerAuth,
+        headers: &HeaderMap,
+    ) -> Option<Result<(), Rejection>> {
+        access::authenticate(auth, headers)
+    }
+
+    fn wrap(&self, stream: Box<dyn ConnStream>) -> Box<dyn ConnStream> {
+        Box::new(ContentLengthRewriter::new(stream))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_row_takes_what_old_clients_send() {
+        for route in Arc::new(Agentmux::new(AgentmuxConfig::default())).routes() {
+            assert_eq!(route.takes, AcceptedBody::Anything, "{}", route.path);
+        }
+    }
+}

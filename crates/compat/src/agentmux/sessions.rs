@@ -1,0 +1,285 @@
+//! Operations on sessions, by actions of the kernel. Only a pane with our tag is a session.
+
+use std::hash::{BuildHasher, Hasher, RandomState};
+use std::sync::Arc;
+use std::time::Duration;
+
+use jiff::tz::TimeZone;
+use paned_model::{AgentInfo, AgentState, Code, Delivery, Refusal};
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+use serde_json::json;
+use tokio::sync::SemaphorePermit;
+use tokio::time::{Instant, sleep};
+
+use super::session::{AgentmuxSession, fresh_name};
+use super::{Agentmux, NAME};
+use crate::client::KernelClient;
+
+/// How many sessions there may be at once.
+pub(super) const MAX_SESSIONS: usize = 10;
+/// How long to wait between two key presses, so that the program does not take them for a paste.
+const KEY_INTERVAL: Duration = Duration::from_millis(80);
+/// The states of an agent that has started, or never will.
+const SETTLED_STATES: [AgentState; 3] = [AgentState::Ready, AgentState::Error, AgentState::Exited];
+/// The profile of an agent without a profile of its own.
+const FALLBACK_PROFILE: &str = "claude";
+
+/// The sessions that a caller may see.
+pub(super) struct AgentmuxSessions {
+    pub(super) api: Arc<Agentmux>,
+    pub(super) client: KernelClient,
+}
+
+/// The outcome of a delivery.
+#[derive(Deserialize)]
+struct AgentmuxDeliveryReply {
+    outcome: Delivery,
+    #[serde(default)]
+    evidence: Vec<String>,
+}
+
+#[derive(Deserialize)]
+struct AgentmuxWaitReply {
+    agent: AgentInfo,
+}
+
+#[derive(Deserialize)]
+struct AgentmuxRestartReply {
+    new: AgentmuxSession,
+}
+
+#[derive(Deserialize)]
+struct AgentmuxProfilesReply {
+    profiles: Vec<AgentmuxProfile>,
+}
+
+#[derive(Deserialize)]
+struct AgentmuxProfile {
+    name: String,
+}
+
+impl AgentmuxSessions {
+    /// All of them, oldest first.
+    pub(super) async fn list(&self) -> Result<Vec<AgentmuxSession>, Refusal> {
+        let mut all: Vec<AgentmuxSession> =
+            self.client.act("pane:list", json!({ "tag": NAME })).await?;
+        all.sort_by_key(|session| session.created_at);
+        Ok(all)
+    }
+
+    /// The active one: the newest.
+    pub(super) async fn active(&self) -> Result<Option<AgentmuxSession>, Refusal> {
+        Ok(self.list().await?.pop())
+    }
+
+    /// The active one.
+    ///
+    /// # Errors
+    /// If there is none, with the text that clients know.
+    pub(super) async fn require_active(&self) -> Result<AgentmuxSession, Refusal> {
+        self.active().await?.ok_or_else(|| Refusal::not_found("no active session"))
+    }
+
+    /// The session that a target names, or the active one without a target; with the target as
+    /// clients see it.
+    pub(super) async fn resolve(
+        &self,
+        target: Option<&str>,
+    ) -> Result<(AgentmuxSession, String), Refusal> {
+        let Some(target) = target else {
+            let active = self.require_active().await?;
+            let target = active.target();
+            return Ok((active, target));
+        };
+        let found = self.list().await?.into_iter().find(|session| session.target() == target);
+        let session = match found {
+            Some(session) => session,
+            None if self.api.config.any_target => self.pane(target).await?,
+            None => return Err(Refusal::invalid("target is not managed by agentmux")),
+        };
+        Ok((session, target.to_owned()))
+    }
+
+    /// Any pane, by its name or as a target.
+    async fn pane(&self, target: &str) -> Result<AgentmuxSession, Refusal> {
+        let name = target.strip_suffix(":0.0").unwrap_or(target);
+        self.client.act("pane:get", json!({ "paneId": name })).await
+    }
+
+    /// Sends a text to a session's agent, even if that is busy. Returns the outcome.
+    ///
+    /// # Errors
+    /// If it was not delivered, or may not have been: nothing is lost silently.
+    pub(super) async fn send(
+        &self,
+        session: &AgentmuxSession,
+        text: &str,
+    ) -> Result<Delivery, Refusal> {
+        if session.agent.is_none() {
+            let paste = json!({ "paneId": session.name, "text": text, "submit": true });
+            self.client.act::<IgnoredAny>("pane:paste", paste).await?;
+            return Ok(Delivery::Submitted);
+        }
+        let message = json!({ "paneId": session.name, "text": text, "whenBusy": "send" });
+        let AgentmuxDeliveryReply { outcome, evidence } =
+            self.client.act("agent:message", message).await?;
+        let why = evidence.join("; ");
+        match outcome {
+            Delivery::Submitted | Delivery::Queued | Delivery::Held => Ok(outcome),
+            Delivery::Refused => Err(Refusal::new(Code::Conflict, why)),
+            Delivery::Drafted => {
+                Err(Refusal::internal(format!("the text was typed and not taken: {why}")))
+            }
+            Delivery::Unknown => {
+                Err(Refusal::internal(format!("whether the text was taken is not known: {why}")))
+            }
+        }
+    }
+
+    /// Presses a key `repeat` times.
+    pub(super) async fn press(
+        &self,
+        session: &AgentmuxSession,
+        key: &str,
+        repeat: u64,
+    ) -> Result<(), Refusal> {
+        for press in 0..repeat {
+            if press != 0 {
+                sleep(KEY_INTERVAL).await;
+            }
+            let keys = json!({ "paneId": session.name, "keys": [key] });
+            self.client.act::<IgnoredAny>("pane:keys", keys).await?;
+        }
+        Ok(())
+    }
+
+    /// The last lines of a session and its screen, without the blank rows at its end.
+    pub(super) async fn capture(
+        &self,
+        session: &AgentmuxSession,
+        lines: u64,
+    ) -> Result<String, Refusal> {
+        #[derive(Deserialize)]
+        struct AgentmuxScreenReply {
+            rows: Vec<String>,
+            #[serde(default)]
+            history: Vec<String>,
+        }
+        let screen = json!({ "paneId": session.name, "history": lines });
+        let AgentmuxScreenReply { rows, mut history } =
+            self.client.act("pane:screen", screen).await?;
+        history.extend(rows);
+        let shown = history.iter().rposition(|row| !row.is_empty()).map_or(0, |last| last + 1);
+        Ok(history[..shown].iter().map(|row| format!("{row}\n")).collect())
+    }
+
+    /// Waits for the permit to create a session. Its holder can count sessions, as no other request
+    /// creates one meanwhile.
+    pub(super) async fn spawn_permit(&self) -> Result<SemaphorePermit<'_>, Refusal> {
+        self.api.spawn_lock.acquire().await.map_err(Refusal::internal)
+    }
+
+    /// A name for a new session, unique by its random digits.
+    fn new_name(&self) -> String {
+        let now = (self.client.shared.kernel.setup().now)();
+        // As random as a hash map's seed.
+        let random = RandomState::new().build_hasher().finish() as u32;
+        fresh_name(&self.api.config.prefix, now, &TimeZone::system(), random)
+    }
+
+    /// Starts an agent in a new session, without waiting until it is ready.
+    pub(super) async fn start(&self) -> Result<AgentmuxSession, Refusal> {
+        let config = &self.api.config;
+        let profile = self.profile().await?;
+        // agentmux's own command for codex never asked for permission.
+        let is_auto = profile == "codex" && config.argv.is_none();
+        let agent = json!({
+            "id": self.new_name(),
+            "profile": profile,
+            "argv": config.argv,
+            "cwd": config.workdir,
+            "permissions": is_auto.then_some("auto"),
+            "trust": true,
+            "tags": [NAME],
+            "waitReady": false,
+        });
+        self.client.act("agent:create", agent).await
+    }
+
+    /// Waits until a session's agent takes a prompt. Returns whether it does. Questions at startup
+    /// are answered automatically where its profile allows that; any other is left to a person.
+    pub(super) async fn wait_ready(&self, name: &str) -> Result<bool, Refusal> {
+        let deadline = Instant::now() + self.api.config.ready_timeout;
+        Ok(self.wait(name, &SETTLED_STATES, deadline).await?.state.takes_prompts())
+    }
+
+    /// Waits until a session's agent is in one of these states.
+    async fn wait(
+        &self,
+        name: &str,
+        states: &[AgentState],
+        deadline: Instant,
+    ) -> Result<AgentInfo, Refusal> {
+        let left = deadline.saturating_duration_since(Instant::now()).as_millis() as u64;
+        let wait = json!({ "paneId": name, "state": states, "timeoutMs": left });
+        let AgentmuxWaitReply { agent } = self.client.act("agent:wait", wait).await?;
+        Ok(agent)
+    }
+
+    /// Replaces a session by a fresh one that is ready. Returns the new name.
+    pub(super) async fn replace(&self, old: &AgentmuxSession) -> Result<String, Refusal> {
+        let timeout_ms = self.api.config.ready_timeout.as_millis() as u64;
+        let restart =
+            json!({ "paneId": old.name, "newId": self.new_name(), "timeoutMs": timeout_ms });
+        let AgentmuxRestartReply { new } = self.client.act("agent:restart", restart).await?;
+        Ok(new.name)
+    }
+
+    /// Ends a session and removes it. It is not an error if it is gone already.
+    pub(super) async fn close(&self, name: &str) -> Result<(), Refusal> {
+        match self.client.act::<IgnoredAny>("pane:close", json!({ "paneId": name })).await {
+            Ok(_) => Ok(()),
+            Err(refusal) if refusal.code == Code::NotFound => Ok(()),
+            Err(refusal) => Err(refusal),
+        }
+    }
+
+    /// Closes all sessions that have ended or are idle, except the active one. Returns their names.
+    pub(super) async fn clean_up(&self) -> Result<Vec<String>, Refusal> {
+        let mut others = self.list().await?;
+        others.pop();
+        let mut closed = Vec::new();
+        for session in others {
+            // Checked again right before: it may have become busy since the list was made.
+            if self.may_close(&session).await? {
+                self.close(&session.name).await?;
+                closed.push(session.name);
+            }
+        }
+        Ok(closed)
+    }
+
+    async fn may_close(&self, session: &AgentmuxSession) -> Result<bool, Refusal> {
+        match self.pane(&session.name).await {
+            Ok(now) => Ok(!now.is_alive() || now.is_idle() && !now.persist),
+            Err(refusal) if refusal.code == Code::NotFound => Ok(true),
+            Err(refusal) => Err(refusal),
+        }
+    }
+
+    /// The profile of new agents.
+    async fn profile(&self) -> Result<String, Refusal> {
+        let wanted = &self.api.config.agent;
+        let AgentmuxProfilesReply { profiles } =
+            self.client.act("agent:profiles", json!({})).await?;
+        if profiles.iter().any(|profile| profile.name == *wanted) {
+            return Ok(wanted.clone());
+        }
+        tracing::warn!(
+            agent = wanted,
+            "no profile has this name; using {FALLBACK_PROFILE} instead"
+        );
+        Ok(FALLBACK_PROFILE.to_owned())
+    }
+}

@@ -1,0 +1,125 @@
+//! The compat API for clients of opencode-pty: its REST API, WebSocket, health and error texts.
+//!
+//! | file | idea |
+//! |---|---|
+//! | `info`, `spawn`, `health` | a session as clients see it, a spawn request, the server's status
+//! |
+//! | `sessions` | operations on sessions, by actions of the kernel |
+//! | `rest`, `socket` | the two transports |
+//! | `sockets` | all open sockets, and the wait until they have flushed |
+//! | `plain_text`, `decode` | terminal bytes as text |
+//!
+//! A session is a pane with our tag. There is no second store: what the kernel has no field for is
+//! in the pane's meta.
+
+mod decode;
+mod health;
+mod info;
+mod plain_text;
+mod rest;
+mod sessions;
+mod socket;
+mod sockets;
+mod spawn;
+
+use std::sync::Arc;
+
+use axum::http::Method;
+use paned_server::compat_api::{CompatApi, ErrorFormat, JSON};
+use paned_server::{AcceptedBody, ParamLocation, Route, RouteParam};
+
+use crate::client::KernelClient;
+use crate::routes::RouteBuilder;
+use sessions::PtyCompatSessions;
+use sockets::PtyCompatSockets;
+
+/// The name of this API, which is also the tag of its panes.
+pub(crate) const NAME: &str = "opencode-pty";
+
+const HTML: &str = "text/html; charset=utf-8";
+const SESSION: &[RouteParam] =
+    &[RouteParam { location: ParamLocation::Path, name: "id", doc: "The session's id." }];
+
+/// The API.
+#[derive(Debug, Default)]
+pub(crate) struct OpencodePty {
+    sockets: Arc<PtyCompatSockets>,
+}
+
+impl CompatApi for OpencodePty {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn routes(self: Arc<Self>) -> Vec<Route> {
+        let context = move |call: &_| PtyCompatSessions {
+            client: KernelClient::of(call),
+            sockets: self.sockets.clone(),
+        };
+        let json = RouteBuilder {
+            context: Arc::new(context),
+            path_param: SESSION,
+            takes: AcceptedBody::Json,
+            answers: JSON,
+            errors: ErrorFormat::Coded,
+        };
+        let html = RouteBuilder { context: json.context.clone(), answers: HTML, ..json };
+        vec![
+            json.get(
+                "/doors/opencode-pty/api/sessions",
+                "Show every session of opencode-pty's clients.",
+                rest::list,
+            ),
+            json.post(
+                "/doors/opencode-pty/api/sessions",
+                "Start a program in a new session.",
+                rest::create,
+            ),
+            json.route(
+                Method::DELETE,
+                "/doors/opencode-pty/api/sessions",
+                "End and forget every session.",
+                rest::clear,
+            ),
+            json.get("/doors/opencode-pty/api/sessions/{id}", "Show one session.", rest::get),
+            json.route(
+                Method::DELETE,
+                "/doors/opencode-pty/api/sessions/{id}",
+                "End a session's program; its output stays.",
+                rest::kill,
+            ),
+            json.route(
+                Method::DELETE,
+                "/doors/opencode-pty/api/sessions/{id}/cleanup",
+                "End a session's program and forget the session.",
+                rest::cleanup,
+            ),
+            json.post(
+                "/doors/opencode-pty/api/sessions/{id}/input",
+                "Type exactly this text into a session.",
+                rest::input,
+            ),
+            json.get(
+                "/doors/opencode-pty/api/sessions/{id}/buffer/raw",
+                "Show what a session printed, as it is.",
+                rest::raw,
+            ),
+            json.get(
+                "/doors/opencode-pty/api/sessions/{id}/buffer/plain",
+                "Show what a session printed, without escape sequences.",
+                rest::plain,
+            ),
+            json.get(
+                "/doors/opencode-pty/health",
+                "Say how the server is, in opencode-pty's words.",
+                health::show,
+            ),
+            json.get(
+                "/doors/opencode-pty/ws",
+                "Open a WebSocket that speaks opencode-pty's protocol.",
+                socket::open,
+            ),
+            html.get("/doors/opencode-pty/index.html", "Show the door's page.", rest::page),
+        ]
+    }
+}
