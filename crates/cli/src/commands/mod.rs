@@ -27,6 +27,9 @@ pub(crate) mod token;
 pub(crate) mod version;
 pub(crate) mod wait;
 
+#[cfg(test)]
+mod tests;
+
 use std::process::ExitCode;
 
 use anyhow::Result;
