@@ -6,9 +6,8 @@ use std::path::PathBuf;
 use clap::{Parser, Subcommand};
 
 use crate::commands::{
-    action, activate, agent, agentmux, attach, close, completions, doctor, emit, events, get, keys,
-    kill, layout, list, logs, ls, new, paste, read, rename, resize, rm, run, screen, search, send,
-    server, session, tail, token, version, wait, write,
+    action, agent, agentmux, attach, completions, doctor, events, input, layout, logs, ls, new,
+    pane, read, run, screen, search, server, session, token, version, wait,
 };
 use crate::serve;
 
@@ -80,34 +79,34 @@ pub(crate) enum CliCommand {
     New(new::Args),
     Run(run::Args),
     Attach(attach::Args),
-    Ls(ls::Args),
-    Get(get::Args),
+    Ls(ls::LsArgs),
+    Get(ls::GetArgs),
     Read(read::Args),
-    Logs(logs::Args),
-    Tail(tail::Args),
+    Logs(logs::LogsArgs),
+    Tail(logs::TailArgs),
     Search(search::Args),
     Screen(screen::Args),
     Wait(wait::Args),
-    Send(send::Args),
-    Keys(keys::Args),
-    Paste(paste::Args),
-    Write(write::Args),
-    Resize(resize::Args),
-    Rename(rename::Args),
-    Kill(kill::Args),
-    Close(close::Args),
-    Rm(rm::Args),
+    Send(input::SendArgs),
+    Keys(input::KeysArgs),
+    Paste(input::PasteArgs),
+    Write(input::WriteArgs),
+    Resize(pane::ResizeArgs),
+    Rename(pane::RenameArgs),
+    Kill(pane::KillArgs),
+    Close(pane::CloseArgs),
+    Rm(pane::RmArgs),
     #[command(subcommand)]
     Agent(agent::AgentSubcommand),
     #[command(subcommand)]
     Session(session::SessionSubcommand),
     #[command(subcommand)]
     Layout(layout::LayoutSubcommand),
-    Activate(activate::Args),
+    Activate(pane::ActivateArgs),
     Events(events::Args),
     Action(action::Args),
-    Emit(emit::Args),
-    List(list::Args),
+    Emit(action::EmitArgs),
+    List(action::ListArgs),
     #[command(subcommand)]
     Token(token::TokenSubcommand),
     /// Do what agentmux's own commands do
@@ -199,8 +198,8 @@ mod tests {
     /// wrong with it.
     fn program(line: &str) -> String {
         match Cli::try_parse_from(line.split(' ')) {
-            Ok(Cli { command: CliCommand::New(args), .. }) => args.argv().join(" "),
-            Ok(Cli { command: CliCommand::Run(args), .. }) => args.argv().join(" "),
+            Ok(Cli { command: CliCommand::New(args), .. }) => args.argv.join(" "),
+            Ok(Cli { command: CliCommand::Run(args), .. }) => args.argv.join(" "),
             Ok(_) => "something else".to_owned(),
             Err(error) => error.render().to_string(),
         }

@@ -1,14 +1,17 @@
 //! What every command gets: how to print, and the global flags.
 
 use std::path::PathBuf;
+use std::process::ExitCode;
 
 use anyhow::Result;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::args::Global;
 use crate::client::{self, ApiClient, EndpointSource, ServerEndpoint};
 use crate::config::ConfigFile;
-use crate::out::Out;
+use crate::out::{Out, StyledLine};
 use crate::settings::{self, AgentmuxConfigFile, SettingFlags, Settings, Sources, process_env};
 use crate::state_folder::StateFolder;
 
@@ -55,10 +58,55 @@ impl CliContext {
         Ok(ApiClient::new(endpoint, source, &process_env))
     }
 
-    /// Asks the server to run an action, and waits for the answer.
-    pub(crate) fn action(&self, name: &str, params: &Value) -> Result<Value> {
+    /// Runs an action with a command's arguments as its parameters, and waits for the answer.
+    pub(crate) fn call<T: DeserializeOwned>(
+        &self,
+        action: &str,
+        args: &impl Serialize,
+    ) -> Result<T> {
         let client = self.client()?;
-        client::block_on(client.action(name, params))?
+        client::block_on(client.call(action, args))?
+    }
+
+    /// The same, and prints the answer: unchanged with `--json`, otherwise with `show`.
+    pub(crate) fn show<T: DeserializeOwned, E: Into<anyhow::Error>>(
+        &self,
+        action: &str,
+        args: &impl Serialize,
+        show: impl FnOnce(T) -> Result<(), E>,
+    ) -> Result<ExitCode> {
+        let answer: Value = self.call(action, args)?;
+        match self.out.is_json() {
+            true => self.out.json(&answer)?,
+            false => show(client::read(answer)?).map_err(Into::into)?,
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+
+    /// The same for a command whose exit code depends on the answer, which is returned.
+    pub(crate) fn show_and_return<T: DeserializeOwned, E: Into<anyhow::Error>>(
+        &self,
+        action: &str,
+        args: &impl Serialize,
+        show: impl FnOnce(&T) -> Result<(), E>,
+    ) -> Result<T> {
+        let answer: Value = self.call(action, args)?;
+        let reply = client::read(answer.clone())?;
+        match self.out.is_json() {
+            true => self.out.json(&answer)?,
+            false => show(&reply).map_err(Into::into)?,
+        }
+        Ok(reply)
+    }
+
+    /// Runs an action and prints a sentence that says it is done, or the answer with `--json`.
+    pub(crate) fn confirm(
+        &self,
+        action: &str,
+        args: &impl Serialize,
+        sentence: impl Into<StyledLine>,
+    ) -> Result<ExitCode> {
+        self.show(action, args, |_: Value| self.out.line(sentence))
     }
 
     fn config(&self) -> Result<ConfigFile> {

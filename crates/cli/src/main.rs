@@ -1,8 +1,8 @@
 //! The `paned` binary: the server, and its command-line client.
 //!
 //! `paned serve` assembles and runs a server; most other commands send requests to a running one,
-//! over its unix socket or TCP. Each command is one file under `commands`, printing goes through
-//! `out`, and nothing here decides what the kernel decides.
+//! over its unix socket or TCP. They are under `commands`, where their arguments serialize to the
+//! parameters of actions. Printing goes through `out`. Nothing here decides what the kernel decides.
 #![forbid(unsafe_code)]
 
 mod args;

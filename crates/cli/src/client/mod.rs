@@ -3,7 +3,7 @@
 //! Over the unix socket the server knows the user of the calling process. Inside a pane the pane's
 //! token is sent too, so that the server knows which pane calls.
 
-mod action_list;
+mod actions;
 mod early_reply;
 mod endpoint;
 pub(crate) mod sse;
@@ -11,6 +11,7 @@ pub(crate) mod sse;
 use std::future::Future;
 use std::io;
 use std::net::SocketAddr;
+use std::time::Duration;
 
 use anyhow::{Context as _, Result};
 use bytes::Bytes;
@@ -30,9 +31,11 @@ use crate::settings::Env;
 
 use early_reply::EarlyReplyStream;
 
-pub(crate) use action_list::ActionInfoReply;
+pub(crate) use actions::{ActionInfoReply, params, read};
 pub(crate) use endpoint::{EndpointSource, ServerEndpoint};
 
+/// How long to wait before connecting again to a server that is down.
+pub(crate) const RETRY_INTERVAL: Duration = Duration::from_millis(200);
 /// The largest answer to `GET /health` that is read.
 const MAX_HEALTH: usize = 64 << 10;
 
@@ -69,22 +72,6 @@ impl ApiClient {
         matches!(self.endpoint, ServerEndpoint::Tcp { .. })
     }
 
-    /// Runs an action.
-    ///
-    /// # Errors
-    /// With the server's refusal, or one of ours when it cannot be reached.
-    pub(crate) async fn action(&self, name: &str, params: &Value) -> Result<Value> {
-        self.request(Method::POST, &format!("/action/{}", escape(name)), Some(params)).await
-    }
-
-    /// Asks for a JSON document.
-    ///
-    /// # Errors
-    /// As [`ApiClient::action`].
-    pub(crate) async fn get(&self, path: &str) -> Result<Value> {
-        self.request(Method::GET, path, None).await
-    }
-
     /// Sends one request and reads the whole answer.
     ///
     /// # Errors
@@ -95,11 +82,7 @@ impl ApiClient {
         path: &str,
         body: Option<&Value>,
     ) -> Result<Value> {
-        let body = body.map(serde_json::to_vec).transpose()?.unwrap_or_default();
-        let request = Request::builder().method(method).uri(path).body(Full::from(body))?;
-        let response = self.send(request).await?;
-        let bytes = response.into_body().collect().await.map_err(connection_lost)?.to_bytes();
-        serde_json::from_slice(&bytes).context("the server's answer is no JSON")
+        json(self.send(request(method, path, body)?).await?).await
     }
 
     /// Sends one request. The answer's body is still to be read.
@@ -131,13 +114,8 @@ impl ApiClient {
         path: &str,
         body: Option<&Value>,
     ) -> Result<(StatusCode, Value)> {
-        let body = body.map(serde_json::to_vec).transpose()?.unwrap_or_default();
-        let request = Request::builder().method(method).uri(path).body(Full::from(body))?;
-        let response = self.connect_and_send(request).await?;
-        let status = response.status();
-        let bytes = response.into_body().collect().await.map_err(connection_lost)?.to_bytes();
-        let answer = serde_json::from_slice(&bytes).context("the server's answer is no JSON")?;
-        Ok((status, answer))
+        let response = self.connect_and_send(request(method, path, body)?).await?;
+        Ok((response.status(), json(response).await?))
     }
 
     async fn connect_and_send(
@@ -197,6 +175,16 @@ impl ApiClient {
         body.collect().await.map_err(|_| not_proven())?;
         Ok(connection.ready().await.map_err(connection_lost)?)
     }
+}
+
+fn request(method: Method, path: &str, body: Option<&Value>) -> Result<Request<Full<Bytes>>> {
+    let body = body.map(serde_json::to_vec).transpose()?.unwrap_or_default();
+    Ok(Request::builder().method(method).uri(path).body(Full::from(body))?)
+}
+
+async fn json(response: Response<Incoming>) -> Result<Value> {
+    let bytes = response.into_body().collect().await.map_err(connection_lost)?.to_bytes();
+    serde_json::from_slice(&bytes).context("the server's answer is no JSON")
 }
 
 /// Over the socket only the peer's user authenticates the server: it must be root or our own user.

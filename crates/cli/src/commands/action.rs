@@ -1,22 +1,46 @@
-//! `paned action`: runs any action, with parameters typed by its schema.
+//! `paned list`, `action` and `emit`: whatever a server can do, by its name.
 
 use std::process::ExitCode;
 
 use anyhow::{Context as _, Result};
 use clap::CommandFactory;
+use hyper::Method;
+use paned_model::Refusal;
 use serde_json::Value;
 
-use super::list;
-use super::support::action_args::ActionArgs;
-use super::support::action_args::ActionInput;
-use super::support::action_args::body;
+use super::support::action_args::{ActionArgs, ActionInput, body};
 use crate::args::Cli;
-use crate::client::{self, ActionInfoReply, ApiClient};
+use crate::client::{self, ActionInfoReply, ApiClient, escape};
 use crate::context::CliContext;
 use crate::out::{Out, StyledLine, TextStyle, TextTable};
 use crate::param_flags;
 
-const EXAMPLES: &str = "\
+/// Show the actions that the server has
+#[derive(clap::Args)]
+#[command(after_help = "\
+Examples:
+  paned list
+  paned list --json | jq '.[].name'
+  paned action pane:new --help    what one of them takes")]
+pub(crate) struct ListArgs {}
+
+pub(crate) fn list(context: &CliContext) -> Result<ExitCode> {
+    let client = context.client()?;
+    if context.out.is_json() {
+        let answer = client::block_on(client.request(Method::GET, "/actions", None))??;
+        context.out.json(&answer)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let actions = client::block_on(client.actions())??;
+    let table = TextTable::new(&["NAME", "SCOPE", "WHAT IT DOES"], actions, |action| {
+        let name = StyledLine::new(TextStyle::Strong, &action.name);
+        [name, action.scope.into(), action.doc.into()]
+    });
+    context.out.table(&table)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+const ACTION: &str = "\
 Examples:
   paned action                                        show all actions
   paned action pane:new --help                        show what one takes
@@ -32,7 +56,7 @@ said of the server (--socket, --url, …) comes before the action's name.";
 /// Run an action by its name
 #[derive(clap::Args)]
 #[command(
-    after_help = EXAMPLES,
+    after_help = ACTION,
     disable_help_flag = true,
     override_usage = "paned action [NAME] [--PARAMETER VALUE]...\n       paned action NAME --body JSON|-"
 )]
@@ -61,7 +85,7 @@ pub(crate) fn run(context: &CliContext, args: Args) -> Result<ExitCode> {
 
 fn without_name(context: &CliContext, help: bool) -> Result<ExitCode> {
     if !help {
-        return list::run(context);
+        return list(context);
     }
     let mut paned = Cli::command();
     paned.build();
@@ -102,15 +126,58 @@ fn help(out: Out, action: &ActionInfoReply) -> Result<()> {
     out.line("")?;
     let required = action.params.get("required").and_then(Value::as_array);
     let is_required = |name: &str| required.is_some_and(|names| names.iter().any(|it| it == name));
-    let mut table = TextTable::new(&["PARAMETER", "NEEDED", "TAKES", "MEANING"]);
-    for (name, field) in fields {
+    let head = &["PARAMETER", "NEEDED", "TAKES", "MEANING"];
+    Ok(out.table(&TextTable::new(head, fields, |(name, field)| {
         let meaning = field.get("description").and_then(Value::as_str).unwrap_or_default();
-        table.row(vec![
+        [
             StyledLine::new(TextStyle::Strong, &format!("--{}", param_flags::kebab(name))),
             if is_required(name) { "yes".into() } else { "no".into() },
             param_flags::describe(field, &action.params).into(),
             meaning.replace('\n', " ").into(),
-        ]);
+        ]
+    }))?)
+}
+
+const EMIT: &str = "\
+Examples:
+  paned emit build:finished --ok --seconds 12 --artifact a.tar --artifact b.tar
+  paned emit build:finished --body '{\"ok\":true}'
+
+A value is JSON where it reads as JSON and text otherwise; a flag without a value is true, \
+a repeated one makes an array, and names stay as they are written. They cannot be combined with --body.";
+
+/// Record an event of your own
+#[derive(clap::Args)]
+#[command(
+    after_help = EMIT,
+    override_usage = "paned emit EVENT [--KEY VALUE]...\n       paned emit EVENT --body JSON|-"
+)]
+pub(crate) struct EmitArgs {
+    /// What happened, as in build:finished
+    event: String,
+    /// The payload, each key as a flag and a value; or --body and JSON, `-` for standard input
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "PAYLOAD")]
+    words: Vec<String>,
+}
+
+pub(crate) fn emit(context: &CliContext, args: EmitArgs) -> Result<ExitCode> {
+    let words = ActionArgs::new(args.words)?;
+    let out = if words.json { context.out.with_json() } else { context.out };
+    let payload = match words.input {
+        ActionInput::Help => {
+            return Err(Refusal::invalid("`paned emit --help` shows what it takes").into());
+        }
+        ActionInput::Body(text) => body(&text)?,
+        ActionInput::Flags(words) => param_flags::parse_untyped(&words)?.into(),
+    };
+    let client = context.client()?;
+    let path = format!("/emit/{}", escape(&args.event));
+    let answer = client::block_on(client.request(Method::POST, &path, Some(&payload)))??;
+    if out.is_json() {
+        out.json(&answer)?;
+    } else {
+        let id = answer.get("id").map(ToString::to_string).unwrap_or_default();
+        out.line(format!("#{id} {}", args.event))?;
     }
-    Ok(out.table(&table)?)
+    Ok(ExitCode::SUCCESS)
 }

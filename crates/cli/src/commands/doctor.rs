@@ -1,17 +1,16 @@
 //! `paned doctor`: checks everything that a server needs, with a hint for each failed check.
 
-mod check;
 mod machine;
 mod server;
 
 use std::process::ExitCode;
 
 use anyhow::Result;
+use serde::Serialize;
 use serde_json::json;
 
 use crate::context::CliContext;
 use crate::out::{Out, StyledLine, TextStyle};
-use check::Check;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -24,6 +23,28 @@ The exit code is 1 if anything is wrong.";
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {}
+
+/// The result of one check, and what to do about it.
+#[derive(Debug, PartialEq, Eq, Serialize)]
+struct Check {
+    name: &'static str,
+    ok: bool,
+    detail: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    hint: Option<String>,
+}
+
+impl Check {
+    /// A check that passed.
+    fn good(name: &'static str, detail: impl Into<String>) -> Self {
+        Self { name, ok: true, detail: detail.into(), hint: None }
+    }
+
+    /// A check that failed, with what to do about it.
+    fn bad(name: &'static str, detail: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self { name, ok: false, detail: detail.into(), hint: Some(hint.into()) }
+    }
+}
 
 pub(crate) fn run(context: &CliContext) -> Result<ExitCode> {
     let checks: Vec<_> =

@@ -12,9 +12,9 @@ use paned_model::{EventFilter, Refusal};
 use serde_json::{Value, json};
 use tokio::time::{sleep, timeout};
 
-use super::{is_unavailable, read};
+use super::is_unavailable;
 use crate::client::sse::{ParsedSseEvent, SseParser};
-use crate::client::{self, ApiClient, escape};
+use crate::client::{self, ApiClient, RETRY_INTERVAL, escape};
 use crate::context::CliContext;
 use crate::out::{Out, StyledLine, TextStyle};
 
@@ -31,8 +31,6 @@ event that was seen. A `gap` says that events in between are no longer kept.";
 /// How long a stream with an end may be idle before it counts as ended: a grant for some panes only
 /// may never see the last event.
 const END_TIMEOUT: Duration = Duration::from_secs(2);
-/// How long to wait before connecting again to a server that is down.
-const RETRY_INTERVAL: Duration = Duration::from_millis(200);
 
 /// Follow what happens
 #[derive(clap::Args)]
@@ -92,8 +90,8 @@ async fn follow(out: Out, client: &ApiClient, args: &Args) -> Result<()> {
 }
 
 async fn last_event(client: &ApiClient) -> Result<u64> {
-    let status = client.action("server:status", &json!({})).await?;
-    read(status.get("lastEvent").cloned().unwrap_or_default())
+    let status: Value = client.call("server:status", &()).await?;
+    client::read(status.get("lastEvent").cloned().unwrap_or_default())
 }
 
 impl EventFollower<'_> {

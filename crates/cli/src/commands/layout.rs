@@ -4,11 +4,11 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use clap::Subcommand;
-use paned_model::Refusal;
-use serde_json::{Map, Value, json};
+use serde::Serialize;
+use serde_json::Value;
 
+use super::support::params::{WindowParams, negated};
 use crate::context::CliContext;
-use crate::settings::process_env;
 
 const GET: &str = "\
 Examples:
@@ -35,7 +35,8 @@ Examples:
   paned layout apply morning";
 
 /// Say and change where panes are in tmux
-#[derive(Subcommand)]
+#[derive(Subcommand, Serialize)]
+#[serde(untagged)]
 pub(crate) enum LayoutSubcommand {
     /// Show a window: where its panes are, and whose
     #[command(after_help = GET)]
@@ -50,26 +51,31 @@ pub(crate) enum LayoutSubcommand {
         #[arg(long)]
         replace: bool,
         #[command(flatten)]
+        #[serde(flatten)]
         at: WindowArgs,
     },
     /// Show a pane
     #[command(after_help = PLACE)]
     Place {
         /// The pane
+        #[serde(rename = "paneId")]
         pane: String,
         /// Let a pane that is done make room
         #[arg(long)]
         replace: bool,
         /// Do not wait for room
         #[arg(long)]
+        #[serde(rename = "wait", serialize_with = "negated")]
         no_wait: bool,
         #[command(flatten)]
+        #[serde(flatten)]
         at: WindowArgs,
     },
     /// Show a pane no more
     #[command(after_help = HIDE)]
     Hide {
         /// The pane
+        #[serde(rename = "paneId")]
         pane: String,
     },
     /// Keep how a window is divided
@@ -78,6 +84,7 @@ pub(crate) enum LayoutSubcommand {
         /// What to call it
         name: String,
         #[command(flatten)]
+        #[serde(flatten)]
         at: WindowArgs,
     },
     /// Bring panes into the places of a layout that was kept
@@ -86,60 +93,32 @@ pub(crate) enum LayoutSubcommand {
         /// The layout
         name: String,
         #[command(flatten)]
+        #[serde(flatten)]
         at: WindowArgs,
     },
 }
 
 /// Which window.
-#[derive(clap::Args)]
+#[derive(clap::Args, Serialize)]
 pub(crate) struct WindowArgs {
     /// The session [default: main]
     #[arg(long, conflicts_with = "here")]
     session: Option<String>,
     /// The tmux window that this is typed in
     #[arg(long)]
+    #[serde(skip)]
     here: bool,
 }
 
-impl WindowArgs {
-    /// The window as parameters of an action.
-    pub(super) fn fields(&self) -> Result<Map<String, Value>> {
-        if self.here {
-            return current_tmux_pane();
-        }
-        let session = self.session.iter().map(|name| ("session".to_owned(), json!(name)));
-        Ok(session.collect())
-    }
-}
-
-/// The tmux pane that this is typed in.
-pub(super) fn current_tmux_pane() -> Result<Map<String, Value>> {
-    let (Some(tmux), Some(pane)) = (process_env("TMUX"), process_env("TMUX_PANE")) else {
-        return Err(Refusal::invalid("this is not typed in tmux, so there is no `--here`").into());
+pub(crate) fn run(context: &CliContext, command: &LayoutSubcommand) -> Result<ExitCode> {
+    let (action, here) = match command {
+        LayoutSubcommand::Get(at) => ("layout:get", at.here),
+        LayoutSubcommand::Plan { at, .. } => ("layout:plan", at.here),
+        LayoutSubcommand::Place { at, .. } => ("layout:place", at.here),
+        LayoutSubcommand::Hide { .. } => ("layout:hide", false),
+        LayoutSubcommand::Save { at, .. } => ("layout:save", at.here),
+        LayoutSubcommand::Apply { at, .. } => ("layout:apply", at.here),
     };
-    Ok([("tmux".to_owned(), json!(tmux)), ("beside".to_owned(), json!(pane))].into_iter().collect())
-}
-
-pub(crate) fn run(context: &CliContext, command: LayoutSubcommand) -> Result<ExitCode> {
-    let (action, at, fields) = match command {
-        LayoutSubcommand::Get(at) => ("layout:get", Some(at), json!({})),
-        LayoutSubcommand::Plan { panes, replace, at } => {
-            ("layout:plan", Some(at), json!({ "panes": panes, "replace": replace }))
-        }
-        LayoutSubcommand::Place { pane, replace, no_wait, at } => {
-            let fields = json!({ "paneId": pane, "replace": replace, "wait": !no_wait });
-            ("layout:place", Some(at), fields)
-        }
-        LayoutSubcommand::Hide { pane } => ("layout:hide", None, json!({ "paneId": pane })),
-        LayoutSubcommand::Save { name, at } => ("layout:save", Some(at), json!({ "name": name })),
-        LayoutSubcommand::Apply { name, at } => ("layout:apply", Some(at), json!({ "name": name })),
-    };
-    let mut params = at.map(|at| at.fields()).transpose()?.unwrap_or_default();
-    params.extend(fields.as_object().cloned().unwrap_or_default());
-    let answer = context.action(action, &Value::Object(params))?;
-    match context.out.is_json() {
-        true => context.out.json(&answer)?,
-        false => context.out.value(&answer)?,
-    }
-    Ok(ExitCode::SUCCESS)
+    let params = WindowParams::new(command, here)?;
+    context.show(action, &params, |answer: Value| context.out.value(&answer))
 }

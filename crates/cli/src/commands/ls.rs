@@ -1,25 +1,22 @@
-//! `paned ls`: shows the panes.
+//! `paned ls` and `paned get`: show panes.
 
 use std::process::ExitCode;
 
 use anyhow::Result;
 use paned_model::{PaneInfo, PaneStatus, Time};
-use serde_json::json;
+use serde::Serialize;
 
-use super::{params, read};
 use crate::context::CliContext;
 use crate::out::{StyledLine, TextStyle, TextTable, units};
 
-const EXAMPLES: &str = "\
+/// Show the panes
+#[derive(clap::Args, Serialize)]
+#[command(after_help = "\
 Examples:
   paned ls                      all panes, oldest first
   paned ls --status running     those that run
-  paned ls --tag web --json     those with a tag, for a program";
-
-/// Show the panes
-#[derive(clap::Args)]
-#[command(after_help = EXAMPLES)]
-pub(crate) struct Args {
+  paned ls --tag web --json     those with a tag, for a program")]
+pub(crate) struct LsArgs {
     /// Only panes with this tag
     #[arg(long)]
     tag: Option<String>,
@@ -28,26 +25,18 @@ pub(crate) struct Args {
     status: Option<String>,
 }
 
-pub(crate) fn run(context: &CliContext, args: Args) -> Result<ExitCode> {
-    let request = params([("tag", json!(args.tag)), ("status", json!(args.status))]);
-    let answer = context.action("pane:list", &request)?;
-    if context.out.is_json() {
-        context.out.json(&answer)?;
-        return Ok(ExitCode::SUCCESS);
-    }
-    let panes: Vec<PaneInfo> = read(answer)?;
-    if panes.is_empty() {
-        context.out.note("no panes; start one with `paned new -- <program>`")?;
-    } else {
-        context.out.table(&table(&panes, paned_keeper::time::now()))?;
-    }
-    Ok(ExitCode::SUCCESS)
+pub(crate) fn ls(context: &CliContext, args: &LsArgs) -> Result<ExitCode> {
+    let out = context.out;
+    context.show("pane:list", args, |panes: Vec<PaneInfo>| match panes.is_empty() {
+        true => out.note("no panes; start one with `paned new -- <program>`"),
+        false => out.table(&table(&panes, paned_keeper::time::now())),
+    })
 }
 
 fn table(panes: &[PaneInfo], now: Time) -> TextTable {
-    let mut table = TextTable::new(&["ID", "STATUS", "PID", "SIZE", "AGE", "LINES", "TITLE"]);
-    for pane in panes {
-        table.row(vec![
+    let head = &["ID", "STATUS", "PID", "SIZE", "AGE", "LINES", "TITLE"];
+    TextTable::new(head, panes, |pane| {
+        [
             StyledLine::new(TextStyle::Strong, pane.id.as_str()),
             status(pane),
             pid(pane).into(),
@@ -55,9 +44,8 @@ fn table(panes: &[PaneInfo], now: Time) -> TextTable {
             units::age(now.since(pane.created_at)).into(),
             pane.lines.to_string().into(),
             pane.title.as_str().into(),
-        ]);
-    }
-    table
+        ]
+    })
 }
 
 /// The pid while the process runs; afterwards the number may belong to another process.
@@ -81,11 +69,72 @@ pub(super) fn status(pane: &PaneInfo) -> StyledLine {
     StyledLine::new(style, &format!("{}{exit}{late}", pane.status))
 }
 
+/// Show one pane
+#[derive(clap::Args, Serialize)]
+#[command(after_help = "\
+Examples:
+  paned get web
+  paned get web --json")]
+pub(crate) struct GetArgs {
+    /// The pane
+    #[serde(rename = "paneId")]
+    pane: String,
+}
+
+pub(crate) fn get(context: &CliContext, args: &GetArgs) -> Result<ExitCode> {
+    context.show("pane:get", args, |pane: PaneInfo| context.out.fields(&fields(&pane)))
+}
+
+fn fields(pane: &PaneInfo) -> Vec<(&'static str, StyledLine)> {
+    let now = paned_keeper::time::now();
+    let age = units::age(now.since(pane.created_at));
+    let mut fields: Vec<(&str, StyledLine)> = vec![
+        ("id", pane.id.as_str().into()),
+        ("title", pane.title.as_str().into()),
+        ("status", status(pane)),
+        ("argv", shell_words(&pane.argv).into()),
+        ("cwd", pane.cwd.as_str().into()),
+        ("size", pane.size.to_string().into()),
+        ("created", format!("{} ({age} ago)", pane.created_at).into()),
+        ("output", output(pane).into()),
+    ];
+    let mut put = |name, value: Option<String>| fields.extend(value.map(|it| (name, it.into())));
+    put("pid", pane.pid.map(|pid| pid.to_string()));
+    put("ended", pane.ended_at.map(|time| time.to_string()));
+    put("parent", pane.parent.as_ref().map(ToString::to_string));
+    put("tags", (!pane.tags.is_empty()).then(|| pane.tags.join(", ")));
+    for (key, value) in &pane.meta {
+        fields.push(("meta", format!("{key} = {value}").into()));
+    }
+    fields
+}
+
+fn output(pane: &PaneInfo) -> String {
+    let dropped = match pane.dropped {
+        0 => String::new(),
+        dropped => format!(", the first {} no longer kept", units::bytes(dropped)),
+    };
+    format!("{} lines, {}{dropped}", pane.lines, units::bytes(pane.bytes))
+}
+
+/// The arguments, quoted for a shell.
+fn shell_words(argv: &[String]) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=@%+,".contains(c);
+    let word = |word: &String| match word.is_empty() || !word.chars().all(plain) {
+        true => format!("'{}'", word.replace('\'', "'\\''")),
+        false => word.clone(),
+    };
+    argv.iter().map(word).collect::<Vec<_>>().join(" ")
+}
+
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
+    use serde_json::json;
+
     use super::*;
 
-    fn pane(more: serde_json::Value) -> PaneInfo {
+    /// A running pane that is called `web`, with these fields on top.
+    pub(crate) fn pane(more: serde_json::Value) -> PaneInfo {
         let mut pane = json!({
             "id": "web", "title": "npm\x1b[2J", "argv": ["npm"], "cwd": "/", "pid": 7, "timedOut": false,
             "size": { "cols": 80, "rows": 24 }, "status": "running", "substrate": "pty",
@@ -114,5 +163,10 @@ mod tests {
                 "web  killed SIGKILL timed-out  -    80x24  1m   12     npm\\x1b[2J",
             ]
         );
+    }
+    #[test]
+    fn arguments_are_quoted_where_a_shell_needs_it() {
+        let argv = ["sh", "-c", "echo 'a b'", ""].map(str::to_owned);
+        assert_eq!(shell_words(&argv), "sh -c 'echo '\\''a b'\\''' ''");
     }
 }

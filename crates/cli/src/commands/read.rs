@@ -4,13 +4,9 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use clap::ValueEnum;
-use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde::Serialize;
 
-use super::support::output;
-use super::support::output::CliOutputLine;
-use super::support::output::PaneReadReply;
-use super::{params, read};
+use super::support::output::{self, CliOutputLine, PaneReadReply};
 use crate::context::CliContext;
 use crate::out::{Out, units};
 
@@ -29,10 +25,12 @@ again from its beginning. With -n a match is `12:text`, a line around one `11-te
 it would obey, unless you say --raw.";
 
 /// Show what a pane has printed
-#[derive(clap::Args)]
+#[derive(clap::Args, Serialize)]
+#[serde(rename_all = "camelCase")]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
     /// The pane
+    #[serde(rename = "paneId")]
     pane: String,
     /// What to show of it
     #[arg(long, value_enum, default_value = "lines")]
@@ -64,13 +62,15 @@ pub(crate) struct Args {
     after: Option<usize>,
     /// Show each line's number
     #[arg(short, long)]
+    #[serde(skip)]
     numbers: bool,
     /// Show a terminal what it would obey, too
     #[arg(long)]
+    #[serde(skip)]
     raw: bool,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
+#[derive(Clone, Copy, PartialEq, Eq, Serialize, ValueEnum)]
 #[serde(rename_all = "lowercase")]
 enum ReadViewArg {
     /// Lines as a person would read them
@@ -82,34 +82,13 @@ enum ReadViewArg {
 }
 
 pub(crate) fn run(context: &CliContext, args: &Args) -> Result<ExitCode> {
-    let answer = context.action("pane:read", &request(args))?;
-    let out = context.out;
-    if out.is_json() {
-        out.json(&answer)?;
-        return Ok(ExitCode::SUCCESS);
-    }
-    let answer: PaneReadReply = read(answer)?;
-    match args.view {
-        ReadViewArg::Raw => output::show_bytes(out, &answer.bytes()?, args.raw)?,
-        ReadViewArg::Lines | ReadViewArg::Rendered => show(out, args, &answer.lines)?,
-    }
-    note_missing(out, args, &answer)?;
-    Ok(ExitCode::SUCCESS)
-}
-
-fn request(args: &Args) -> Value {
-    params([
-        ("paneId", json!(args.pane)),
-        ("view", json!(args.view)),
-        ("offset", json!(args.offset)),
-        ("limit", json!(args.limit)),
-        ("tail", json!(args.tail)),
-        ("since", json!(args.since)),
-        ("pattern", json!(args.pattern)),
-        ("ignoreCase", json!(args.ignore_case)),
-        ("before", json!(args.before)),
-        ("after", json!(args.after)),
-    ])
+    context.show("pane:read", args, |answer: PaneReadReply| {
+        match args.view {
+            ReadViewArg::Raw => output::show_bytes(context.out, &answer.bytes()?, args.raw)?,
+            ReadViewArg::Lines | ReadViewArg::Rendered => show(context.out, args, &answer.lines)?,
+        }
+        note_missing(context.out, args, &answer)
+    })
 }
 
 fn show(out: Out, args: &Args, lines: &[CliOutputLine]) -> Result<()> {

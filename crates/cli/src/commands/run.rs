@@ -14,21 +14,21 @@ use anyhow::Result;
 use paned_keeper::input::tty_guard::TtyGuard;
 use paned_model::{Code, Exit, PaneId, PaneInfo, Refusal, Size};
 use paned_term::queries::QueryFilter;
-use serde_json::{Map, Value, json};
+use serde::Serialize;
+use serde_json::{Value, json};
 use tokio::time::{Instant, sleep};
 
 use self::keeper_follower::KeeperFollower;
 use self::session::{Finish, RunOutcome, RunSession, RunSource, RunState};
 use self::writer::WriterThread;
+use super::is_unavailable;
 use super::support::duration::seconds;
 use super::support::follow::OutputFollower;
 use super::support::output::PaneReadReply;
-use super::support::output_writer::OutputFormat;
-use super::support::output_writer::OutputWriter;
-use super::support::tty;
-use super::support::tty::SignalListener;
-use super::{is_unavailable, new, params, read};
-use crate::client::{self, ApiClient};
+use super::support::output_writer::{OutputFormat, OutputWriter};
+use super::support::params::{from_here, object, pair};
+use super::support::tty::{self, SignalListener};
+use crate::client::{self, ApiClient, RETRY_INTERVAL};
 use crate::context::CliContext;
 use crate::out::is_closed;
 
@@ -67,12 +67,11 @@ const NOT_EXECUTABLE: u8 = 126;
 const SIGPIPE_CODE: u8 = 141;
 /// How many lines the answer of `--json` has, the last ones: as many as the server returns at once.
 const MAX_LINES: usize = 10_000;
-/// How long, and how often, calls to a server that is down are retried once the program has ended.
+/// How long calls to a server that is down are retried once the program has ended.
 const RETRY_TIMEOUT: Duration = Duration::from_secs(10);
-const RETRY_INTERVAL: Duration = Duration::from_millis(200);
 
 /// Run a program in a fresh pane to its end, with its output and exit code as ours
-#[derive(clap::Args)]
+#[derive(clap::Args, Serialize)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
     /// What to name the pane; a name is made up when left out
@@ -80,34 +79,34 @@ pub(crate) struct Args {
     id: Option<PaneId>,
     /// Where to run it [default: here]
     #[arg(long, value_name = "FOLDER")]
+    #[serde(serialize_with = "from_here")]
     cwd: Option<PathBuf>,
     /// A variable on top of the server's environment
-    #[arg(long, value_name = "NAME=VALUE", value_parser = new::pair)]
+    #[arg(long, value_name = "NAME=VALUE", value_parser = pair)]
+    #[serde(serialize_with = "object")]
     env: Vec<(String, String)>,
     /// How large its terminal is, as in 120x40 [default: as yours, and with it]
     #[arg(long)]
     size: Option<Size>,
     /// End it after so long, as in 90s or 10m; a number alone is seconds
     #[arg(long, value_name = "TIME", value_parser = seconds)]
+    #[serde(rename = "timeoutSeconds")]
     timeout: Option<u32>,
     /// Keep the pane, and what the program left running
     #[arg(long)]
+    #[serde(skip)]
     keep: bool,
     /// Show every byte, wherever it goes; your terminal may then answer what the program asks its
     /// own
     #[arg(long)]
+    #[serde(skip)]
     raw: bool,
     /// The program and its arguments
     #[arg(required = true, trailing_var_arg = true)]
-    argv: Vec<String>,
-}
-
-#[cfg(test)]
-impl Args {
-    /// The program and its arguments.
-    pub(crate) fn argv(&self) -> &[String] {
-        &self.argv
-    }
+    pub(crate) argv: Vec<String>,
+    /// Whether the pane is followed at its keeper, which must be on this machine.
+    #[arg(skip)]
+    followed: Option<bool>,
 }
 
 pub(crate) fn run(context: &CliContext, args: Args) -> Result<ExitCode> {
@@ -116,7 +115,11 @@ pub(crate) fn run(context: &CliContext, args: Args) -> Result<ExitCode> {
     client::block_on(run_to_end(context, args, guard.and_then(Result::ok)))?
 }
 
-async fn run_to_end(context: &CliContext, args: Args, guard: Option<TtyGuard>) -> Result<ExitCode> {
+async fn run_to_end(
+    context: &CliContext,
+    mut args: Args,
+    guard: Option<TtyGuard>,
+) -> Result<ExitCode> {
     let client = context.client()?;
     // Before the pane exists, so that no signal leaves it behind.
     let mut signals = SignalListener::catch()?;
@@ -125,9 +128,10 @@ async fn run_to_end(context: &CliContext, args: Args, guard: Option<TtyGuard>) -
     let format = output_format(context, args.raw);
     let shows_bytes = format == OutputFormat::Raw && context.out.is_terminal();
     let questions = (shows_bytes && !args.raw).then(QueryFilter::default);
-    let is_local = !client.is_remote();
-    let pane = match client.action("pane:new", &request(args, is_local)?).await {
-        Ok(pane) => read::<PaneInfo>(pane)?,
+    args.size = args.size.or_else(tty::size);
+    args.followed = (!client.is_remote()).then_some(true);
+    let pane: PaneInfo = match client.call("pane:new", &args).await {
+        Ok(pane) => pane,
         Err(error) => return not_started(context, error),
     };
     let id = pane.id.to_string();
@@ -211,20 +215,6 @@ fn output_format(context: &CliContext, raw: bool) -> OutputFormat {
     }
 }
 
-fn request(args: Args, is_local: bool) -> Result<Value> {
-    let text = |(name, value): (String, String)| (name, Value::String(value));
-    Ok(params([
-        ("id", json!(args.id)),
-        ("argv", json!(args.argv)),
-        ("cwd", json!(new::from_here(args.cwd)?)),
-        ("env", args.env.into_iter().map(text).collect::<Map<_, _>>().into()),
-        ("size", json!(args.size.or_else(tty::size))),
-        ("timeoutSeconds", json!(args.timeout)),
-        // At its keeper, which must be on this machine.
-        ("followed", if is_local { json!(true) } else { Value::Null }),
-    ]))
-}
-
 /// The result, in the format of `pane:run`.
 struct RunReply {
     json: Value,
@@ -240,7 +230,7 @@ async fn answer(
 ) -> Result<RunReply> {
     let tail = json!({ "paneId": pane.id, "tail": u64::MAX, "limit": MAX_LINES });
     let output = call_with_retry(client, "pane:read", &tail).await?;
-    let shown: PaneReadReply = read(output.clone())?;
+    let shown: PaneReadReply = client::read(output.clone())?;
     let is_truncated = shown.truncated || shown.lines.iter().any(|line| line.cut);
     let exit = finish.ended.and_then(|ended| ended.exit);
     let json = json!({

@@ -11,9 +11,9 @@ use base64::prelude::BASE64_STANDARD;
 use clap::ValueEnum;
 use paned_model::Refusal;
 use serde::{Deserialize, Serialize};
-use serde_json::json;
+use serde_json::{Value, json};
 
-use super::read;
+use crate::client;
 use crate::context::CliContext;
 
 const EXAMPLES: &str = "\
@@ -25,10 +25,11 @@ Examples:
   paned screen web --json              rows, cursor, title, modes and revision";
 
 /// Show a pane's screen as it is now
-#[derive(clap::Args)]
+#[derive(clap::Args, Serialize)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
     /// The pane
+    #[serde(rename = "paneId")]
     pane: String,
     /// How to show it [default: as the file's name says; ansi in a terminal, text elsewhere]
     #[arg(long, value_enum)]
@@ -38,9 +39,11 @@ pub(crate) struct Args {
     history: usize,
     /// Write it into this file
     #[arg(short, long, value_name = "FILE")]
+    #[serde(skip)]
     output: Option<PathBuf>,
     /// Show a terminal also what turns text around
     #[arg(long)]
+    #[serde(skip)]
     raw: bool,
 }
 
@@ -68,7 +71,7 @@ struct PaneScreenReply {
     png: Option<String>,
 }
 
-pub(crate) fn run(context: &CliContext, args: &Args) -> Result<ExitCode> {
+pub(crate) fn run(context: &CliContext, mut args: Args) -> Result<ExitCode> {
     let is_for_terminal = context.out.is_terminal() && !context.out.is_json();
     // What scrolled off is kept as text.
     let is_plain = args.format.is_none() && args.output.is_none() && 0 < args.history;
@@ -80,15 +83,15 @@ pub(crate) fn run(context: &CliContext, args: &Args) -> Result<ExitCode> {
     if format == ScreenFormatArg::Png && args.output.is_none() && is_for_terminal {
         return Err(Refusal::invalid("a terminal shows no PNG; name a file with `-o`").into());
     }
-    let request = json!({ "paneId": args.pane, "format": format, "history": args.history });
-    let answer = context.action("pane:screen", &request)?;
+    args.format = Some(format);
+    let answer: Value = context.call("pane:screen", &args)?;
     if context.out.is_json() && args.output.is_none() {
         context.out.json(&answer)?;
         return Ok(ExitCode::SUCCESS);
     }
-    let shown: PaneScreenReply = read(answer)?;
+    let shown: PaneScreenReply = client::read(answer)?;
     match &args.output {
-        None => show(context, args, format, &shown)?,
+        None => show(context, &args, format, &shown)?,
         Some(file) => write(context, file, &shown.bytes(format)?)?,
     }
     Ok(ExitCode::SUCCESS)

@@ -3,11 +3,8 @@
 use std::process::ExitCode;
 
 use anyhow::Result;
-use serde::Deserialize;
-use serde_json::{Value, json};
+use serde::{Deserialize, Serialize};
 
-use super::params;
-use super::read;
 use super::support::duration::millis;
 use super::support::output;
 use crate::context::CliContext;
@@ -24,7 +21,8 @@ code is 0, and a note says so on standard error unless you say -q. Patterns are 
 that take linear time: no back references, no looking around.";
 
 /// Find lines in what panes have printed
-#[derive(clap::Args)]
+#[derive(clap::Args, Serialize)]
+#[serde(rename_all = "camelCase")]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
     /// A regular expression, tried on each line as a person would read it
@@ -35,15 +33,18 @@ pub(crate) struct Args {
     ignore_case: bool,
     /// Only in this pane; repeatable [default: all panes]
     #[arg(long, value_name = "PANE")]
+    #[serde(rename = "panes", skip_serializing_if = "Vec::is_empty")]
     pane: Vec<String>,
     /// At most so many hits [default: 100]
     #[arg(long, value_name = "N")]
     limit: Option<usize>,
     /// Search for at most so long; a number alone is seconds [default: 2s]
     #[arg(long, value_name = "TIME", value_parser = millis)]
+    #[serde(rename = "timeoutMs")]
     timeout: Option<u64>,
     /// Say nothing but the hits
     #[arg(short, long)]
+    #[serde(skip)]
     quiet: bool,
 }
 
@@ -67,29 +68,12 @@ struct SearchHitReply {
 }
 
 pub(crate) fn run(context: &CliContext, args: &Args) -> Result<ExitCode> {
-    let answer = context.action("pane:search", &request(args))?;
-    if context.out.is_json() {
-        context.out.json(&answer)?;
-        return Ok(ExitCode::SUCCESS);
-    }
-    let found: PaneSearchReply = read(answer)?;
-    for SearchHitReply { pane_id, n, text, .. } in &found.hits {
-        context.out.program_line(&format!("{pane_id}:{n}: {text}"))?;
-    }
-    if !args.quiet {
-        note(context.out, &found)?;
-    }
-    Ok(ExitCode::SUCCESS)
-}
-
-fn request(args: &Args) -> Value {
-    params([
-        ("pattern", json!(args.pattern)),
-        ("ignoreCase", json!(args.ignore_case)),
-        ("panes", if args.pane.is_empty() { Value::Null } else { json!(args.pane) }),
-        ("limit", json!(args.limit)),
-        ("timeoutMs", json!(args.timeout)),
-    ])
+    context.show("pane:search", args, |found: PaneSearchReply| {
+        for SearchHitReply { pane_id, n, text, .. } in &found.hits {
+            context.out.program_line(&format!("{pane_id}:{n}: {text}"))?;
+        }
+        if args.quiet { Ok(()) } else { note(context.out, &found) }
+    })
 }
 
 fn note(out: Out, found: &PaneSearchReply) -> Result<()> {

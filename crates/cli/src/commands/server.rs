@@ -1,14 +1,17 @@
 //! `paned server`: starts, stops and queries the server in the background.
 
 mod background;
-mod status;
 
+use std::collections::BTreeMap;
 use std::process::ExitCode;
 
 use anyhow::Result;
 use clap::Subcommand;
+use paned_model::Time;
+use serde::Deserialize;
 
 use crate::context::CliContext;
+use crate::out::{StyledLine, TextStyle, units};
 use crate::serve::ListenArgs;
 
 const START: &str = "\
@@ -71,9 +74,53 @@ pub(crate) fn run(context: &CliContext, command: ServerSubcommand) -> Result<Exi
     match command {
         ServerSubcommand::Start(listen) => background::start(context, &listen.to_args())?,
         ServerSubcommand::Stop => background::stop(context)?,
-        ServerSubcommand::Status => status::show(context)?,
+        ServerSubcommand::Status => {
+            return context
+                .show("server:status", &(), |status| context.out.fields(&fields(&status)));
+        }
         ServerSubcommand::Restart(listen) => background::restart(context, &listen.to_args())?,
         ServerSubcommand::Upgrade => background::upgrade(context)?,
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// What `server:status` answers, as far as it is shown.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct ServerStatusReply {
+    version: String,
+    pid: u32,
+    url: Option<String>,
+    socket: Option<String>,
+    started_at: Time,
+    uptime_ms: u64,
+    panes: BTreeMap<String, usize>,
+    last_event: u64,
+    trouble: Option<String>,
+}
+
+fn fields(status: &ServerStatusReply) -> Vec<(&'static str, StyledLine)> {
+    let up = units::age(status.uptime_ms);
+    let panes: Vec<_> =
+        status.panes.iter().map(|(word, count)| format!("{count} {word}")).collect();
+    let panes = if panes.is_empty() { "none".to_owned() } else { panes.join(", ") };
+    let journal = match &status.trouble {
+        Some(trouble) => StyledLine::new(TextStyle::Bad, trouble),
+        None => format!("in order, last event #{}", status.last_event).into(),
+    };
+    let text = |text: &Option<String>| StyledLine::from(text.as_deref().unwrap_or("-"));
+    vec![
+        (
+            "server",
+            StyledLine::new(TextStyle::Good, "running")
+                .then(TextStyle::Plain, &format!(" for {up}")),
+        ),
+        ("version", status.version.as_str().into()),
+        ("pid", status.pid.to_string().into()),
+        ("address", text(&status.url)),
+        ("socket", text(&status.socket)),
+        ("started", status.started_at.to_string().into()),
+        ("panes", panes.into()),
+        ("journal", journal),
+    ]
 }

@@ -8,13 +8,11 @@ use anyhow::Result;
 use clap::Subcommand;
 use paned_backend::trusted_path;
 use paned_model::{Code, Refusal, Size};
-use serde::Deserialize;
-use serde_json::{Value, json};
+use serde::{Deserialize, Serialize};
 
-use super::new::from_here;
-use super::{params, read};
+use super::support::params::from_here;
 use crate::context::CliContext;
-use crate::out::{StyledLine, TextStyle, TextTable};
+use crate::out::{Out, StyledLine, TextStyle, TextTable};
 
 const START: &str = "\
 Examples:
@@ -38,7 +36,8 @@ Examples:
   paned session list --json";
 
 /// Start, stop, show and use sessions in tmux
-#[derive(Subcommand)]
+#[derive(Subcommand, Serialize)]
+#[serde(untagged, rename_all_fields = "camelCase")]
 pub(crate) enum SessionSubcommand {
     /// Start a session, with a program in its first pane
     #[command(after_help = START)]
@@ -54,6 +53,7 @@ pub(crate) enum SessionSubcommand {
         keep_panes: bool,
         /// Mean it, although it ends the pane that this is typed in
         #[arg(long = "self")]
+        #[serde(rename = "self")]
         itself: bool,
     },
     /// Use a session in this terminal
@@ -69,19 +69,21 @@ pub(crate) enum SessionSubcommand {
 }
 
 /// What to start.
-#[derive(clap::Args)]
+#[derive(clap::Args, Serialize)]
 pub(crate) struct SessionStartArgs {
     /// What to call it
     #[arg(default_value = "main")]
     name: String,
     /// Where to start its first program [default: here]
     #[arg(long, value_name = "FOLDER")]
+    #[serde(serialize_with = "from_here")]
     cwd: Option<PathBuf>,
     /// How large its window is until a client is attached, as in 200x50
     #[arg(long)]
     size: Option<Size>,
     /// The program of its first pane and its arguments [default: your login shell]
     #[arg(last = true)]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     argv: Vec<String>,
 }
 
@@ -95,47 +97,25 @@ struct SessionReply {
     size: Size,
 }
 
-pub(crate) fn run(context: &CliContext, command: SessionSubcommand) -> Result<ExitCode> {
+pub(crate) fn run(context: &CliContext, command: &SessionSubcommand) -> Result<ExitCode> {
     match command {
-        SessionSubcommand::Start(args) => start(context, args),
-        SessionSubcommand::Stop { name, keep_panes, itself } => {
-            stop(context, &name, keep_panes, itself)
+        SessionSubcommand::Start(SessionStartArgs { name, .. }) => {
+            let sentence = format!("{name} is started; `paned session attach {name}` shows it");
+            context.confirm("session:start", command, sentence)
         }
-        SessionSubcommand::Attach { name } => attach(context, &name),
-        SessionSubcommand::List => list(context),
+        SessionSubcommand::Stop { name, .. } => {
+            context.confirm("session:stop", command, format!("{name} is stopped"))
+        }
+        SessionSubcommand::Attach { name } => attach(context, name),
+        SessionSubcommand::List => {
+            context.show("session:list", &(), |sessions| show(context.out, sessions))
+        }
     }
-}
-
-fn start(context: &CliContext, args: SessionStartArgs) -> Result<ExitCode> {
-    let request = params([
-        ("name", json!(args.name)),
-        ("argv", if args.argv.is_empty() { Value::Null } else { json!(args.argv) }),
-        ("cwd", json!(from_here(args.cwd)?)),
-        ("size", json!(args.size)),
-    ]);
-    let answer = context.action("session:start", &request)?;
-    if context.out.is_json() {
-        context.out.json(&answer)?;
-        return Ok(ExitCode::SUCCESS);
-    }
-    context.out.line(format!("{0} is started; `paned session attach {0}` shows it", args.name))?;
-    Ok(ExitCode::SUCCESS)
-}
-
-fn stop(context: &CliContext, name: &str, keep_panes: bool, itself: bool) -> Result<ExitCode> {
-    let request = json!({ "name": name, "keepPanes": keep_panes, "self": itself });
-    let answer = context.action("session:stop", &request)?;
-    if context.out.is_json() {
-        context.out.json(&answer)?;
-        return Ok(ExitCode::SUCCESS);
-    }
-    context.out.line(format!("{name} is stopped"))?;
-    Ok(ExitCode::SUCCESS)
 }
 
 /// Executes tmux in place of this process, because users know it.
 fn attach(context: &CliContext, name: &str) -> Result<ExitCode> {
-    let sessions = sessions(context)?;
+    let sessions: Vec<SessionReply> = context.call("session:list", &())?;
     let session = sessions.into_iter().find(|session| session.name == name).ok_or_else(|| {
         Refusal::not_found(format!("no session `{name}`; `paned session start {name}` starts it"))
     })?;
@@ -152,30 +132,18 @@ fn attach(context: &CliContext, name: &str) -> Result<ExitCode> {
     Err(Refusal::new(Code::Unavailable, format!("cannot run tmux: {error}")).into())
 }
 
-fn list(context: &CliContext) -> Result<ExitCode> {
-    if context.out.is_json() {
-        context.out.json(&context.action("session:list", &json!({}))?)?;
-        return Ok(ExitCode::SUCCESS);
-    }
-    let sessions = sessions(context)?;
+fn show(out: Out, sessions: Vec<SessionReply>) -> Result<()> {
     if sessions.is_empty() {
-        context.out.note("no sessions; start one with `paned session start`")?;
-        return Ok(ExitCode::SUCCESS);
+        return Ok(out.note("no sessions; start one with `paned session start`")?);
     }
-    let mut table = TextTable::new(&["NAME", "SIZE", "ATTACHED", "PANES", "SOCKET"]);
-    for session in sessions {
-        table.row(vec![
+    let head = &["NAME", "SIZE", "ATTACHED", "PANES", "SOCKET"];
+    Ok(out.table(&TextTable::new(head, sessions, |session| {
+        [
             StyledLine::new(TextStyle::Strong, &session.name),
             session.size.to_string().into(),
             session.attached.to_string().into(),
             session.panes.join(" ").into(),
             session.socket.display().to_string().into(),
-        ]);
-    }
-    context.out.table(&table)?;
-    Ok(ExitCode::SUCCESS)
-}
-
-fn sessions(context: &CliContext) -> Result<Vec<SessionReply>> {
-    read(context.action("session:list", &json!({}))?)
+        ]
+    }))?)
 }

@@ -5,10 +5,11 @@ use std::process::ExitCode;
 use anyhow::Result;
 use clap::Subcommand;
 use paned_model::{Grant, PaneSet, Scope};
+use serde::Serialize;
 use serde_json::{Value, json};
 
+use super::for_each;
 use super::support::duration::seconds;
-use super::{for_each, params, read};
 use crate::context::CliContext;
 use crate::out::{StyledLine, TextStyle, TextTable, units};
 
@@ -48,78 +49,63 @@ pub(crate) enum TokenSubcommand {
 }
 
 /// What the token may do.
-#[derive(clap::Args)]
+#[derive(clap::Args, Serialize)]
 pub(crate) struct TokenCreateArgs {
     /// What it may do; repeat for more
     #[arg(long, required = true)]
+    #[serde(rename = "scopes")]
     scope: Vec<Scope>,
     /// On which pane, and those started from it; repeat for more [default: all]
     #[arg(long)]
+    #[serde(rename = "panes", skip_serializing_if = "Vec::is_empty")]
     pane: Vec<String>,
     /// What to call it
     #[arg(long)]
     label: Option<String>,
     /// How long it holds, as in 12h; a number alone is seconds [default: until revoked]
     #[arg(long, value_name = "TIME", value_parser = seconds)]
+    #[serde(rename = "expiresInSeconds")]
     expires: Option<u32>,
 }
 
-pub(crate) fn run(context: &CliContext, command: TokenSubcommand) -> Result<ExitCode> {
+pub(crate) fn run(context: &CliContext, command: &TokenSubcommand) -> Result<ExitCode> {
     match command {
         TokenSubcommand::Create(args) => create(context, args),
-        TokenSubcommand::List => list(context),
-        TokenSubcommand::Revoke { id } => for_each(context, &id, |id| revoke(context, id)),
+        TokenSubcommand::List => {
+            let show = |grants: Vec<Grant>| context.out.table(&table(&grants));
+            context.show("grant:list", &(), show)
+        }
+        TokenSubcommand::Revoke { id } => for_each(context, id, |id| {
+            context.confirm("grant:revoke", &json!({ "id": id }), format!("{id} revoked"))
+        }),
     }
 }
 
-fn create(context: &CliContext, args: TokenCreateArgs) -> Result<ExitCode> {
-    let panes = if args.pane.is_empty() { Value::Null } else { json!(args.pane) };
-    let request = params([
-        ("scopes", json!(args.scope)),
-        ("panes", panes),
-        ("label", json!(args.label)),
-        ("expiresInSeconds", json!(args.expires)),
-    ]);
-    let answer = context.action("grant:create", &request)?;
-    if context.out.is_json() {
-        context.out.json(&answer)?;
-        return Ok(ExitCode::SUCCESS);
-    }
-    let token = answer.get("token").and_then(Value::as_str).unwrap_or_default();
-    let id = answer.pointer("/grant/id").and_then(Value::as_str).unwrap_or_default();
-    // The token alone goes to standard output, so that it can be piped.
-    context.out.note(format!("grant {id}; its token is shown this once:"))?;
-    context.out.line(token)?;
-    Ok(ExitCode::SUCCESS)
-}
-
-fn list(context: &CliContext) -> Result<ExitCode> {
-    let answer = context.action("grant:list", &json!({}))?;
-    if context.out.is_json() {
-        context.out.json(&answer)?;
-        return Ok(ExitCode::SUCCESS);
-    }
-    let grants: Vec<Grant> = read(answer)?;
-    context.out.table(&table(&grants))?;
-    Ok(ExitCode::SUCCESS)
+fn create(context: &CliContext, args: &TokenCreateArgs) -> Result<ExitCode> {
+    context.show("grant:create", args, |answer: Value| {
+        let token = answer.get("token").and_then(Value::as_str).unwrap_or_default();
+        let id = answer.pointer("/grant/id").and_then(Value::as_str).unwrap_or_default();
+        // The token alone goes to standard output, so that it can be piped.
+        context.out.note(format!("grant {id}; its token is shown this once:"))?;
+        context.out.line(token)
+    })
 }
 
 fn table(grants: &[Grant]) -> TextTable {
     let now = paned_keeper::time::now();
-    let mut table = TextTable::new(&["ID", "SCOPES", "PANES", "AGE", "EXPIRES IN", "LABEL"]);
-    for grant in grants {
+    let head = &["ID", "SCOPES", "PANES", "AGE", "EXPIRES IN", "LABEL"];
+    TextTable::new(head, grants, |grant| {
         let scopes: Vec<_> = grant.scopes.iter().map(|scope| scope.as_str()).collect();
         let left = grant.expires_at.map(|end| units::age(end.since(now)));
-        table.row(vec![
+        [
             StyledLine::new(TextStyle::Strong, &grant.id.0),
             scopes.join(",").into(),
             panes(&grant.panes).into(),
             units::age(now.since(grant.created_at)).into(),
             left.unwrap_or_else(|| "never".into()).into(),
             grant.label.as_str().into(),
-        ]);
-    }
-    table
+        ]
+    })
 }
 
 fn panes(panes: &PaneSet) -> String {
@@ -129,14 +115,4 @@ fn panes(panes: &PaneSet) -> String {
             panes.iter().map(|pane| pane.id.as_str()).collect::<Vec<_>>().join(",")
         }
     }
-}
-
-fn revoke(context: &CliContext, id: &str) -> Result<ExitCode> {
-    let answer = context.action("grant:revoke", &json!({ "id": id }))?;
-    if context.out.is_json() {
-        context.out.json(&answer)?;
-    } else {
-        context.out.line(format!("{id} revoked"))?;
-    }
-    Ok(ExitCode::SUCCESS)
 }

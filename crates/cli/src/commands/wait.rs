@@ -4,12 +4,12 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use paned_model::{Code, PaneInfo};
-use serde::Deserialize;
-use serde_json::{Value, json};
+use serde::{Deserialize, Serialize};
 
+use super::ls;
 use super::support::duration::millis;
+use super::support::exit_status::exit_code;
 use super::support::output::CliOutputLine;
-use super::{ls, params, read};
 use crate::context::CliContext;
 use crate::out::{Out, StyledLine, TextStyle};
 
@@ -25,10 +25,12 @@ last lines, or how the program ended. Exit codes: 0 met, 8 (conflict) a --stop p
 (gone) the program ended first, 12 (timeout) time ran out; then standard error says why.";
 
 /// Wait until a pane prints something, ends, or falls quiet
-#[derive(clap::Args)]
+#[derive(clap::Args, Serialize)]
+#[serde(rename_all = "camelCase")]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
     /// The pane
+    #[serde(rename = "paneId")]
     pane: String,
     /// Until a new line matches this regular expression
     #[arg(long, value_name = "REGEX")]
@@ -38,6 +40,7 @@ pub(crate) struct Args {
     exit: bool,
     /// Until nothing was printed for so long, as in 500ms or 3s; a number alone is seconds
     #[arg(long, value_name = "TIME", value_parser = millis)]
+    #[serde(rename = "quietMs")]
     quiet: Option<u64>,
     /// Until the screen differs from this revision of it, as `paned screen --json` says
     #[arg(long, value_name = "REVISION")]
@@ -53,6 +56,7 @@ pub(crate) struct Args {
     since: Option<u64>,
     /// Give up after so long; a number alone is seconds [default: 30s]
     #[arg(long, value_name = "TIME", value_parser = millis)]
+    #[serde(rename = "timeoutMs")]
     timeout: Option<u64>,
 }
 
@@ -78,32 +82,13 @@ enum WaitConditionReply {
     ScreenChange,
 }
 
-pub(crate) fn run(context: &CliContext, args: &Args) -> Result<ExitCode> {
-    let answer = context.action("pane:wait", &request(args))?;
-    let waited: PaneWaitReply = read(answer.clone())?;
-    if context.out.is_json() {
-        context.out.json(&answer)?;
-    } else {
-        show(context.out, &waited)?;
-    }
-    explain(context.out, &waited)?;
-    Ok(code(&waited))
-}
-
-fn request(args: &Args) -> Value {
-    let nothing_else =
+pub(crate) fn run(context: &CliContext, mut args: Args) -> Result<ExitCode> {
+    args.exit |=
         args.pattern.is_none() && args.quiet.is_none() && args.screen_change_since.is_none();
-    params([
-        ("paneId", json!(args.pane)),
-        ("pattern", json!(args.pattern)),
-        ("exit", json!(args.exit || nothing_else)),
-        ("quietMs", json!(args.quiet)),
-        ("screenChangeSince", json!(args.screen_change_since)),
-        ("stop", json!(args.stop)),
-        ("ignoreCase", json!(args.ignore_case)),
-        ("since", json!(args.since)),
-        ("timeoutMs", json!(args.timeout)),
-    ])
+    let waited = context.show_and_return("pane:wait", &args, |waited| show(context.out, waited))?;
+    let Some((code, what)) = failure(&waited) else { return Ok(ExitCode::SUCCESS) };
+    explain(context.out, &waited, what)?;
+    Ok(exit_code(Some(code)))
 }
 
 fn show(out: Out, waited: &PaneWaitReply) -> Result<()> {
@@ -116,35 +101,22 @@ fn show(out: Out, waited: &PaneWaitReply) -> Result<()> {
     Ok(lines.iter().try_for_each(|line| out.program_line(&line.text))?)
 }
 
-fn explain(out: Out, waited: &PaneWaitReply) -> Result<()> {
-    let what = match waited.met {
+/// What came in place of what was waited for.
+fn failure(waited: &PaneWaitReply) -> Option<(Code, &'static str)> {
+    match waited.met {
+        Some(WaitConditionReply::Stop) => Some((Code::Conflict, "a line matched --stop first")),
         Some(
             WaitConditionReply::Pattern
             | WaitConditionReply::Exit
             | WaitConditionReply::Quiet
             | WaitConditionReply::ScreenChange,
-        ) => return Ok(()),
-        Some(WaitConditionReply::Stop) => "a line matched --stop first",
-        None if waited.timed_out => "time ran out",
-        None => "the program ended first",
-    };
-    out.note(StyledLine::new(TextStyle::Bad, "paned: ").then(TextStyle::Plain, what))?;
-    Ok(waited.why.iter().try_for_each(|why| out.note(format!("paned: {why}")))?)
+        ) => None,
+        None if waited.timed_out => Some((Code::Timeout, "time ran out")),
+        None => Some((Code::Gone, "the program ended first")),
+    }
 }
 
-fn code(waited: &PaneWaitReply) -> ExitCode {
-    let code = match waited.met {
-        Some(
-            WaitConditionReply::Pattern
-            | WaitConditionReply::Exit
-            | WaitConditionReply::Quiet
-            | WaitConditionReply::ScreenChange,
-        ) => {
-            return ExitCode::SUCCESS;
-        }
-        Some(WaitConditionReply::Stop) => Code::Conflict,
-        None if waited.timed_out => Code::Timeout,
-        None => Code::Gone,
-    };
-    ExitCode::from(code.exit())
+fn explain(out: Out, waited: &PaneWaitReply, what: &str) -> Result<()> {
+    out.note(StyledLine::new(TextStyle::Bad, "paned: ").then(TextStyle::Plain, what))?;
+    Ok(waited.why.iter().try_for_each(|why| out.note(format!("paned: {why}")))?)
 }

@@ -9,15 +9,14 @@ pub(crate) struct TextTable {
 }
 
 impl TextTable {
-    /// A table with these columns.
-    pub(crate) fn new(head: &'static [&'static str]) -> Self {
-        Self { head, rows: Vec::new() }
-    }
-
-    /// Adds a row, one cell for each column.
-    pub(crate) fn row(&mut self, cells: Vec<StyledLine>) {
-        debug_assert_eq!(cells.len(), self.head.len());
-        self.rows.push(cells);
+    /// A table with these columns, and one row of cells for each item.
+    pub(crate) fn new<const N: usize, T>(
+        head: &'static [&'static str; N],
+        items: impl IntoIterator<Item = T>,
+        row: impl Fn(T) -> [StyledLine; N],
+    ) -> Self {
+        let rows = items.into_iter().map(|item| row(item).into()).collect();
+        Self { head, rows }
     }
 
     /// The lines of the table, the head first.
@@ -51,9 +50,11 @@ mod tests {
 
     #[test]
     fn columns_are_as_wide_as_their_widest_cell() {
-        let mut table = TextTable::new(&["ID", "STATUS", "TITLE"]);
-        table.row(vec!["a".into(), StyledLine::new(TextStyle::Good, "running"), "top".into()]);
-        table.row(vec!["build-1".into(), "exited 1".into(), "a\nb".into()]);
+        let rows = [
+            ["a".into(), StyledLine::new(TextStyle::Good, "running"), "top".into()],
+            ["build-1".into(), "exited 1".into(), "a\nb".into()],
+        ];
+        let table = TextTable::new(&["ID", "STATUS", "TITLE"], rows, |row| row);
         let lines =
             ["ID       STATUS    TITLE", "a        running   top", "build-1  exited 1  a\\nb"];
         assert_eq!(table.lines(false), lines);
@@ -61,8 +62,8 @@ mod tests {
 
     #[test]
     fn colour_does_not_move_columns() {
-        let mut table = TextTable::new(&["A", "B"]);
-        table.row(vec![StyledLine::new(TextStyle::Good, "x"), "y".into()]);
+        let row = [StyledLine::new(TextStyle::Good, "x"), "y".into()];
+        let table = TextTable::new(&["A", "B"], [row], |row| row);
         assert_eq!(table.lines(true)[1], "\x1b[32mx\x1b[0m  y");
     }
 }

@@ -5,8 +5,10 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use paned_model::Refusal;
+use serde::Serialize;
 use serde_json::{Map, Value};
 
+use crate::client::{self, params};
 use crate::context::CliContext;
 
 const EXAMPLES: &str = "\
@@ -19,16 +21,18 @@ The pane is the one that the hook runs in. It never fails and prints nothing: a 
 the agent. What is wrong is said on standard error.";
 
 /// Pass on what an agent's own hook says
-#[derive(clap::Args)]
+#[derive(clap::Args, Serialize)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
     /// What it says, as JSON; standard input when left out
+    #[serde(skip)]
     said: Option<String>,
     /// The hook's name for what happened, where the JSON does not hold it
     #[arg(long, value_name = "NAME")]
     event: Option<String>,
     /// The agent's pane [default: the one this runs in]
     #[arg(long)]
+    #[serde(rename = "paneId")]
     pane: Option<String>,
 }
 
@@ -41,14 +45,10 @@ pub(super) fn run(context: &CliContext, args: &Args) -> Result<ExitCode> {
 
 fn forward(context: &CliContext, args: &Args) -> Result<()> {
     let mut report = report(args)?;
-    let mut set = |key: &str, value: &Option<String>| {
-        if let Some(value) = value {
-            report.insert(key.to_owned(), Value::String(value.clone()));
-        }
-    };
-    set("event", &args.event);
-    set("paneId", &args.pane);
-    context.action("agent:set-state", &Value::Object(report))?;
+    report.extend(params(args)?);
+    // Not `call`: what a hook says is passed on as it is.
+    let client = context.client()?;
+    client::block_on(client.action("agent:set-state", &report.into()))??;
     Ok(())
 }
 

@@ -9,14 +9,13 @@ use http_body_util::{BodyExt, Full};
 use hyper::Request;
 use hyper::body::Incoming;
 use paned_model::{AgentState, PaneInfo, Time};
-use serde_json::{Value, json};
+use serde::Serialize;
+use serde_json::Value;
 use tokio::time::{Instant, sleep, sleep_until, timeout};
 
 use super::state_text;
-use crate::client::{self, ApiClient, escape};
+use crate::client::{self, ApiClient, RETRY_INTERVAL, escape, read};
 use crate::commands::is_unavailable;
-use crate::commands::params;
-use crate::commands::read;
 use crate::commands::support::tty;
 use crate::context::CliContext;
 use crate::out::{Out, StyledLine, TextStyle, TextTable, units};
@@ -33,11 +32,9 @@ const TABLE_EVENTS: &str =
 /// The live table is redrawn at most this often, and at least every second, because ages change.
 const MIN_REDRAW_INTERVAL: Duration = Duration::from_millis(100);
 const MAX_REDRAW_INTERVAL: Duration = Duration::from_secs(1);
-/// How long to wait before connecting again to a server that is down.
-const RETRY_INTERVAL: Duration = Duration::from_millis(200);
 
 /// Show the agents, and what each is doing
-#[derive(clap::Args)]
+#[derive(clap::Args, Serialize)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
     /// Only agents in this state: starting, ready, busy, blocked, limited, error, exited or unknown
@@ -48,36 +45,30 @@ pub(crate) struct Args {
     profile: Option<String>,
     /// Go on showing them as they change
     #[arg(short, long)]
+    #[serde(skip)]
     watch: bool,
 }
 
 pub(super) fn run(context: &CliContext, args: &Args) -> Result<ExitCode> {
-    let request = params([("state", json!(args.state)), ("profile", json!(args.profile))]);
+    let out = context.out;
     if args.watch {
         let client = context.client()?;
-        client::block_on(watch(context.out, &client, &request))??;
+        client::block_on(watch(out, &client, args))??;
         return Ok(ExitCode::SUCCESS);
     }
-    let answer = context.action("agent:list", &request)?;
-    if context.out.is_json() {
-        context.out.json(&answer)?;
-        return Ok(ExitCode::SUCCESS);
-    }
-    let panes: Vec<PaneInfo> = read(answer)?;
-    match panes.is_empty() {
-        true => context.out.note("no agents; start one with `paned agent new codex`")?,
-        false => context.out.table(&table(&panes, paned_keeper::time::now()))?,
-    }
-    Ok(ExitCode::SUCCESS)
+    context.show("agent:list", args, |panes: Vec<PaneInfo>| match panes.is_empty() {
+        true => out.note("no agents; start one with `paned agent new codex`"),
+        false => out.table(&table(&panes, paned_keeper::time::now())),
+    })
 }
 
 fn table(panes: &[PaneInfo], now: Time) -> TextTable {
-    let mut table = TextTable::new(&["ID", "AGENT", "STATE", "FOR", "CTX", "QUEUE", "TITLE"]);
-    for pane in panes {
-        let Some(agent) = &pane.agent else { continue };
+    let head = &["ID", "AGENT", "STATE", "FOR", "CTX", "QUEUE", "TITLE"];
+    let agents = panes.iter().filter_map(|pane| Some((pane, pane.agent.as_ref()?)));
+    TextTable::new(head, agents, |(pane, agent)| {
         let context = agent.context_percent.map_or_else(|| "-".into(), |used| format!("{used}%"));
         let queued = if agent.queued == 0 { "-".into() } else { agent.queued.to_string() };
-        table.row(vec![
+        [
             StyledLine::new(TextStyle::Strong, pane.id.as_str()),
             agent.profile.as_str().into(),
             state_text(agent),
@@ -85,17 +76,16 @@ fn table(panes: &[PaneInfo], now: Time) -> TextTable {
             context.into(),
             queued.into(),
             pane.title.as_str().into(),
-        ]);
-    }
-    table
+        ]
+    })
 }
 
 /// Shows the agents again whenever something changes: redraws a table on a terminal, prints a line
 /// of JSON for programs.
-async fn watch(out: Out, client: &ApiClient, request: &Value) -> Result<()> {
+async fn watch(out: Out, client: &ApiClient, args: &Args) -> Result<()> {
     let mut screen = LiveTable { out, shown: None, height: 0 };
     loop {
-        match follow(client, request, &mut screen).await {
+        match follow(client, args, &mut screen).await {
             Ok(()) => {}
             Err(error) if is_unavailable(&error) => screen.show_unavailable()?,
             Err(error) => return Err(error),
@@ -105,14 +95,14 @@ async fn watch(out: Out, client: &ApiClient, request: &Value) -> Result<()> {
 }
 
 /// Follows the events of one connection to its end.
-async fn follow(client: &ApiClient, request: &Value, screen: &mut LiveTable) -> Result<()> {
+async fn follow(client: &ApiClient, args: &Args, screen: &mut LiveTable) -> Result<()> {
     // Subscribe before the first list, so that no change in between is missed.
     let path = format!("/events?include={}", escape(TABLE_EVENTS));
     let response = client.send(Request::get(path).body(Full::<Bytes>::default())?).await?;
     let mut body = response.into_body();
     loop {
         let drawn = Instant::now();
-        screen.show(&client.action("agent:list", request).await?)?;
+        screen.show(&client.call("agent:list", args).await?)?;
         if !wait_for_change(&mut body, drawn).await {
             return Ok(());
         }
@@ -197,16 +187,13 @@ fn attention_line(panes: &[PaneInfo]) -> String {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
+    use crate::commands::ls::tests::pane;
 
     fn agent(id: &str, agent: Value) -> PaneInfo {
-        let pane = json!({
-            "id": id, "title": "a\x1b[2J", "argv": ["x"], "cwd": "/", "timedOut": false,
-            "size": { "cols": 80, "rows": 24 }, "status": "running", "substrate": "pty",
-            "createdAt": "2026-11-15T21:30:00.000Z", "guarantee": "exact", "meta": {}, "tags": [],
-            "persist": false, "lines": 12, "bytes": 100, "dropped": 0, "agent": agent,
-        });
-        serde_json::from_value(pane).unwrap()
+        pane(json!({ "id": id, "title": "a\x1b[2J", "agent": agent }))
     }
 
     #[test]

@@ -1,20 +1,13 @@
-//! `paned agent`: start, watch, ask, answer and end coding agents. One file for each verb.
+//! `paned agent`: start, watch, ask, answer and end coding agents.
 
-mod answer;
-mod explain;
+mod control;
 mod hook;
-mod interrupt;
-mod last;
 mod ls;
 mod new;
 mod profiles;
-mod record;
-mod replay;
-mod restart;
-mod rm;
+mod recording;
 mod send;
 mod state;
-mod wait;
 
 use std::process::ExitCode;
 
@@ -32,36 +25,36 @@ pub(crate) enum AgentSubcommand {
     #[command(visible_alias = "list")]
     Ls(ls::Args),
     Send(send::Args),
-    Wait(wait::Args),
-    State(state::Args),
-    Explain(explain::Args),
-    Answer(answer::Args),
-    Interrupt(interrupt::Args),
-    Last(last::Args),
-    Restart(restart::Args),
-    Rm(rm::Args),
+    Wait(state::WaitArgs),
+    State(state::StateArgs),
+    Explain(state::ExplainArgs),
+    Answer(control::AnswerArgs),
+    Interrupt(control::InterruptArgs),
+    Last(state::LastArgs),
+    Restart(control::RestartArgs),
+    Rm(control::RmArgs),
     Profiles(profiles::Args),
-    Record(record::Args),
-    Replay(replay::Args),
+    Record(recording::RecordArgs),
+    Replay(recording::ReplayArgs),
     Hook(hook::Args),
 }
 
 pub(crate) fn run(context: &CliContext, command: AgentSubcommand) -> Result<ExitCode> {
     match command {
-        AgentSubcommand::New(args) => new::run(context, *args),
+        AgentSubcommand::New(args) => new::run(context, &args),
         AgentSubcommand::Ls(args) => ls::run(context, &args),
         AgentSubcommand::Send(args) => send::run(context, args),
-        AgentSubcommand::Wait(args) => wait::run(context, &args),
-        AgentSubcommand::State(args) => state::run(context, &args),
-        AgentSubcommand::Explain(args) => explain::run(context, &args),
-        AgentSubcommand::Answer(args) => answer::run(context, &args),
-        AgentSubcommand::Interrupt(args) => interrupt::run(context, &args),
-        AgentSubcommand::Last(args) => last::run(context, &args),
-        AgentSubcommand::Restart(args) => restart::run(context, &args),
-        AgentSubcommand::Rm(args) => rm::run(context, &args),
+        AgentSubcommand::Wait(args) => state::wait(context, args),
+        AgentSubcommand::State(args) => state::state(context, &args),
+        AgentSubcommand::Explain(args) => state::explain(context, &args),
+        AgentSubcommand::Answer(args) => control::answer(context, &args),
+        AgentSubcommand::Interrupt(args) => control::interrupt(context, &args),
+        AgentSubcommand::Last(args) => state::last(context, &args),
+        AgentSubcommand::Restart(args) => control::restart(context, &args),
+        AgentSubcommand::Rm(args) => control::rm(context, &args),
         AgentSubcommand::Profiles(_) => profiles::run(context),
-        AgentSubcommand::Record(args) => record::run(context, &args),
-        AgentSubcommand::Replay(args) => replay::run(context, &args),
+        AgentSubcommand::Record(args) => recording::record(context, &args),
+        AgentSubcommand::Replay(args) => recording::replay(context, &args),
         AgentSubcommand::Hook(args) => hook::run(context, &args),
     }
 }

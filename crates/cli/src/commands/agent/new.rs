@@ -1,17 +1,17 @@
 //! `paned agent new`: starts an agent.
 
-use std::path::PathBuf;
+use std::convert::Infallible;
 use std::process::ExitCode;
 
 use anyhow::Result;
-use paned_model::{PaneId, PaneInfo, Size};
-use serde_json::{Map, Value, json};
+use paned_model::PaneInfo;
+use serde::{Serialize, Serializer};
+use serde_json::{Value, json};
 
 use super::{question, state_text};
-use crate::commands::layout::current_tmux_pane;
-use crate::commands::new::{from_here, json_or_text, pair};
 use crate::commands::support::duration::millis;
-use crate::commands::{params, read};
+use crate::commands::support::params::{WindowParams, negated};
+use crate::commands::support::spawn_args::{SpawnArgs, SpawnViewArgs};
 use crate::context::CliContext;
 use crate::out::{StyledLine, TextStyle};
 
@@ -28,8 +28,11 @@ The agent is there when it takes a prompt, or asks something; what it asks is sh
 shows what can be started.";
 
 /// Start an agent, wait until it takes a prompt, and print its pane's id
-#[derive(clap::Args)]
-#[command(after_help = EXAMPLES)]
+#[derive(clap::Args, Serialize)]
+#[command(
+    after_help = EXAMPLES,
+    mut_arg("id", |id| id.help("What to name its pane; a name is made up when left out"))
+)]
 pub(crate) struct Args {
     /// What to start: codex, claude, opencode, …; any other program comes after `--`
     #[arg(required_unless_present = "argv")]
@@ -45,109 +48,68 @@ pub(crate) struct Args {
     prompt: Option<String>,
     /// Answer its questions about trust in the folder by yes
     #[arg(long)]
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
     trust: bool,
     /// Have it work in a git worktree of its own, on this branch if you name one
-    #[arg(long, value_name = "BRANCH", num_args = 0..=1, default_missing_value = "")]
-    worktree: Option<String>,
+    #[arg(long, value_name = "BRANCH", num_args = 0..=1, default_missing_value = "", value_parser = worktree)]
+    worktree: Option<Value>,
     /// Start it again when it fails
     #[arg(long)]
+    #[serde(serialize_with = "restart_policy")]
     restart: bool,
     /// Print its id at once
     #[arg(long)]
+    #[serde(rename = "waitReady", serialize_with = "negated")]
     no_wait: bool,
     /// How long it may take until it takes a prompt; a number alone is seconds [default: 60s]
     #[arg(long, value_name = "TIME", value_parser = millis)]
+    #[serde(rename = "timeoutMs")]
     timeout: Option<u64>,
-    /// What to name its pane; a name is made up when left out
-    #[arg(long)]
-    id: Option<PaneId>,
-    /// Where to start it [default: here]
-    #[arg(long, value_name = "FOLDER")]
-    cwd: Option<PathBuf>,
-    /// What to call it
-    #[arg(long)]
-    title: Option<String>,
-    /// How large its terminal is, as in 120x40
-    #[arg(long)]
-    size: Option<Size>,
-    /// A variable on top of the server's environment
-    #[arg(long, value_name = "NAME=VALUE", value_parser = pair)]
-    env: Vec<(String, String)>,
-    /// Free data; the value is JSON where it reads as JSON, text otherwise
-    #[arg(long, value_name = "KEY=VALUE", value_parser = pair)]
-    meta: Vec<(String, String)>,
-    /// A label
-    #[arg(long, value_name = "TAG")]
-    tag: Vec<String>,
+    #[command(flatten)]
+    #[serde(flatten)]
+    spawn: SpawnArgs,
     /// Have automatic clean-up leave it alone
     #[arg(long)]
     persist: bool,
     /// What the token of its program may do besides reading and typing: spawn, approve, or none
     /// [default: as its profile says, mostly spawn]
     #[arg(long, value_name = "POWER", value_delimiter = ',', value_parser = ["spawn", "approve", "none"])]
+    #[serde(serialize_with = "powers")]
     can: Option<Vec<String>>,
-    /// Show it in tmux, in this session, which is started if there is none
-    #[arg(long, value_name = "NAME", conflicts_with = "here")]
-    session: Option<String>,
-    /// Show it in the tmux window that this is typed in
-    #[arg(long)]
-    here: bool,
+    #[command(flatten)]
+    #[serde(flatten)]
+    view: SpawnViewArgs,
     /// The program and its arguments, in place of the profile's own
     #[arg(last = true)]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     argv: Vec<String>,
 }
 
-pub(super) fn run(context: &CliContext, args: Args) -> Result<ExitCode> {
-    let answer = context.action("agent:create", &request(args)?)?;
-    if context.out.is_json() {
-        context.out.json(&answer)?;
-        return Ok(ExitCode::SUCCESS);
-    }
-    let pane: PaneInfo = read(answer)?;
-    context.out.line(pane.id.as_str())?;
-    if let Some(agent) = pane.agent.filter(|agent| !agent.state.takes_prompts()) {
-        let state = state_text(&agent);
-        context.out.note(StyledLine::new(TextStyle::Plain, "paned: it is ").with(state))?;
-        question(&agent).iter().try_for_each(|line| context.out.note(line.as_str()))?;
-    }
-    Ok(ExitCode::SUCCESS)
+/// A worktree on a branch of this name, or on one whose name is made up.
+fn worktree(branch: &str) -> Result<Value, Infallible> {
+    Ok(if branch.is_empty() { json!(true) } else { json!({ "branch": branch }) })
 }
 
-fn request(args: Args) -> Result<Value> {
-    let text = |(name, value): (String, String)| (name, Value::String(value));
-    let here = if args.here { current_tmux_pane()? } else { Map::new() };
-    let worktree = args.worktree.map(|branch| match branch.is_empty() {
-        true => json!(true),
-        false => json!({ "branch": branch }),
-    });
-    let powers = args.can.map(|mut powers| {
-        powers.retain(|power| power != "none");
-        powers
-    });
-    let mut request = params([
-        ("profile", json!(args.profile)),
-        ("argv", if args.argv.is_empty() { Value::Null } else { json!(args.argv) }),
-        ("model", json!(args.model)),
-        ("permissions", json!(args.permissions)),
-        ("prompt", json!(args.prompt)),
-        ("trust", if args.trust { json!(true) } else { Value::Null }),
-        ("worktree", json!(worktree)),
-        ("restart", if args.restart { json!("on-failure") } else { Value::Null }),
-        ("waitReady", json!(!args.no_wait)),
-        ("timeoutMs", json!(args.timeout)),
-        ("id", json!(args.id)),
-        ("cwd", json!(from_here(args.cwd)?)),
-        ("title", json!(args.title)),
-        ("size", json!(args.size)),
-        ("env", args.env.into_iter().map(text).collect::<Map<_, _>>().into()),
-        ("meta", args.meta.into_iter().map(json_or_text).collect::<Map<_, _>>().into()),
-        ("tags", json!(args.tag)),
-        ("persist", json!(args.persist)),
-        ("can", json!(powers)),
-        ("session", json!(args.session)),
-    ]);
-    if let Some(request) = request.as_object_mut() {
-        request.extend(here);
-    }
-    Ok(request)
+fn restart_policy<S: Serializer>(restart: &bool, serializer: S) -> Result<S::Ok, S::Error> {
+    restart.then_some("on-failure").serialize(serializer)
+}
+
+/// `none` is an empty list, which is not the same as none given.
+fn powers<S: Serializer>(named: &Option<Vec<String>>, serializer: S) -> Result<S::Ok, S::Error> {
+    let given = |name: &&String| *name != "none";
+    let powers = named.as_ref().map(|named| named.iter().filter(given).collect::<Vec<_>>());
+    powers.serialize(serializer)
+}
+
+pub(super) fn run(context: &CliContext, args: &Args) -> Result<ExitCode> {
+    let out = context.out;
+    let params = WindowParams::new(args, args.view.here)?;
+    context.show("agent:create", &params, |pane: PaneInfo| {
+        out.line(pane.id.as_str())?;
+        if let Some(agent) = pane.agent.filter(|agent| !agent.state.takes_prompts()) {
+            out.note(StyledLine::new(TextStyle::Plain, "paned: it is ").with(state_text(&agent)))?;
+            question(&agent).iter().try_for_each(|line| out.note(line.as_str()))?;
+        }
+        anyhow::Ok(())
+    })
 }

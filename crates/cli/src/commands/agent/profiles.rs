@@ -5,9 +5,8 @@ use std::process::ExitCode;
 use anyhow::Result;
 use paned_model::Code;
 use serde::Deserialize;
-use serde_json::json;
 
-use crate::commands::read;
+use crate::commands::support::exit_status::exit_code;
 use crate::context::CliContext;
 use crate::out::{StyledLine, TextStyle, TextTable};
 
@@ -45,26 +44,15 @@ struct ProfileErrorReply {
 }
 
 pub(super) fn run(context: &CliContext) -> Result<ExitCode> {
-    let answer = context.action("agent:profiles", &json!({}))?;
-    let found: AgentProfilesReply = read(answer.clone())?;
-    if context.out.is_json() {
-        context.out.json(&answer)?;
-    } else {
-        show(context, &found)?;
-    }
-    Ok(match found.mistakes.is_empty() {
-        true => ExitCode::SUCCESS,
-        false => ExitCode::from(Code::Invalid.exit()),
-    })
+    let found = context.show_and_return("agent:profiles", &(), |found| show(context, found))?;
+    Ok(exit_code((!found.mistakes.is_empty()).then_some(Code::Invalid)))
 }
 
 fn show(context: &CliContext, found: &AgentProfilesReply) -> Result<()> {
-    let mut table = TextTable::new(&["NAME", "COMMAND"]);
-    for profile in &found.profiles {
-        let command = profile.command.join(" ");
-        table.row(vec![StyledLine::new(TextStyle::Strong, &profile.name), command.as_str().into()]);
-    }
-    context.out.table(&table)?;
+    context.out.table(&TextTable::new(&["NAME", "COMMAND"], &found.profiles, |profile| {
+        let name = StyledLine::new(TextStyle::Strong, &profile.name);
+        [name, profile.command.join(" ").into()]
+    }))?;
     if let Some(folder) = &found.folder {
         context.out.note(format!("yours are in {folder}"))?;
     }

@@ -4,13 +4,13 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use paned_model::{AgentInfo, AgentState, Code, Delivery};
-use serde::Deserialize;
-use serde_json::json;
+use serde::{Deserialize, Serialize};
 
 use super::question;
-use crate::commands::paste::standard_input;
+use super::state::show_answer;
+use crate::commands::input::or_standard_input;
 use crate::commands::support::duration::millis;
-use crate::commands::{params, read};
+use crate::commands::support::exit_status::exit_code;
 use crate::context::CliContext;
 use crate::out::{Out, StyledLine, TextStyle};
 
@@ -29,10 +29,12 @@ Exit codes: 0 submitted, or queued or held and handed over as soon as possible; 
 `--wait`: time ran out before the turn was over.";
 
 /// Hand an agent a prompt, and say what became of it
-#[derive(clap::Args)]
+#[derive(clap::Args, Serialize)]
+#[serde(rename_all = "camelCase")]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
     /// The agent's pane
+    #[serde(rename = "paneId")]
     pane: String,
     /// The prompt; standard input when left out or `-`
     #[arg(allow_hyphen_values = true)]
@@ -42,18 +44,26 @@ pub(crate) struct Args {
     when_busy: Option<String>,
     /// Hand over a message with this key once, however often it is sent
     #[arg(long, value_name = "KEY")]
+    #[serde(rename = "idempotencyKey")]
     key: Option<String>,
     /// Wait until it has answered, and print the answer, or the question it asks first
     #[arg(short, long)]
+    #[serde(skip)]
     wait: bool,
     /// Do not even wait until it was handed over
     #[arg(long, conflicts_with = "wait")]
+    #[serde(skip)]
     no_wait: bool,
+    /// What both of them mean to the action.
+    #[arg(skip)]
+    #[serde(rename = "wait")]
+    wait_for: Option<&'static str>,
     /// Have the answer sent to the pane that this is typed in, when that is an agent's
     #[arg(long)]
     notify: bool,
     /// How long to wait; a number alone is seconds
     #[arg(long, value_name = "TIME", value_parser = millis)]
+    #[serde(rename = "timeoutMs")]
     timeout: Option<u64>,
 }
 
@@ -95,42 +105,30 @@ impl AgentSendReply {
     }
 }
 
-pub(super) fn run(context: &CliContext, args: Args) -> Result<ExitCode> {
-    let text = match args.text {
-        Some(text) if text != "-" => text,
-        Some(_) | None => standard_input()?,
-    };
-    let wait = match (args.wait, args.no_wait) {
+pub(super) fn run(context: &CliContext, mut args: Args) -> Result<ExitCode> {
+    args.text = Some(or_standard_input(args.text)?);
+    args.wait_for = match (args.wait, args.no_wait) {
         (true, _) => Some("done"),
         (_, true) => Some("none"),
         _ => None,
     };
-    let request = params([
-        ("paneId", json!(args.pane)),
-        ("text", json!(text)),
-        ("whenBusy", json!(args.when_busy)),
-        ("idempotencyKey", json!(args.key)),
-        ("wait", json!(wait)),
-        ("notify", json!(args.notify)),
-        ("timeoutMs", json!(args.timeout)),
-    ]);
-    let answer = context.action("agent:message", &request)?;
-    let sent: AgentSendReply = read(answer.clone())?;
-    if context.out.is_json() {
-        context.out.json(&answer)?;
-    } else {
-        show(context.out, &sent)?;
-        if args.wait && sent.outcome == Delivery::Submitted {
-            show_answer(context.out, &args.pane, &sent)?;
-        } else if args.wait && sent.timed_out {
-            context.out.note("paned: it was not handed over in time")?;
-        }
-    }
+    let show = |sent: &AgentSendReply| show(context.out, &args, sent);
+    let sent = context.show_and_return("agent:message", &args, show)?;
     let unfinished = sent.unfinished().filter(|_| args.wait);
-    Ok(unfinished.map_or_else(|| code(sent.outcome), |code| ExitCode::from(code.exit())))
+    Ok(exit_code(unfinished.or_else(|| undelivered(sent.outcome))))
 }
 
-fn show(out: Out, sent: &AgentSendReply) -> Result<()> {
+fn show(out: Out, args: &Args, sent: &AgentSendReply) -> Result<()> {
+    show_outcome(out, sent)?;
+    if args.wait && sent.outcome == Delivery::Submitted {
+        show_turn(out, &args.pane, sent)?;
+    } else if args.wait && sent.timed_out {
+        out.note("paned: it was not handed over in time")?;
+    }
+    Ok(())
+}
+
+fn show_outcome(out: Out, sent: &AgentSendReply) -> Result<()> {
     let position = sent.position.map_or_else(String::new, |number| format!(" at place {number}"));
     let style = match sent.outcome {
         Delivery::Submitted => TextStyle::Good,
@@ -147,7 +145,7 @@ fn show(out: Out, sent: &AgentSendReply) -> Result<()> {
 }
 
 /// Prints the answer, or that there is none: an earlier answer is never shown instead.
-fn show_answer(out: Out, pane: &str, sent: &AgentSendReply) -> Result<()> {
+fn show_turn(out: Out, pane: &str, sent: &AgentSendReply) -> Result<()> {
     if sent.is_blocked() {
         out.note("it asks, and nobody answers:")?;
         question(&sent.agent).iter().try_for_each(|line| out.note(line.as_str()))?;
@@ -166,19 +164,15 @@ fn show_answer(out: Out, pane: &str, sent: &AgentSendReply) -> Result<()> {
         };
         return Ok(out.note(format!("paned: {why}"))?);
     };
-    answer.lines().try_for_each(|line| out.program_line(line))?;
-    if sent.answer_source.as_deref() == Some("screen") {
-        out.note("paned: cut from the screen")?;
-    }
-    Ok(())
+    show_answer(out, answer, sent.answer_source.as_deref().unwrap_or_default())
 }
 
-fn code(outcome: Delivery) -> ExitCode {
-    let code = match outcome {
-        Delivery::Submitted | Delivery::Queued | Delivery::Held => return ExitCode::SUCCESS,
-        Delivery::Refused => Code::Conflict,
-        Delivery::Drafted => Code::Busy,
-        Delivery::Unknown => Code::Timeout,
-    };
-    ExitCode::from(code.exit())
+/// What went wrong with the delivery.
+fn undelivered(outcome: Delivery) -> Option<Code> {
+    match outcome {
+        Delivery::Submitted | Delivery::Queued | Delivery::Held => None,
+        Delivery::Refused => Some(Code::Conflict),
+        Delivery::Drafted => Some(Code::Busy),
+        Delivery::Unknown => Some(Code::Timeout),
+    }
 }

@@ -1,37 +1,151 @@
-//! `paned agent state`: prints what an agent is doing.
+//! `paned agent state`, `explain`, `last` and `wait`: what an agent does, and did.
 
 use std::process::ExitCode;
 
 use anyhow::Result;
-use paned_model::AgentInfo;
-use serde_json::json;
+use paned_model::{AgentInfo, Code};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use super::{question, state_text};
-use crate::commands::read;
+use crate::commands::support::duration::millis;
+use crate::commands::support::exit_status::exit_code;
 use crate::context::CliContext;
+use crate::out::Out;
 
-const EXAMPLES: &str = "\
+/// Say what an agent is doing
+#[derive(clap::Args, Serialize)]
+#[command(after_help = "\
 Examples:
   paned agent state fix-42              ready, busy, blocked (permission), …
   paned agent state fix-42 --json
-  paned agent explain fix-42            and why";
-
-/// Say what an agent is doing
-#[derive(clap::Args)]
-#[command(after_help = EXAMPLES)]
-pub(crate) struct Args {
+  paned agent explain fix-42            and why")]
+pub(crate) struct StateArgs {
     /// The agent's pane
+    #[serde(rename = "paneId")]
     pane: String,
 }
 
-pub(super) fn run(context: &CliContext, args: &Args) -> Result<ExitCode> {
-    let answer = context.action("agent:state", &json!({ "paneId": args.pane }))?;
-    if context.out.is_json() {
-        context.out.json(&answer)?;
+pub(super) fn state(context: &CliContext, args: &StateArgs) -> Result<ExitCode> {
+    context.show("agent:state", args, |agent| show_state(context.out, &agent))
+}
+
+/// Prints an agent's state, and what it asks.
+fn show_state(out: Out, agent: &AgentInfo) -> Result<()> {
+    out.line(state_text(agent))?;
+    Ok(out.program_lines(question(agent).iter().map(String::as_str))?)
+}
+
+const EXPLAIN: &str = "\
+Examples:
+  paned agent explain fix-42
+  paned agent explain fix-42 --json | jq '.reasons[0]'
+
+When it is wrong about an agent of yours, `paned agent record` makes a file of what it saw, and \
+`paned agent replay` judges that again with another profile.";
+
+/// Say why an agent is thought to do what it does
+#[derive(clap::Args, Serialize)]
+#[command(after_help = EXPLAIN)]
+pub(crate) struct ExplainArgs {
+    /// The agent's pane
+    #[serde(rename = "paneId")]
+    pane: String,
+}
+
+pub(super) fn explain(context: &CliContext, args: &ExplainArgs) -> Result<ExitCode> {
+    context.show("agent:explain", args, |answer: Value| {
+        let text = answer.get("text").and_then(Value::as_str).unwrap_or_default();
+        context.out.program_lines(text.lines())
+    })
+}
+
+const LAST: &str = "\
+Examples:
+  paned agent last fix-42
+  paned agent last fix-42 --json | jq -r .source     transcript, screen or hook
+
+Only an answer to the last prompt is printed; without one the exit code is 3 (not found), or 9 (busy) while its turn is \
+under way. An answer that was cut from the screen is wrapped as it was there; standard error says so.";
+
+/// Print what an agent answered to its last prompt
+#[derive(clap::Args, Serialize)]
+#[command(after_help = LAST)]
+pub(crate) struct LastArgs {
+    /// The agent's pane
+    #[serde(rename = "paneId")]
+    pane: String,
+}
+
+#[derive(Deserialize)]
+struct AgentLastReply {
+    text: String,
+    source: String,
+}
+
+pub(super) fn last(context: &CliContext, args: &LastArgs) -> Result<ExitCode> {
+    context.show("agent:last", args, |last: AgentLastReply| {
+        show_answer(context.out, &last.text, &last.source)
+    })
+}
+
+/// Prints an agent's answer, with a note if it was cut from the screen.
+pub(super) fn show_answer(out: Out, text: &str, source: &str) -> Result<()> {
+    out.program_lines(text.lines())?;
+    if source == "screen" {
+        out.note("paned: cut from the screen")?;
+    }
+    Ok(())
+}
+
+const WAIT: &str = "\
+Examples:
+  paned agent wait fix-42                        until its turn has ended
+  paned agent wait fix-42 --blocked --timeout 1h until it asks something
+  paned agent wait fix-42 --state ready,error
+
+Exit codes: 0 met, 10 (gone) its program ended first, 12 (timeout) time ran out.";
+
+/// Wait until an agent has done its turn, asks something, or is in a state
+#[derive(clap::Args, Serialize)]
+#[command(after_help = WAIT)]
+pub(crate) struct WaitArgs {
+    /// The agent's pane
+    #[serde(rename = "paneId")]
+    pane: String,
+    /// Until it is in one of these states
+    #[arg(long, value_name = "STATE", value_delimiter = ',')]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    state: Vec<String>,
+    /// Until its turn has ended; the default when nothing else is waited for
+    #[arg(long)]
+    done: bool,
+    /// Until it asks something
+    #[arg(long)]
+    blocked: bool,
+    /// Give up after so long; a number alone is seconds [default: 30s]
+    #[arg(long, value_name = "TIME", value_parser = millis)]
+    #[serde(rename = "timeoutMs")]
+    timeout: Option<u64>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct AgentWaitReply {
+    met: Option<String>,
+    timed_out: bool,
+    agent: AgentInfo,
+    #[serde(default)]
+    why: Vec<String>,
+}
+
+pub(super) fn wait(context: &CliContext, mut args: WaitArgs) -> Result<ExitCode> {
+    args.done |= args.state.is_empty() && !args.blocked;
+    let show = |waited: &AgentWaitReply| show_state(context.out, &waited.agent);
+    let waited = context.show_and_return("agent:wait", &args, show)?;
+    if waited.met.is_some() {
         return Ok(ExitCode::SUCCESS);
     }
-    let agent: AgentInfo = read(answer)?;
-    context.out.line(state_text(&agent))?;
-    question(&agent).iter().try_for_each(|line| context.out.program_line(line))?;
-    Ok(ExitCode::SUCCESS)
+    waited.why.iter().try_for_each(|why| context.out.note(format!("paned: {why}")))?;
+    Ok(exit_code(Some(if waited.timed_out { Code::Timeout } else { Code::Gone })))
 }

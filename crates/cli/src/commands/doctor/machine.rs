@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 
-use super::check::Check;
+use super::Check;
 use crate::context::CliContext;
 use crate::machine::headroom::{self, Headroom};
 use crate::out::units;

@@ -7,10 +7,11 @@ use std::path::Path;
 use std::time::Duration;
 
 use anyhow::Result;
+use serde::Serialize;
 use serde_json::{Value, json};
 use tokio::time::timeout;
 
-use super::check::Check;
+use super::Check;
 use crate::client;
 use crate::commands::version::VERSION;
 use crate::context::CliContext;
@@ -24,26 +25,22 @@ const STATUS_TIMEOUT: Duration = Duration::from_secs(3);
 
 pub(super) fn checks(context: &CliContext) -> Result<Vec<Check>> {
     let state = context.state()?;
-    let status = ask(context, "server:status");
+    let status = ask(context, "server:status", &());
     let mut checks = vec![folder(&state), token(&state)];
     checks.extend(server(&status));
     checks.push(port(context, &state, status.is_ok())?);
     checks.push(journal(&state, status.as_ref().ok()));
     checks.push(keepers(&state, status.is_ok()));
     if status.is_ok() {
-        checks.extend(ask(context, "pane:list").ok().map(|listed| tapes(&listed)));
-        checks.extend(ask(context, "agent:list").ok().map(|listed| agents(context, &listed)));
+        checks.extend(ask(context, "pane:list", &()).ok().map(|listed| tapes(&listed)));
+        checks.extend(ask(context, "agent:list", &()).ok().map(|listed| agents(context, &listed)));
     }
     Ok(checks)
 }
 
-fn ask(context: &CliContext, action: &str) -> Result<Value> {
-    ask_with(context, action, &json!({}))
-}
-
-fn ask_with(context: &CliContext, action: &str, params: &Value) -> Result<Value> {
+fn ask(context: &CliContext, action: &str, args: &impl Serialize) -> Result<Value> {
     let client = context.client()?;
-    client::block_on(async { timeout(STATUS_TIMEOUT, client.action(action, params)).await? })?
+    client::block_on(async { timeout(STATUS_TIMEOUT, client.call(action, args)).await? })?
 }
 
 /// Whether running agents are judged by profiles that fit them.
@@ -51,7 +48,7 @@ fn agents(context: &CliContext, listed: &Value) -> Check {
     let listed: Vec<&Value> = listed.as_array().into_iter().flatten().collect();
     let panes = listed.iter().filter_map(|agent| agent.get("id")?.as_str());
     let warned = panes.filter_map(|pane| {
-        let explained = ask_with(context, "agent:explain", &json!({ "paneId": pane })).ok()?;
+        let explained = ask(context, "agent:explain", &json!({ "paneId": pane })).ok()?;
         let warnings = explained.get("warnings")?.as_array()?.iter().filter_map(Value::as_str);
         Some(format!("{pane}: {}", warnings.collect::<Vec<_>>().join("; ")))
     });

@@ -8,25 +8,15 @@ use std::io;
 use paned_backend::native::KeeperConn;
 use paned_keeper::tape::TapeReader;
 use paned_model::PaneInfo;
-use paned_model::frame::{ExitRecord, Follow, Kill, RequestId, SignalRequest, ToKeeper};
+use paned_model::frame::{Follow, Kill, RequestId, SignalRequest, ToKeeper};
 
+use super::session::RunOutput;
 use crate::context::CliContext;
 
 /// How much is read at once.
 const PIECE: usize = 256 << 10;
 /// How long a program may take to end before it is killed, when no server decides that.
 const GRACE_MS: u64 = 3000;
-
-/// The next output of a pane.
-#[derive(Debug)]
-pub(super) enum KeeperOutput {
-    Printed(Vec<u8>),
-    /// This many bytes in between are lost.
-    Missed(u64),
-    Ended(ExitRecord),
-    /// The keeper is gone, and how the program ended is unknown.
-    Lost,
-}
 
 /// A pane that we follow.
 pub(super) struct KeeperFollower {
@@ -61,7 +51,7 @@ impl KeeperFollower {
     ///
     /// # Errors
     /// When the tape cannot be read.
-    pub(super) async fn next(&mut self) -> io::Result<KeeperOutput> {
+    pub(super) async fn next(&mut self) -> io::Result<RunOutput> {
         loop {
             // Before the last read: all bytes are on the tape once the exit is.
             let ending = self.tape.ending();
@@ -69,10 +59,10 @@ impl KeeperFollower {
                 return Ok(piece);
             }
             if let Some(ending) = ending {
-                return Ok(KeeperOutput::Ended(ending));
+                return Ok(RunOutput::Ended { ended: Some(ending.into()), at: Some(ending.at) });
             }
             let Some(wire) = &mut self.wire else {
-                return Ok(KeeperOutput::Lost);
+                return Ok(RunOutput::Ended { ended: None, at: None });
             };
             match wire.recv().await {
                 // The keeper notifies us again only after an acknowledgement.
@@ -84,19 +74,19 @@ impl KeeperFollower {
         }
     }
 
-    fn printed(&mut self) -> io::Result<Option<KeeperOutput>> {
+    fn printed(&mut self) -> io::Result<Option<RunOutput>> {
         let mut piece = vec![0; PIECE];
         Ok(match self.tape.read(self.at, &mut piece)? {
             Ok(0) => None,
             Ok(read) => {
                 self.at += read as u64;
                 piece.truncate(read);
-                Some(KeeperOutput::Printed(piece))
+                Some(RunOutput::Printed(piece))
             }
             Err(gap) => {
                 let missed = gap.first.saturating_sub(self.at);
                 self.at = gap.first;
-                Some(KeeperOutput::Missed(missed))
+                Some(RunOutput::Missed(missed))
             }
         })
     }

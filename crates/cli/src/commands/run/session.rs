@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use anyhow::{Context as _, Result};
 use paned_keeper::input::tty_guard::TtyGuard;
-use paned_model::{PaneInfo, Time};
+use paned_model::Time;
 use paned_term::queries::{QueryFilter, QueryResponder};
 use paned_term::reset::TerminalReset;
 use serde_json::{Value, json};
@@ -13,13 +13,9 @@ use tokio::time::{Instant, MissedTickBehavior, interval, sleep_until, timeout};
 
 use super::super::is_unavailable;
 use super::super::support::exit_status::ProgramExit;
-use super::super::support::follow;
-use super::super::support::follow::OutputFollower;
-use super::super::support::tty;
-use super::super::support::tty::CaughtSignal;
-use super::super::support::tty::EndSignal;
-use super::super::support::tty::SignalListener;
-use super::keeper_follower::{self, KeeperFollower};
+use super::super::support::follow::{FollowedOutput, OutputFollower};
+use super::super::support::tty::{self, CaughtSignal, EndSignal, SignalListener};
+use super::keeper_follower::KeeperFollower;
 use super::writer::{WriterJob, WriterThread};
 use crate::client::ApiClient;
 use crate::out::is_closed;
@@ -102,10 +98,17 @@ enum RunEvent {
     LeaveTimeout(EndSignal),
 }
 
-enum RunOutput {
+/// The next output of the program.
+#[derive(Debug)]
+pub(super) enum RunOutput {
     Printed(Vec<u8>),
+    /// This many bytes in between are lost.
     Missed(u64),
-    Ended { ended: Option<ProgramExit>, at: Option<Time> },
+    /// How and when it ended, where that is known.
+    Ended {
+        ended: Option<ProgramExit>,
+        at: Option<Time>,
+    },
 }
 
 /// A request to the server.
@@ -328,21 +331,16 @@ impl RunSession<'_> {
 impl RunSource<'_> {
     /// Waits for the next output. Cancel-safe: nothing is lost.
     async fn next(&mut self) -> Result<RunOutput> {
-        Ok(match self {
-            Self::Keeper(keeper) => match keeper.next().await? {
-                keeper_follower::KeeperOutput::Printed(bytes) => RunOutput::Printed(bytes),
-                keeper_follower::KeeperOutput::Missed(bytes) => RunOutput::Missed(bytes),
-                keeper_follower::KeeperOutput::Ended(record) => {
-                    RunOutput::Ended { ended: Some(ProgramExit::from(record)), at: Some(record.at) }
+        match self {
+            Self::Keeper(keeper) => Ok(keeper.next().await?),
+            Self::Server(follower) => Ok(match follower.next().await? {
+                FollowedOutput::Printed(bytes) => RunOutput::Printed(bytes),
+                FollowedOutput::Missed(bytes) => RunOutput::Missed(bytes),
+                FollowedOutput::Ended(pane) => {
+                    RunOutput::Ended { ended: ProgramExit::of(&pane), at: pane.ended_at }
                 }
-                keeper_follower::KeeperOutput::Lost => RunOutput::Ended { ended: None, at: None },
-            },
-            Self::Server(follower) => match follower.next().await? {
-                follow::FollowedOutput::Printed(bytes) => RunOutput::Printed(bytes),
-                follow::FollowedOutput::Missed(bytes) => RunOutput::Missed(bytes),
-                follow::FollowedOutput::Ended(pane) => ended(&pane),
-            },
-        })
+            }),
+        }
     }
 
     async fn acknowledge(&mut self) {
@@ -358,10 +356,6 @@ impl RunSource<'_> {
             Self::Server(_) => {}
         }
     }
-}
-
-fn ended(pane: &PaneInfo) -> RunOutput {
-    RunOutput::Ended { ended: ProgramExit::of(pane), at: pane.ended_at }
 }
 
 async fn wait_until(at: Option<Instant>) {

@@ -11,7 +11,7 @@ use anyhow::{Context as _, Result, bail};
 use paned_model::{Code, Refusal};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use serde::Deserialize;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::client::not_running;
 use crate::context::CliContext;
@@ -59,9 +59,9 @@ pub(super) fn restart(context: &CliContext, args: &[String]) -> Result<()> {
 pub(super) fn upgrade(context: &CliContext) -> Result<()> {
     let state = context.state()?;
     // Fails with the best message when no server answers.
-    context.action("server:status", &json!({}))?;
+    ask(context, "server:status")?;
     let before = server_info(&state)?.ok_or_else(not_running)?;
-    context.action("server:upgrade", &json!({}))?;
+    ask(context, "server:upgrade")?;
     let after = wait("the server to come back", || {
         let info = state.server_info()?;
         (info.started_at != before.started_at).then_some(info)
@@ -80,10 +80,14 @@ pub(super) fn upgrade(context: &CliContext) -> Result<()> {
         .line(format!("paned {old} is now {new}, still with pid {pid}; panes live on"))?)
 }
 
+fn ask(context: &CliContext, action: &str) -> Result<Value> {
+    context.call(action, &())
+}
+
 /// The server of this folder, if it answers.
 fn running(context: &CliContext, state: &StateFolder) -> Result<Option<ServerInfo>> {
     let info = server_info(state)?;
-    Ok(info.filter(|_| context.action("server:status", &json!({})).is_ok()))
+    Ok(info.filter(|_| ask(context, "server:status").is_ok()))
 }
 
 /// The content of server.json. A server that started on a full disk writes it as soon as there is
@@ -103,7 +107,7 @@ fn server_info(state: &StateFolder) -> Result<Option<ServerInfo>> {
 }
 
 fn halt(context: &CliContext, state: &StateFolder) -> Result<()> {
-    context.action("server:stop", &json!({}))?;
+    ask(context, "server:stop")?;
     // The lock is released when the process has exited, and not before.
     wait("the server to stop", || Lock::is_free(state).then_some(()))
 }

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 /// What follows the name.
 #[derive(Debug, PartialEq, Eq)]
-pub(in crate::commands) enum ActionInput {
+pub(crate) enum ActionInput {
     /// Flags to be parsed as parameters.
     Flags(Vec<String>),
     /// All parameters at once, as JSON text.
@@ -19,10 +19,10 @@ pub(in crate::commands) enum ActionInput {
 
 /// The parsed arguments.
 #[derive(Debug, PartialEq, Eq)]
-pub(in crate::commands) struct ActionArgs {
-    pub(in crate::commands) input: ActionInput,
+pub(crate) struct ActionArgs {
+    pub(crate) input: ActionInput,
     /// Whether `--json` was among them.
-    pub(in crate::commands) json: bool,
+    pub(crate) json: bool,
 }
 
 impl ActionArgs {
@@ -30,7 +30,7 @@ impl ActionArgs {
     ///
     /// # Errors
     /// When there are both flags and a body.
-    pub(in crate::commands) fn new(words: Vec<String>) -> Result<Self, Refusal> {
+    pub(crate) fn new(words: Vec<String>) -> Result<Self, Refusal> {
         let mut flags = Vec::new();
         let mut body = None;
         let mut json = false;
@@ -62,7 +62,7 @@ fn no_body() -> Refusal {
 ///
 /// # Errors
 /// When it is not JSON.
-pub(in crate::commands) fn body(text: &str) -> Result<Value> {
+pub(crate) fn body(text: &str) -> Result<Value> {
     let mut read = String::new();
     let text = match text {
         "-" => {

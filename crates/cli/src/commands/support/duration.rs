@@ -5,7 +5,7 @@
 ///
 /// # Errors
 /// When it is not a duration.
-pub(in crate::commands) fn millis(text: &str) -> Result<u64, String> {
+pub(crate) fn millis(text: &str) -> Result<u64, String> {
     parse(text, DefaultUnit::Seconds)
 }
 
@@ -14,7 +14,7 @@ pub(in crate::commands) fn millis(text: &str) -> Result<u64, String> {
 ///
 /// # Errors
 /// When it is not a duration.
-pub(in crate::commands) fn millis_by_default(text: &str) -> Result<u64, String> {
+pub(crate) fn millis_by_default(text: &str) -> Result<u64, String> {
     parse(text, DefaultUnit::Millis)
 }
 
@@ -22,7 +22,7 @@ pub(in crate::commands) fn millis_by_default(text: &str) -> Result<u64, String> 
 ///
 /// # Errors
 /// When it is not a duration, not a whole number of seconds, or zero.
-pub(in crate::commands) fn seconds(text: &str) -> Result<u32, String> {
+pub(crate) fn seconds(text: &str) -> Result<u32, String> {
     let millis = millis(text)?;
     let seconds = u32::try_from(millis / 1000).ok().filter(|_| millis.is_multiple_of(1000));
     match seconds {

@@ -10,17 +10,22 @@ const TIMED_OUT: u8 = 124;
 /// A signal's number is added to this.
 const SIGNALLED: u8 = 128;
 
+/// Our exit code: that of what went wrong, if anything did.
+pub(crate) fn exit_code(wrong: Option<Code>) -> ExitCode {
+    wrong.map_or(ExitCode::SUCCESS, |code| code.exit().into())
+}
+
 /// How a program ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::commands) struct ProgramExit {
+pub(crate) struct ProgramExit {
     /// `None` when it is unknown, as for an adopted tmux pane.
-    pub(in crate::commands) exit: Option<Exit>,
-    pub(in crate::commands) timed_out: bool,
+    pub(crate) exit: Option<Exit>,
+    pub(crate) timed_out: bool,
 }
 
 impl ProgramExit {
     /// How the program of a pane ended; `None` if it has not, or if that is unknown.
-    pub(in crate::commands) fn of(pane: &PaneInfo) -> Option<Self> {
+    pub(crate) fn of(pane: &PaneInfo) -> Option<Self> {
         let signal = pane.exit_signal.as_deref().and_then(signal).map(Exit::Signal);
         let exit = signal.or(pane.exit_code.map(Exit::Code))?;
         Some(Self { exit: Some(exit), timed_out: pane.timed_out })
@@ -28,7 +33,7 @@ impl ProgramExit {
 
     /// The exit code: the program's own, 128 plus the signal, or 124 when time ran out; that of
     /// `gone` when it is unknown.
-    pub(in crate::commands) fn code(self) -> u8 {
+    pub(crate) fn code(self) -> u8 {
         match self.exit {
             _ if self.timed_out => TIMED_OUT,
             Some(Exit::Code(code)) => code,
@@ -38,7 +43,7 @@ impl ProgramExit {
     }
 
     /// How it ended, in a few words.
-    pub(in crate::commands) fn describe(self) -> String {
+    pub(crate) fn describe(self) -> String {
         let late = if self.timed_out { ", its time ran out" } else { "" };
         let how = self.exit.map_or_else(|| "nobody knows how".to_owned(), |exit| exit.to_string());
         format!("{how}{late}")

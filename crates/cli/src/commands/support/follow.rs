@@ -3,31 +3,27 @@
 //! Nothing is polled: each request waits at the server until there is more. Only a server that is
 //! down is retried at intervals.
 
-use std::time::Duration;
-
 use anyhow::Result;
 use paned_model::PaneInfo;
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use tokio::time::sleep;
 
 use super::line_splitter::last_lines;
 use super::output::PaneReadReply;
-use crate::client::ApiClient;
+use crate::client::{ApiClient, RETRY_INTERVAL};
 use crate::commands::is_unavailable;
-use crate::commands::read;
 use crate::out::Out;
 
 /// As many bytes as the server returns at once.
 const PIECE: u64 = 1 << 20;
 /// The longest wait that the server accepts: a day.
 const MAX_WAIT_MS: u64 = 24 * 60 * 60 * 1000;
-/// How long to wait before connecting again to a server that is down.
-const RETRY_INTERVAL: Duration = Duration::from_millis(200);
 
 /// The next output of a pane.
 #[derive(Debug)]
-pub(in crate::commands) enum FollowedOutput {
+pub(crate) enum FollowedOutput {
     /// Bytes that it printed.
     Printed(Vec<u8>),
     /// This many bytes in between are no longer kept.
@@ -37,7 +33,7 @@ pub(in crate::commands) enum FollowedOutput {
 }
 
 /// A pane's output, and how far it was read.
-pub(in crate::commands) struct OutputFollower<'a> {
+pub(crate) struct OutputFollower<'a> {
     client: &'a ApiClient,
     out: Out,
     pane: &'a str,
@@ -58,12 +54,7 @@ struct FollowWaitReply {
 
 impl<'a> OutputFollower<'a> {
     /// Follows a pane from an offset on.
-    pub(in crate::commands) fn new(
-        client: &'a ApiClient,
-        out: Out,
-        pane: &'a str,
-        at: u64,
-    ) -> Self {
+    pub(crate) fn new(client: &'a ApiClient, out: Out, pane: &'a str, at: u64) -> Self {
         Self { client, out, pane, at, is_known: false, is_away: false }
     }
 
@@ -71,13 +62,13 @@ impl<'a> OutputFollower<'a> {
     ///
     /// # Errors
     /// When the server refuses.
-    pub(in crate::commands) async fn seek_last_lines(&mut self, count: usize) -> Result<()> {
+    pub(crate) async fn seek_last_lines(&mut self, count: usize) -> Result<()> {
         let mut wanted = 64 << 10;
         loop {
             let request = json!({
                 "paneId": self.pane, "view": "raw", "tail": wanted, "limit": wanted,
             });
-            let tail: PaneReadReply = read(self.call_with_retry("pane:read", &request).await?)?;
+            let tail: PaneReadReply = self.call_with_retry("pane:read", &request).await?;
             let bytes = tail.bytes()?;
             let begin = last_lines(&bytes, count);
             let first = tail.next - bytes.len() as u64;
@@ -94,7 +85,7 @@ impl<'a> OutputFollower<'a> {
     ///
     /// # Errors
     /// When the server refuses.
-    pub(in crate::commands) async fn next(&mut self) -> Result<FollowedOutput> {
+    pub(crate) async fn next(&mut self) -> Result<FollowedOutput> {
         loop {
             if let Some(piece) = self.printed().await? {
                 return Ok(piece);
@@ -102,7 +93,7 @@ impl<'a> OutputFollower<'a> {
             let request = json!({
                 "paneId": self.pane, "pattern": "", "exit": true, "since": self.at, "timeoutMs": MAX_WAIT_MS,
             });
-            let waited: FollowWaitReply = read(self.call_with_retry("pane:wait", &request).await?)?;
+            let waited: FollowWaitReply = self.call_with_retry("pane:wait", &request).await?;
             if waited.met.as_deref() == Some("exit") {
                 return Ok(FollowedOutput::Ended(waited.pane));
             }
@@ -113,7 +104,7 @@ impl<'a> OutputFollower<'a> {
         let request = json!({
             "paneId": self.pane, "view": "raw", "since": self.at, "limit": PIECE,
         });
-        let printed: PaneReadReply = read(self.call_with_retry("pane:read", &request).await?)?;
+        let printed: PaneReadReply = self.call_with_retry("pane:read", &request).await?;
         let bytes = printed.bytes()?;
         let first = printed.next - bytes.len() as u64;
         if self.at < first {
@@ -126,9 +117,13 @@ impl<'a> OutputFollower<'a> {
     }
 
     /// Calls the server; retries while it is down.
-    async fn call_with_retry(&mut self, action: &str, params: &Value) -> Result<Value> {
+    async fn call_with_retry<T: DeserializeOwned>(
+        &mut self,
+        action: &str,
+        params: &Value,
+    ) -> Result<T> {
         loop {
-            match self.client.action(action, params).await {
+            match self.client.call(action, params).await {
                 Err(error) if is_unavailable(&error) && self.is_known => {}
                 other => {
                     self.is_known = true;

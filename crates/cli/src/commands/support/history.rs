@@ -10,7 +10,6 @@ use serde_json::json;
 
 use super::output::PaneReadReply;
 use super::output_writer::OutputWriter;
-use crate::commands::read;
 use crate::context::CliContext;
 use crate::out::units;
 
@@ -20,7 +19,7 @@ const PIECE: usize = 1 << 20;
 const SKIP_AHEAD: u64 = 64 << 10;
 
 /// A part of a pane's output.
-pub(in crate::commands) struct OutputHistory<'a> {
+pub(crate) struct OutputHistory<'a> {
     context: &'a CliContext,
     pane: &'a str,
     /// The offset of the next byte.
@@ -54,26 +53,21 @@ impl<'a> OutputHistory<'a> {
     ///
     /// # Errors
     /// When the server refuses.
-    pub(in crate::commands) fn all(context: &'a CliContext, pane: &'a str) -> Result<Self> {
+    pub(crate) fn all(context: &'a CliContext, pane: &'a str) -> Result<Self> {
         let request = json!({ "paneId": pane, "view": "raw", "limit": 0 });
-        let answer: PaneReadReply = read(context.action("pane:read", &request)?)?;
+        let answer: PaneReadReply = context.call("pane:read", &request)?;
         let at = answer.dropped.unwrap_or(0);
         let end = answer.total;
         Ok(Self { context, pane, at, end, dropped: at, is_numbered: at == 0 })
     }
 
     /// The output between two offsets; the first is the start of a line.
-    pub(in crate::commands) fn between(
-        context: &'a CliContext,
-        pane: &'a str,
-        at: u64,
-        end: u64,
-    ) -> Self {
+    pub(crate) fn between(context: &'a CliContext, pane: &'a str, at: u64, end: u64) -> Self {
         Self { context, pane, at, end, dropped: 0, is_numbered: at == 0 }
     }
 
     /// The same up to an offset.
-    pub(in crate::commands) fn until(self, end: u64) -> Self {
+    pub(crate) fn until(self, end: u64) -> Self {
         Self { end, ..self }
     }
 
@@ -81,7 +75,7 @@ impl<'a> OutputHistory<'a> {
     ///
     /// # Errors
     /// When the server refuses, and when some of it was lost before it was read.
-    pub(in crate::commands) fn show(mut self, mut writer: OutputWriter) -> Result<()> {
+    pub(crate) fn show(mut self, mut writer: OutputWriter) -> Result<()> {
         if 0 < self.dropped {
             let dropped = units::bytes(self.dropped);
             self.context.out.note(format!("paned: the first {dropped} are no longer kept"))?;
@@ -118,7 +112,7 @@ impl<'a> OutputHistory<'a> {
     /// The bytes from an offset, or from the first byte that is kept.
     fn raw(&self, from: u64) -> Result<HistoryBytes> {
         let request = json!({ "paneId": self.pane, "view": "raw", "since": from, "limit": PIECE });
-        let answer: PaneReadReply = read(self.context.action("pane:read", &request)?)?;
+        let answer: PaneReadReply = self.context.call("pane:read", &request)?;
         let mut bytes = answer.bytes()?;
         let first = (answer.next - bytes.len() as u64).min(self.end);
         bytes.truncate(usize::try_from(self.end - first).unwrap_or(usize::MAX));
@@ -145,7 +139,7 @@ impl<'a> OutputHistory<'a> {
         let mut ahead = SKIP_AHEAD;
         while from < self.end {
             let request = json!({ "paneId": self.pane, "since": from, "limit": 1 });
-            let answer: PaneReadReply = read(self.context.action("pane:read", &request)?)?;
+            let answer: PaneReadReply = self.context.call("pane:read", &request)?;
             let kept = match &answer.gap {
                 Some(gap) => gap.to,
                 None => {
@@ -195,7 +189,7 @@ mod tests {
             "lines": [line], "next": next, "total": 9, "dropped": 0, "truncated": true,
         });
         let raw = HistoryBytes { first: 100, bytes: bytes.as_bytes().to_vec() };
-        assert_eq!(number(&read(answer).unwrap(), &raw), expect, "{bytes:?}");
+        assert_eq!(number(&serde_json::from_value(answer).unwrap(), &raw), expect, "{bytes:?}");
     }
 
     #[test]

@@ -1,11 +1,13 @@
 //! What several commands share: arguments, output, durations, exit codes, the terminal.
 
-pub(in crate::commands) mod action_args;
-pub(in crate::commands) mod duration;
-pub(in crate::commands) mod exit_status;
-pub(in crate::commands) mod follow;
-pub(in crate::commands) mod history;
-pub(in crate::commands) mod line_splitter;
-pub(in crate::commands) mod output;
-pub(in crate::commands) mod output_writer;
-pub(in crate::commands) mod tty;
+pub(crate) mod action_args;
+pub(crate) mod duration;
+pub(crate) mod exit_status;
+pub(crate) mod follow;
+pub(crate) mod history;
+pub(crate) mod line_splitter;
+pub(crate) mod output;
+pub(crate) mod output_writer;
+pub(crate) mod params;
+pub(crate) mod spawn_args;
+pub(crate) mod tty;

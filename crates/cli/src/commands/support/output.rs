@@ -12,48 +12,48 @@ use crate::out::{Out, units};
 
 /// An answer of `pane:read`.
 #[derive(Deserialize)]
-pub(in crate::commands) struct PaneReadReply {
+pub(crate) struct PaneReadReply {
     #[serde(default)]
-    pub(in crate::commands) lines: Vec<CliOutputLine>,
+    pub(crate) lines: Vec<CliOutputLine>,
     raw: Option<String>,
     base64: Option<String>,
     /// The cursor for the next read.
-    pub(in crate::commands) next: u64,
-    pub(in crate::commands) total: u64,
+    pub(crate) next: u64,
+    pub(crate) total: u64,
     /// How many came before the first one that is kept, if that is known.
-    pub(in crate::commands) dropped: Option<u64>,
-    pub(in crate::commands) truncated: bool,
+    pub(crate) dropped: Option<u64>,
+    pub(crate) truncated: bool,
     /// The part of the request that is no longer kept.
-    pub(in crate::commands) gap: Option<ReadGapReply>,
+    pub(crate) gap: Option<ReadGapReply>,
 }
 
 /// Bytes that are no longer kept.
 #[derive(Deserialize)]
-pub(in crate::commands) struct ReadGapReply {
-    pub(in crate::commands) from: u64,
-    pub(in crate::commands) to: u64,
+pub(crate) struct ReadGapReply {
+    pub(crate) from: u64,
+    pub(crate) to: u64,
 }
 
 /// Marks a missing part of a line.
-pub(in crate::commands) const MISSING: char = '…';
+pub(crate) const MISSING: char = '…';
 
 /// A line of a pane.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(in crate::commands) struct CliOutputLine {
-    pub(in crate::commands) n: u64,
-    pub(in crate::commands) text: String,
+pub(crate) struct CliOutputLine {
+    pub(crate) n: u64,
+    pub(crate) text: String,
     /// Whether there is more of it than is shown.
     #[serde(default)]
-    pub(in crate::commands) cut: bool,
+    pub(crate) cut: bool,
     /// Whether its end was not printed yet.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub(in crate::commands) open: bool,
+    pub(crate) open: bool,
     /// Whether its start may be missing, because it is no longer kept.
     #[serde(default, rename = "truncatedStart", skip_serializing_if = "std::ops::Not::not")]
-    pub(in crate::commands) truncated_start: bool,
+    pub(crate) truncated_start: bool,
     /// Whether the pattern matches, where there is one.
     #[serde(rename = "match", default, skip_serializing_if = "Option::is_none")]
-    pub(in crate::commands) matches: Option<bool>,
+    pub(crate) matches: Option<bool>,
 }
 
 impl PaneReadReply {
@@ -61,7 +61,7 @@ impl PaneReadReply {
     ///
     /// # Errors
     /// When they are not valid base64.
-    pub(in crate::commands) fn bytes(&self) -> Result<Vec<u8>> {
+    pub(crate) fn bytes(&self) -> Result<Vec<u8>> {
         match (&self.raw, &self.base64) {
             (Some(text), _) => Ok(text.clone().into_bytes()),
             (None, Some(base64)) => {
@@ -74,7 +74,7 @@ impl PaneReadReply {
 
 impl CliOutputLine {
     /// Its text, with a mark in place of a start that is no longer kept.
-    pub(in crate::commands) fn with_missing_mark(&self) -> Cow<'_, str> {
+    pub(crate) fn with_missing_mark(&self) -> Cow<'_, str> {
         match self.truncated_start {
             true => format!("{MISSING}{}", self.text).into(),
             false => self.text.as_str().into(),
@@ -82,14 +82,14 @@ impl CliOutputLine {
     }
 
     /// The line after its number, as grep prints it: `12:` is a match, `11-` a line beside one.
-    pub(in crate::commands) fn numbered(&self) -> String {
+    pub(crate) fn numbered(&self) -> String {
         let mark = if self.matches == Some(false) { '-' } else { ':' };
         format!("{}{mark}{}", self.n, self.with_missing_mark())
     }
 }
 
 /// Prints bytes: to a terminal as escaped lines unless `raw`, elsewhere unchanged.
-pub(in crate::commands) fn show_bytes(out: Out, bytes: &[u8], raw: bool) -> Result<()> {
+pub(crate) fn show_bytes(out: Out, bytes: &[u8], raw: bool) -> Result<()> {
     if raw || !out.is_terminal() {
         return Ok(out.bytes(bytes)?);
     }
@@ -101,7 +101,7 @@ pub(in crate::commands) fn show_bytes(out: Out, bytes: &[u8], raw: bool) -> Resu
 }
 
 /// Prints how many lines were cut.
-pub(in crate::commands) fn note_cut_lines(out: Out, lines: usize) -> Result<()> {
+pub(crate) fn note_cut_lines(out: Out, lines: usize) -> Result<()> {
     match lines {
         0 => Ok(()),
         _ => {

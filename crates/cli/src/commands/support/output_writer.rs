@@ -11,7 +11,7 @@ use crate::out::{Out, units};
 
 /// How a pane's output is shown.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(in crate::commands) enum OutputFormat {
+pub(crate) enum OutputFormat {
     /// Not at all.
     Silent,
     /// Byte for byte.
@@ -29,7 +29,7 @@ pub(in crate::commands) enum OutputFormat {
 }
 
 /// Prints one pane's output. A line of which a part is missing is marked.
-pub(in crate::commands) struct OutputWriter {
+pub(crate) struct OutputWriter {
     out: Out,
     format: OutputFormat,
     splitter: LineSplitter,
@@ -42,18 +42,18 @@ pub(in crate::commands) struct OutputWriter {
 }
 
 impl OutputWriter {
-    pub(in crate::commands) fn new(out: Out, format: OutputFormat) -> Self {
+    pub(crate) fn new(out: Out, format: OutputFormat) -> Self {
         let splitter = LineSplitter::default();
         Self { out, format, splitter, n: 0, is_start_missing: false, is_open: false }
     }
 
     /// A writer for output that ends, which prints even the longest line in one piece.
-    pub(in crate::commands) fn unlimited(out: Out, format: OutputFormat) -> Self {
+    pub(crate) fn unlimited(out: Out, format: OutputFormat) -> Self {
         Self { splitter: LineSplitter::unlimited(), ..Self::new(out, format) }
     }
 
     /// Whether lines are shown with their numbers.
-    pub(in crate::commands) fn is_numbered(&self) -> bool {
+    pub(crate) fn is_numbered(&self) -> bool {
         matches!(self.format, OutputFormat::Numbered | OutputFormat::NumberedJson)
     }
 
@@ -61,7 +61,7 @@ impl OutputWriter {
     ///
     /// # Errors
     /// When the output cannot be written, as when its reader has closed it.
-    pub(in crate::commands) fn print(&mut self, bytes: &[u8]) -> Result<()> {
+    pub(crate) fn print(&mut self, bytes: &[u8]) -> Result<()> {
         match self.format {
             OutputFormat::Silent => Ok(()),
             OutputFormat::Raw => {
@@ -82,12 +82,12 @@ impl OutputWriter {
     }
 
     /// The start of the next line may be missing.
-    pub(in crate::commands) fn mark_start_missing(&mut self) {
+    pub(crate) fn mark_start_missing(&mut self) {
         self.is_start_missing = true;
     }
 
     /// The next line has this number.
-    pub(in crate::commands) fn set_line_number(&mut self, n: u64) {
+    pub(crate) fn set_line_number(&mut self, n: u64) {
         self.n = n;
     }
 
@@ -95,7 +95,7 @@ impl OutputWriter {
     ///
     /// # Errors
     /// As [`OutputWriter::print`].
-    pub(in crate::commands) fn missed(&mut self, bytes: u64) -> Result<()> {
+    pub(crate) fn missed(&mut self, bytes: u64) -> Result<()> {
         self.flush_open_line(|line| line.cut = true)?;
         self.mark_start_missing();
         if std::mem::take(&mut self.is_open) {
@@ -109,7 +109,7 @@ impl OutputWriter {
     ///
     /// # Errors
     /// As [`OutputWriter::print`].
-    pub(in crate::commands) fn finish(&mut self) -> Result<()> {
+    pub(crate) fn finish(&mut self) -> Result<()> {
         self.flush_open_line(|line| line.open = true)
     }
 
@@ -117,7 +117,7 @@ impl OutputWriter {
     ///
     /// # Errors
     /// As [`OutputWriter::print`].
-    pub(in crate::commands) fn restore_terminal(&self, bytes: &[u8]) -> Result<()> {
+    pub(crate) fn restore_terminal(&self, bytes: &[u8]) -> Result<()> {
         Ok(self.out.bytes(bytes)?)
     }
 

@@ -11,12 +11,12 @@ use rustix::termios::{Winsize, tcgetwinsize};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 /// The size of our terminal, if we have one.
-pub(in crate::commands) fn size() -> Option<Size> {
+pub(crate) fn size() -> Option<Size> {
     size_of(&io::stdout()).or_else(|| size_of(&io::stdin())).or_else(|| size_of(&io::stderr()))
 }
 
 /// The size of a terminal, if it is one and reports it.
-pub(in crate::commands) fn size_of(terminal: &impl AsFd) -> Option<Size> {
+pub(crate) fn size_of(terminal: &impl AsFd) -> Option<Size> {
     tcgetwinsize(terminal).ok().and_then(to_pane_size)
 }
 
@@ -28,7 +28,7 @@ fn to_pane_size(window: Winsize) -> Option<Size> {
 
 /// A signal that was sent to us.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::commands) enum CaughtSignal {
+pub(crate) enum CaughtSignal {
     /// We are asked to end.
     End(EndSignal),
     /// The terminal has another size.
@@ -41,7 +41,7 @@ pub(in crate::commands) enum CaughtSignal {
 
 /// The signal that asks us to end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::commands) enum EndSignal {
+pub(crate) enum EndSignal {
     Interrupt,
     Quit,
     Terminate,
@@ -54,7 +54,7 @@ pub(in crate::commands) enum EndSignal {
 
 impl EndSignal {
     /// The signal's number.
-    pub(in crate::commands) fn number(self) -> u8 {
+    pub(crate) fn number(self) -> u8 {
         match self {
             Self::HangUp => number(Kind::HUP),
             Self::Interrupt => number(Kind::INT),
@@ -65,7 +65,7 @@ impl EndSignal {
     }
 
     /// The exit code of a shell for a program that this signal ended.
-    pub(in crate::commands) fn code(self) -> u8 {
+    pub(crate) fn code(self) -> u8 {
         128 + self.number()
     }
 }
@@ -89,7 +89,7 @@ const OTHERS: [Kind; 9] = [
 ];
 
 /// The signals that were sent to us.
-pub(in crate::commands) struct SignalListener {
+pub(crate) struct SignalListener {
     all: Vec<(CaughtSignal, Signal)>,
 }
 
@@ -98,7 +98,7 @@ impl SignalListener {
     ///
     /// # Errors
     /// When a signal handler cannot be installed.
-    pub(in crate::commands) fn catch() -> io::Result<Self> {
+    pub(crate) fn catch() -> io::Result<Self> {
         let ends = [EndSignal::Interrupt, EndSignal::Quit, EndSignal::Terminate, EndSignal::HangUp];
         let users = [Kind::USR1, Kind::USR2].map(number).map(EndSignal::User);
         let others = OTHERS.map(number).map(EndSignal::Other);
@@ -118,14 +118,14 @@ impl SignalListener {
     ///
     /// # Errors
     /// When a signal handler cannot be installed.
-    pub(in crate::commands) fn with_stop_signal(mut self) -> io::Result<Self> {
+    pub(crate) fn with_stop_signal(mut self) -> io::Result<Self> {
         let stop = signal(SignalKind::from_raw(number(Kind::TSTP).into()))?;
         self.all.push((CaughtSignal::Stopped, stop));
         Ok(self)
     }
 
     /// Waits for the next signal. Cancel-safe: none is lost.
-    pub(in crate::commands) async fn next(&mut self) -> CaughtSignal {
+    pub(crate) async fn next(&mut self) -> CaughtSignal {
         poll_fn(|context| {
             let mut all = self.all.iter_mut();
             let received = all.find_map(|(caught, signal)| {

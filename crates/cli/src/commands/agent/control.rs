@@ -1,0 +1,192 @@
+//! `paned agent answer`, `interrupt`, `restart` and `rm`: step in, and end agents.
+
+use std::convert::Infallible;
+use std::process::ExitCode;
+
+use anyhow::Result;
+use paned_model::{AgentInfo, Code, PaneInfo};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use super::state_text;
+use crate::commands::for_each;
+use crate::commands::support::duration::millis;
+use crate::commands::support::exit_status::exit_code;
+use crate::commands::support::params::PaneParams;
+use crate::context::CliContext;
+use crate::out::{StyledLine, TextStyle};
+
+const ANSWER: &str = "\
+Examples:
+  paned agent state fix-42              shows the question and its options
+  paned agent answer fix-42 1           the first of them
+  paned agent answer fix-42 no          the one that says no
+  paned agent answer fix-42 'Allow for this session'
+
+Keys are pressed only while that question is on the screen; with --dialog, only if it is still the one \
+that was shown before.";
+
+/// Answer the question that an agent asks
+#[derive(clap::Args, Serialize)]
+#[command(after_help = ANSWER)]
+pub(crate) struct AnswerArgs {
+    /// The agent's pane
+    #[serde(rename = "paneId")]
+    pane: String,
+    /// The number of an option, its words, or yes, no or always
+    #[arg(value_parser = number_or_text)]
+    option: Value,
+    /// Only if this is the question: `dialog.id` of an earlier answer
+    #[arg(long, value_name = "ID")]
+    #[serde(rename = "dialogId")]
+    dialog: Option<String>,
+}
+
+fn number_or_text(text: &str) -> Result<Value, Infallible> {
+    Ok(text.parse::<u32>().map_or_else(|_| text.into(), Value::from))
+}
+
+#[derive(Deserialize)]
+struct AgentAnswerReply {
+    pressed: Vec<String>,
+    agent: AgentInfo,
+}
+
+pub(super) fn answer(context: &CliContext, args: &AnswerArgs) -> Result<ExitCode> {
+    context.show("agent:answer", args, |reply: AgentAnswerReply| {
+        let pressed = format!("pressed {}; it is ", reply.pressed.join(" "));
+        let line = StyledLine::new(TextStyle::Plain, &pressed).with(state_text(&reply.agent));
+        context.out.line(line)
+    })
+}
+
+/// Have an agent stop its turn, and see that it did
+#[derive(clap::Args, Serialize)]
+#[command(after_help = "\
+Examples:
+  paned agent interrupt fix-42
+  paned agent interrupt fix-42 --timeout 30s
+
+Exit codes: 0 it was seen to stop, 12 (timeout) it was not.")]
+pub(crate) struct InterruptArgs {
+    /// The agent's pane
+    #[serde(rename = "paneId")]
+    pane: String,
+    /// How long it may take; a number alone is seconds
+    #[arg(long, value_name = "TIME", value_parser = millis)]
+    #[serde(rename = "timeoutMs")]
+    timeout: Option<u64>,
+}
+
+#[derive(Deserialize)]
+struct AgentInterruptReply {
+    interrupted: bool,
+    #[serde(default)]
+    evidence: Vec<String>,
+    agent: AgentInfo,
+}
+
+pub(super) fn interrupt(context: &CliContext, args: &InterruptArgs) -> Result<ExitCode> {
+    let show = |reply: &AgentInterruptReply| context.out.line(state_text(&reply.agent));
+    let reply = context.show_and_return("agent:interrupt", args, show)?;
+    if reply.interrupted {
+        return Ok(ExitCode::SUCCESS);
+    }
+    reply.evidence.iter().try_for_each(|line| context.out.note(format!("paned: {line}")))?;
+    Ok(exit_code(Some(Code::Timeout)))
+}
+
+/// Start an agent anew, and end the old one once the new one is there
+#[derive(clap::Args, Serialize)]
+#[command(after_help = "\
+Examples:
+  paned agent restart fix-42
+  paned agent restart fix-42 --model opus --prompt 'go on'
+
+The old one is closed once the new one takes a prompt. If it never does, the old one stays.")]
+pub(crate) struct RestartArgs {
+    /// The agent's pane
+    #[serde(rename = "paneId")]
+    pane: String,
+    /// Another model for the new one
+    #[arg(long)]
+    model: Option<String>,
+    /// Whether the new one asks before it acts
+    #[arg(long, value_name = "WHEN", value_parser = ["ask", "auto"])]
+    permissions: Option<String>,
+    /// A first prompt for the new one
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
+    prompt: Option<String>,
+    /// How long it may take until it takes a prompt; a number alone is seconds [default: 60s]
+    #[arg(long, value_name = "TIME", value_parser = millis)]
+    #[serde(rename = "timeoutMs")]
+    timeout: Option<u64>,
+    /// Mean it, although it is the agent that this comes from
+    #[arg(long = "self")]
+    #[serde(rename = "self")]
+    itself: bool,
+}
+
+#[derive(Deserialize)]
+struct AgentRestartReply {
+    new: PaneInfo,
+}
+
+pub(super) fn restart(context: &CliContext, args: &RestartArgs) -> Result<ExitCode> {
+    context.show("agent:restart", args, |restarted: AgentRestartReply| {
+        context.out.line(restarted.new.id.as_str())
+    })
+}
+
+/// End agents and forget their panes
+#[derive(clap::Args, Serialize)]
+#[command(after_help = "\
+Examples:
+  paned agent rm fix-42 reviewer
+  paned agent rm --idle            all that wait for a prompt and that no client looks at")]
+pub(crate) struct RmArgs {
+    /// The agents' panes
+    #[arg(required_unless_present = "idle", conflicts_with = "idle")]
+    #[serde(skip)]
+    pane: Vec<String>,
+    /// All that wait for a prompt and that no client looks at
+    #[arg(long)]
+    #[serde(skip)]
+    idle: bool,
+    /// Mean it, although it is the agent that this comes from
+    #[arg(long = "self")]
+    #[serde(rename = "self")]
+    itself: bool,
+}
+
+#[derive(Deserialize)]
+struct AgentCleanupReply {
+    closed: Vec<String>,
+    kept: Vec<SkippedAgentReply>,
+}
+
+#[derive(Deserialize)]
+struct SkippedAgentReply {
+    id: String,
+    why: String,
+}
+
+pub(super) fn rm(context: &CliContext, args: &RmArgs) -> Result<ExitCode> {
+    if args.idle {
+        return clean_up(context);
+    }
+    for_each(context, &args.pane, |pane| {
+        // Checked first: a command for agents must not close a pane without an agent.
+        let _: Value = context.call("agent:state", &json!({ "paneId": pane }))?;
+        let params = PaneParams { pane_id: pane, args };
+        context.show("pane:close", &params, |_: Value| anyhow::Ok(()))
+    })
+}
+
+fn clean_up(context: &CliContext) -> Result<ExitCode> {
+    context.show("agent:cleanup", &(), |cleaned: AgentCleanupReply| {
+        cleaned.closed.iter().try_for_each(|id| context.out.line(id.as_str()))?;
+        let mut kept = cleaned.kept.iter();
+        kept.try_for_each(|kept| context.out.note(format!("{} stays: {}", kept.id, kept.why)))
+    })
+}
