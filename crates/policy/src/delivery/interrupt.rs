@@ -1,11 +1,13 @@
 //! Interrupts an agent's turn, and confirms that it ended.
 
+use std::sync::Arc;
+
 use paned_model::frame::InputGuard;
-use paned_model::{AgentState, Time};
+use paned_model::{AgentState, TerminalState, Time};
 use paned_term::keys::Key;
 
-use super::{InputAction, InterruptRecipe, Recipe, Step, WriteResult};
-use crate::agent::{Composer, Observation};
+use super::{InputAction, Step, WriteResult};
+use crate::agent::{Composer, Observation, Profile};
 
 /// A press that had no effect for this long is followed by the next, in milliseconds.
 const NEXT: u64 = 350;
@@ -21,12 +23,16 @@ const ROUNDS: u32 = 2;
 /// How long a prompt may take to come back, and how often it is cleared.
 const RESTORE: u64 = 600;
 const CLEARS: u32 = 8;
+/// How soon a program without a profile ends an interrupted turn, in milliseconds. Whether its keys
+/// interrupt at all is not known: a turn that ends later may have ended by itself.
+const EFFECT: u64 = 3_000;
 
 /// An attempt to interrupt a turn.
 #[derive(Clone, Debug)]
 pub struct InterruptAttempt {
-    how: InterruptRecipe,
-    clear: Vec<Key>,
+    profile: Arc<Profile>,
+    /// The keys of one press.
+    keys: Vec<Key>,
     pressed: u32,
     cleared: u32,
     clears: bool,
@@ -51,12 +57,17 @@ pub struct InterruptOutcome {
 }
 
 impl InterruptAttempt {
-    /// Interrupts the running turn.
+    /// Interrupts the running turn. Where the kernel makes a signal of Ctrl+C, that is pressed: in
+    /// canonical mode any other key would stay in the input line, before the next prompt.
     #[must_use]
-    pub fn new(recipe: &Recipe, now: Time) -> Self {
+    pub fn new(profile: Arc<Profile>, terminal: Option<TerminalState>, now: Time) -> Self {
+        let keys = match terminal.is_some_and(|terminal| terminal.interrupts_by_signal()) {
+            true => "ctrl+c".parse().into_iter().collect(),
+            false => profile.interrupt.keys.clone(),
+        };
         Self {
-            how: recipe.interrupt.clone(),
-            clear: recipe.clear.clone(),
+            profile,
+            keys,
             pressed: 0,
             cleared: 0,
             clears: false,
@@ -85,12 +96,12 @@ impl InterruptAttempt {
             }
             state => return self.clear_restored_prompt(state, wait, observation, now),
         }
-        if wait.is_none() && self.pressed < self.how.presses * ROUNDS && self.may_press(now) {
+        if wait.is_none() && self.pressed < self.presses() * ROUNDS && self.may_press(now) {
             self.typed_before.get_or_insert(observation.typed);
             if self.pressed == 0 {
                 self.question = observation.dialog.as_ref().map(|dialog| dialog.id.clone());
             }
-            let keys = InputAction::Press(self.how.keys.clone());
+            let keys = InputAction::Press(self.keys.clone());
             return Step::Write(keys, self.guard(observation, now));
         }
         if self.is_within(now) { self.wait(now) } else { self.over(observation, now) }
@@ -116,7 +127,7 @@ impl InterruptAttempt {
                 let count = if self.clears { &mut self.cleared } else { &mut self.pressed };
                 *count += 1;
                 self.moved_since = None;
-                let gap = NEXT.min(self.how.within_ms / 3).max(50);
+                let gap = NEXT.min(self.profile.interrupt.within_ms / 3).max(50);
                 self.last = Some(now);
                 self.not_before = Some(Time(now.0 + gap));
                 None
@@ -138,9 +149,14 @@ impl InterruptAttempt {
         InputGuard { end, typed: observation.typed }
     }
 
+    /// How many presses make a round.
+    fn presses(&self) -> u32 {
+        u32::try_from(self.profile.interrupt.presses).unwrap_or(1).max(1)
+    }
+
     /// The presses of a round follow each other; the next round waits longer.
     fn may_press(&self, now: Time) -> bool {
-        let round_over = 0 < self.pressed && self.pressed.is_multiple_of(self.how.presses.max(1));
+        let round_over = 0 < self.pressed && self.pressed.is_multiple_of(self.presses());
         !round_over || self.last.is_none_or(|last| ROUND <= now.since(last))
     }
 
@@ -153,7 +169,8 @@ impl InterruptAttempt {
         observation: &Observation,
         now: Time,
     ) -> Step<InterruptOutcome> {
-        let restores = self.how.restores && 0 < self.pressed && !self.clear.is_empty();
+        let clear = &self.profile.submit.clear;
+        let restores = self.profile.interrupt.restores && 0 < self.pressed && !clear.is_empty();
         let alone = self.typed_before == Some(observation.typed) && !observation.may_ask();
         if !restores || !alone || state == AgentState::Exited {
             return self.over(observation, now);
@@ -163,7 +180,7 @@ impl InterruptAttempt {
             Composer::Draft(_) if wait.is_some() => Step::Wait(wait, ()),
             Composer::Draft(_) if self.cleared < CLEARS => {
                 self.clears = true;
-                Step::Write(InputAction::Press(self.clear.clone()), observation.guard())
+                Step::Write(InputAction::Press(clear.clone()), observation.guard())
             }
             // The prompt may come back.
             Composer::Empty | Composer::Hidden if soon.is_some() && !self.clears => {
@@ -185,10 +202,8 @@ impl InterruptAttempt {
 
     fn over(&self, observation: &Observation, now: Time) -> Step<InterruptOutcome> {
         let goes_on = observation.state == AgentState::Busy || self.still_asks(observation);
-        let is_late = self
-            .last
-            .zip(self.how.effect_ms)
-            .is_some_and(|(last, effect)| effect < now.since(last));
+        let is_past_effect = |last: Time| self.profile.is_generic() && EFFECT < now.since(last);
+        let is_late = self.last.is_some_and(is_past_effect);
         let interrupted = 0 < self.pressed && !goes_on && !is_late;
         let mut evidence = vec![match (self.pressed, observation.state) {
             (0, state) => format!("it is {state}; nothing was pressed"),
@@ -214,22 +229,27 @@ fn times(count: u32) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{WROTE, question, ready, recipe};
+    use super::super::tests::{WROTE, profile, question, ready};
     use super::*;
+    use crate::agent::ProfileLibrary;
+
+    fn start(profile: &Profile, now: Time) -> InterruptAttempt {
+        InterruptAttempt::new(Arc::new(profile.clone()), None, now)
+    }
 
     /// Interrupts a turn that ends after so many presses; returns the number of presses and whether
     /// it was interrupted.
-    fn break_off(presses: u32, ends_after: u32) -> (u32, bool) {
-        let mut recipe = recipe();
-        recipe.interrupt.presses = presses;
+    fn break_off(presses: usize, ends_after: u32) -> (u32, bool) {
+        let mut profile = Profile::clone(&profile());
+        profile.interrupt.presses = presses;
         let mut now = Time(1_000_000);
-        let (mut interrupt, mut scene) = (InterruptAttempt::new(&recipe, now), ready());
+        let (mut interrupt, mut scene) = (start(&profile, now), ready());
         scene.state = AgentState::Busy;
         let mut count = 0;
         loop {
             match interrupt.step(&scene, now) {
                 Step::Write(act, _) => {
-                    assert_eq!(act, InputAction::Press(recipe.interrupt.keys.clone()));
+                    assert_eq!(act, InputAction::Press(profile.interrupt.keys.clone()));
                     interrupt.write_finished(&WROTE, now);
                     count += 1;
                     if count == ends_after {
@@ -262,7 +282,7 @@ mod tests {
     /// returns whether it was interrupted and how long that took.
     fn break_off_question(then: impl Fn(&mut Observation)) -> (bool, u64) {
         let begun = Time(1_000_000);
-        let (mut now, mut interrupt) = (begun, InterruptAttempt::new(&recipe(), begun));
+        let (mut now, mut interrupt) = (begun, InterruptAttempt::new(profile(), None, begun));
         let mut scene = Observation {
             state: AgentState::Blocked,
             dialog: Some(question()),
@@ -298,11 +318,10 @@ mod tests {
 
     #[test]
     fn a_turn_that_ends_long_after_the_keys_was_not_broken_off_by_them() {
-        let mut recipe = recipe();
-        recipe.interrupt.effect_ms = Some(3_000);
+        let generic = ProfileLibrary::embedded().get("generic").unwrap().clone();
         for (ends_after, expect) in [(1_000, true), (6_000, false)] {
             let mut now = Time(1_000_000);
-            let mut interrupt = InterruptAttempt::new(&recipe, now);
+            let mut interrupt = InterruptAttempt::new(generic.clone(), None, now);
             let mut scene = ready();
             scene.state = AgentState::Busy;
             assert!(matches!(interrupt.step(&scene, now), Step::Write(..)));
@@ -320,23 +339,23 @@ mod tests {
     #[test]
     fn an_agent_that_is_ready_is_left_alone() {
         let (now, scene) = (Time(5), ready());
-        let over = InterruptAttempt::new(&recipe(), now).step(&scene, now);
+        let over = InterruptAttempt::new(profile(), None, now).step(&scene, now);
         assert!(matches!(over, Step::Finished(InterruptOutcome { interrupted: false, .. })));
     }
 
     #[test]
     fn a_prompt_that_comes_back_is_cleared_away() {
-        let mut recipe = recipe();
-        recipe.interrupt.restores = true;
+        let mut profile = Profile::clone(&profile());
+        profile.interrupt.restores = true;
         let mut now = Time(1_000_000);
-        let (mut interrupt, mut scene) = (InterruptAttempt::new(&recipe, now), ready());
+        let (mut interrupt, mut scene) = (start(&profile, now), ready());
         scene.state = AgentState::Busy;
         assert!(matches!(interrupt.step(&scene, now), Step::Write(..)));
         interrupt.write_finished(&WROTE, now);
         (scene.state, scene.composer) = (AgentState::Ready, Composer::Draft("again".into()));
         now = Time(now.0 + 400);
         let Step::Write(act, _) = interrupt.step(&scene, now) else { panic!() };
-        assert_eq!(act, InputAction::Press(recipe.clear));
+        assert_eq!(act, InputAction::Press(profile.submit.clear));
         interrupt.write_finished(&WROTE, now);
         scene.composer = Composer::Empty;
         let over = interrupt.step(&scene, now);

@@ -3,7 +3,7 @@
 use paned_model::{AgentState, Delivery, Time};
 use proptest::prelude::*;
 
-use super::tests::{WROTE, prepare, question, ready, recipe};
+use super::tests::{WROTE, prepare, profile, question, ready};
 use super::*;
 use crate::agent::Composer;
 
@@ -129,7 +129,7 @@ proptest! {
     fn it_never_types_where_it_must_not(moments in moments(), send in any::<bool>()) {
         let when_busy = if send { WhenBusy::Send } else { WhenBusy::Queue };
         let mut result = PlayResult::default();
-        play(Attempt::new(prepare(TEXT), recipe(), when_busy, None), &moments, &mut result)?;
+        play(Attempt::new(prepare(TEXT), profile(), when_busy, None), &moments, &mut result)?;
         if let Some(outcome) = result.outcome {
             prop_assert!(outcome.delivery.is_final());
             prop_assert!(!outcome.evidence.is_empty());
@@ -143,7 +143,7 @@ proptest! {
 
     #[test]
     fn it_always_ends(moments in moments(), composer in 0..4_usize, busy in any::<bool>()) {
-        let mut attempt = Attempt::new(prepare(TEXT), recipe(), WhenBusy::Send, None);
+        let mut attempt = Attempt::new(prepare(TEXT), profile(), WhenBusy::Send, None);
         let mut scene = ready();
         let mut now = Time(1_000_000);
         for moment in &moments {

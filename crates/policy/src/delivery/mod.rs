@@ -11,7 +11,6 @@
 mod answer;
 mod attempt;
 mod interrupt;
-mod recipe;
 mod step;
 mod text;
 mod text_match;
@@ -24,6 +23,5 @@ mod tests;
 pub use answer::{AnswerAttempt, AnswerOutcome, NoSuchOption, OptionChoice, choose};
 pub use attempt::{Attempt, AttemptStart, Leftover};
 pub use interrupt::{InterruptAttempt, InterruptOutcome};
-pub use recipe::{InterruptRecipe, Recipe};
 pub use step::{DeliveryStep, InputAction, Outcome, Step, WhenBusy, WriteResult};
 pub use text::{MAX_MESSAGE_BYTES, PreparedText};

@@ -1,29 +1,21 @@
 //! Messages to agents that behave, and to those that do not: each line is an observation and its
 //! effect.
 
+use std::sync::{Arc, LazyLock};
+
 use paned_model::{AgentState, BlockKind, Delivery, Dialog, Size, Time};
 use paned_term::{Screen, ScreenView};
 
 use super::*;
-use crate::agent::{Composer, Observation};
+use crate::agent::{Composer, Observation, Profile};
 
-/// A recipe like most.
-pub(super) fn recipe() -> Recipe {
-    let key = |name: &str| vec![name.parse().unwrap()];
-    Recipe {
-        presses: 4,
-        pastes: true,
-        submit: key("enter"),
-        delay_ms: 120,
-        clear: key("ctrl+u"),
-        interrupt: InterruptRecipe {
-            keys: key("esc"),
-            presses: 1,
-            within_ms: 1000,
-            restores: false,
-            effect_ms: None,
-        },
-    }
+/// A program like most.
+pub(super) fn profile() -> Arc<Profile> {
+    static PROFILE: LazyLock<Arc<Profile>> = LazyLock::new(|| {
+        let text = "command = 'test'\n[submit]\ndelay = 120\nclear = ['ctrl+u']\n";
+        Arc::new(Profile::parse("test.toml", text).unwrap())
+    });
+    PROFILE.clone()
 }
 
 pub(super) fn prepare(text: &str) -> PreparedText {
@@ -76,7 +68,7 @@ pub(super) const WROTE: WriteResult = WriteResult::Done { refereed: true };
 
 impl AttemptTest {
     fn of(text: &str, when_busy: WhenBusy, leftover: Option<Leftover>) -> Self {
-        let attempt = Attempt::new(prepare(text), recipe(), when_busy, leftover);
+        let attempt = Attempt::new(prepare(text), profile(), when_busy, leftover);
         Self { attempt, now: Time(1_000_000), scene: ready(), begun: None }
     }
 
@@ -121,7 +113,7 @@ impl AttemptTest {
 
     #[track_caller]
     fn presses(&mut self, ms: u64) {
-        self.writes(ms, &InputAction::Press(recipe().submit));
+        self.writes(ms, &InputAction::Press(profile().submit.enter.clone()));
         assert_eq!(self.attempt.write_finished(&WROTE, self.now), None);
     }
 
@@ -273,7 +265,7 @@ fn a_question_after_the_paste_stops_enter() {
     let mut play = AttemptTest::new();
     play.pastes(0);
     play.shows(AgentState::Ready, draft(TEXT)).waits(10, Delivery::Queued);
-    play.writes(200, &InputAction::Press(recipe().submit));
+    play.writes(200, &InputAction::Press(profile().submit.enter.clone()));
     // It appeared between the snapshot and the key, and the keeper noticed it.
     assert_eq!(play.attempt.write_finished(&WriteResult::Stale, play.now), None);
     (play.scene.state, play.scene.dialog) = (AgentState::Blocked, Some(question()));
@@ -315,7 +307,7 @@ fn what_an_earlier_message_left_is_cleared_away_if_it_is_ours_alone() {
     let left = Leftover { text: "an earlier message of ours".into(), typed: Some(3) };
     let mut play = AttemptTest::of(TEXT, WhenBusy::Queue, Some(left.clone()));
     play.shows(AgentState::Ready, draft("an earlier message of ours"));
-    play.writes(0, &InputAction::Press(recipe().clear));
+    play.writes(0, &InputAction::Press(profile().submit.clear.clone()));
     play.attempt.write_finished(&WROTE, play.now);
     play.waits(10, Delivery::Queued);
     play.shows(AgentState::Ready, Composer::Empty).pastes(10);

@@ -2,7 +2,8 @@
 
 use paned_term::paste::paste;
 
-use super::{InputAction, Recipe};
+use super::InputAction;
+use crate::agent::profile::{Submit, TypingMode};
 
 /// The longest text that can be sent.
 pub const MAX_MESSAGE_BYTES: usize = 1 << 20;
@@ -57,8 +58,8 @@ impl PreparedText {
     ///
     /// # Errors
     /// Why the text cannot be typed into a program without bracketed paste, as a sentence.
-    pub(super) fn acts(&self, marked: bool, recipe: &Recipe) -> Result<Vec<InputAction>, String> {
-        if marked && recipe.pastes {
+    pub(super) fn acts(&self, marked: bool, submit: &Submit) -> Result<Vec<InputAction>, String> {
+        if marked && submit.typing == TypingMode::Paste {
             return Ok(vec![InputAction::Paste(self.text.clone())]);
         }
         const NO_PASTES: &str = "the program is not told of pastes";
@@ -97,7 +98,7 @@ fn pieces(line: &str) -> impl Iterator<Item = &str> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::recipe;
+    use super::super::tests::profile;
     use super::*;
 
     fn prepare(text: &str) -> Result<PreparedText, String> {
@@ -154,12 +155,12 @@ mod tests {
     #[test]
     fn without_marks_some_texts_cannot_be_typed() {
         let prepared = prepare("a\r\nb").unwrap();
-        assert!(prepared.acts(false, &recipe()).unwrap_err().contains("each line"));
+        assert!(prepared.acts(false, &profile().submit).unwrap_err().contains("each line"));
         let returned = prepare("a\rb").unwrap();
-        assert!(returned.acts(false, &recipe()).unwrap_err().contains("carriage return"));
+        assert!(returned.acts(false, &profile().submit).unwrap_err().contains("carriage return"));
         let tabbed = prepare("a\tb").unwrap();
-        assert!(tabbed.acts(false, &recipe()).unwrap_err().contains("tab"));
+        assert!(tabbed.acts(false, &profile().submit).unwrap_err().contains("tab"));
         let long = prepare(&"ä".repeat(1000)).unwrap();
-        assert_eq!(long.acts(false, &recipe()).unwrap().len(), 5);
+        assert_eq!(long.acts(false, &profile().submit).unwrap().len(), 5);
     }
 }

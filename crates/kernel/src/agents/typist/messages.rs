@@ -2,9 +2,7 @@
 
 use paned_model::{Delivery, Time};
 use paned_policy::agent::Observation;
-use paned_policy::delivery::{
-    Attempt, DeliveryStep, InputAction, Outcome, PreparedText, Recipe, WhenBusy,
-};
+use paned_policy::delivery::{Attempt, DeliveryStep, InputAction, Outcome, PreparedText, WhenBusy};
 
 use super::{AgentTypist, CurrentMessage, GuardedWrite, TypingContext};
 use crate::Kernel;
@@ -82,7 +80,7 @@ impl AgentTypist {
             }
         };
         let leftover = outbox.leftover(&self.pane);
-        let mut attempt = Attempt::new(prepared, Recipe::of(profile), message.when_busy, leftover);
+        let mut attempt = Attempt::new(prepared, profile.clone(), message.when_busy, leftover);
         if message.has_waited {
             attempt = attempt.already_queued();
         }

@@ -7,7 +7,7 @@ use paned_model::{AgentInfo, AgentState, Code, Refusal};
 use paned_policy::agent::{Observation, Profile};
 use paned_policy::delivery::{
     AnswerAttempt, AnswerOutcome, InterruptAttempt, InterruptOutcome, NoSuchOption, OptionChoice,
-    Recipe, WriteResult, choose,
+    WriteResult, choose,
 };
 use paned_term::keys::Key;
 
@@ -87,13 +87,8 @@ impl AgentTypist {
         context: &TypingContext<'_>,
     ) -> Option<Option<GuardedWrite>> {
         let begin = || {
-            let recipe = Recipe::of(context.engine.profile());
-            let terminal = context.engine.terminal();
-            let recipe = match terminal.is_some_and(|terminal| terminal.interrupts_by_signal()) {
-                true => recipe.with_interrupt_signal(),
-                false => recipe,
-            };
-            InterruptAttempt::new(&recipe, context.now)
+            let profile = context.engine.profile().clone();
+            InterruptAttempt::new(profile, context.engine.terminal(), context.now)
         };
         let mut interrupt = under_way.unwrap_or_else(begin);
         match self.next_write(interrupt.step(observation, context.now)) {

@@ -24,6 +24,9 @@ const SETTLED: u64 = 40;
 /// program has printed since, else [`RETRY_SILENT`].
 const RETRY: u64 = 900;
 const RETRY_SILENT: u64 = 2_000;
+/// How often Enter is pressed at most while the text is still in a composer that the profile
+/// describes.
+const MAX_PRESSES: u32 = 4;
 /// How long a composer must stay empty: a screen that is drawn in pieces shows an empty one
 /// briefly.
 const EMPTIED: u64 = 150;
@@ -105,7 +108,7 @@ impl Attempt {
             TextVisibility::Other | TextVisibility::Part => PARTIAL_STABLE,
             TextVisibility::Whole => SETTLED,
         };
-        Some(later(*since, still).max(later(typed.at, self.recipe.delay_ms)))
+        Some(later(*since, still).max(later(typed.at, self.profile.submit.delay_ms)))
     }
 
     fn press(&mut self, typed: TypedText, count: u32, observation: &Observation) -> DeliveryStep {
@@ -116,7 +119,7 @@ impl Attempt {
             draft: observation.composer.clone(),
             end: observation.end,
         };
-        let keys = self.recipe.submit.clone();
+        let keys = self.profile.submit.enter.clone();
         self.write(InputAction::Press(keys), AttemptStage::Submitted(typed, pressed), observation)
     }
 
@@ -184,7 +187,10 @@ impl Attempt {
             return wait(Some(until), "Enter was pressed");
         }
         // A draft into which a user has typed is no longer ours to submit.
-        if stays && observation.typed == typed.typed_before && pressed.count < self.recipe.presses {
+        // The text that looks like a composer of a program without a profile may be a line that the
+        // program has already read: a second Enter could answer a question that follows it.
+        let presses = if self.profile.is_generic() { 1 } else { MAX_PRESSES };
+        if stays && observation.typed == typed.typed_before && pressed.count < presses {
             return self.press(typed, pressed.count + 1, observation);
         }
         self.unconfirmed(ours, observation)

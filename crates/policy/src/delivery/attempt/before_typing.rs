@@ -71,7 +71,7 @@ impl Attempt {
         let ours = self.leftover.as_ref().filter(|left| left.typed == observation.typed);
         let ours = ours
             .is_some_and(|left| observation.text_visibility(&left.text) == TextVisibility::Whole);
-        if ours && self.cleared == 0 && !self.recipe.clear.is_empty() {
+        if ours && self.cleared == 0 && !self.profile.submit.clear.is_empty() {
             return self.clear(observation);
         }
         let begin: String = draft.chars().take(QUOTED).collect();
@@ -81,17 +81,19 @@ impl Attempt {
     }
 
     fn clear(&mut self, observation: &Observation) -> DeliveryStep {
-        let keys = self.recipe.clear.clone();
+        let keys = self.profile.submit.clear.clone();
         self.write(InputAction::Press(keys), AttemptStage::Clearing(Time(0)), observation)
     }
 
     /// Types the first piece: nothing blocks it.
     fn begin(&mut self, observation: &Observation) -> DeliveryStep {
-        let mut remaining =
-            match self.prepared.acts(observation.view.modes.bracketed_paste, &self.recipe) {
-                Ok(acts) => acts,
-                Err(why) => return self.end(Delivery::Refused, &why),
-            };
+        let mut remaining = match self
+            .prepared
+            .acts(observation.view.modes.bracketed_paste, &self.profile.submit)
+        {
+            Ok(acts) => acts,
+            Err(why) => return self.end(Delivery::Refused, &why),
+        };
         remaining.reverse();
         let Some(first) = remaining.pop() else {
             return self.end(Delivery::Refused, "there is nothing to type");

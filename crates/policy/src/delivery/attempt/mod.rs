@@ -3,12 +3,14 @@
 mod after_typing;
 mod before_typing;
 
+use std::sync::Arc;
+
 use paned_model::{AgentState, Delivery, Time};
 use serde::{Deserialize, Serialize};
 
 use super::text_match::TextVisibility;
-use super::{DeliveryStep, InputAction, Outcome, PreparedText, Recipe, WhenBusy, WriteResult};
-use crate::agent::{Composer, Observation};
+use super::{DeliveryStep, InputAction, Outcome, PreparedText, WhenBusy, WriteResult};
+use crate::agent::{Composer, Observation, Profile};
 
 /// How long after a skipped write the next one is tried, in milliseconds.
 const RETRY_DELAY: u64 = 15;
@@ -29,7 +31,7 @@ const UNGUARDED_WRITE: &str =
 #[derive(Clone, Debug)]
 pub struct Attempt {
     prepared: PreparedText,
-    recipe: Recipe,
+    profile: Arc<Profile>,
     when_busy: WhenBusy,
     leftover: Option<Leftover>,
     /// Whether the message was already queued; then a question does not refuse it.
@@ -152,14 +154,14 @@ impl Attempt {
     #[must_use]
     pub fn new(
         prepared: PreparedText,
-        recipe: Recipe,
+        profile: Arc<Profile>,
         when_busy: WhenBusy,
         leftover: Option<Leftover>,
     ) -> Self {
         let evidence = prepared.changes.clone();
         Self {
             prepared,
-            recipe,
+            profile,
             when_busy,
             leftover,
             was_queued: false,
