@@ -13,7 +13,7 @@ use serde::de::DeserializeOwned;
 use serde_json::json;
 use tokio::sync::watch;
 
-use crate::agents::{self, Agents, MESSAGE, OutboxMessage};
+use crate::agents::{self, Agents, MESSAGE, Message};
 use crate::background::BackgroundTasks;
 use crate::budgets::Budgets;
 use crate::dispatch::draft;
@@ -99,10 +99,7 @@ impl Kernel {
             .for_each(|stored| kernel.grants().insert(stored));
         kernel.ensure_owner_token()?;
         let remembered = records_of_kind(&opened.records, panes::record::KIND).collect();
-        kernel
-            .agents()
-            .outbox()
-            .restore(records_of_kind::<OutboxMessage>(&opened.records, MESSAGE));
+        kernel.agents().outbox().restore(records_of_kind::<Message>(&opened.records, MESSAGE));
         let found = kernel.backend().recover().await?;
         let living = recover::recover_all(&kernel, found, remembered);
         // Loads the profiles early, so that the first pane need not wait for them.

@@ -1,44 +1,30 @@
 //! Agents: panes that run an agent program. One task per running agent follows it and publishes its
 //! state.
 //!
-//! | file | idea |
+//! | module | idea |
 //! |---|---|
-//! | `record` | what is stored of an agent, with its pane |
-//! | `profile_store` | the profiles: the built-in ones, and the user's files over them |
 //! | `task` | the task that follows one running agent |
+//! | `handle` | requests to that task, the public status of an agent, and its turns |
 //! | `typist` | types messages, answers and interrupts, in that same task |
-//! | `startup` | dialogs at startup that are answered automatically |
-//! | `outbox`, `message` | the messages to all agents, each with its outcome |
-//! | `recognition` | which profile is used: by processes, by screen, or the generic one |
+//! | `outbox` | the messages to all agents, each with its receipt; returns answers |
+//! | `record` | what is stored of an agent, with its pane, and the publication of its state |
+//! | `profiles` | the profiles, and which one is used: by processes, by screen, or the generic one |
 //! | `learned_programs` | what was learned of programs without a profile; a file |
-//! | `recipe` | how the program of a profile takes a prompt |
-//! | `notify` | returns answers to the pane that asked for them |
-//! | `status` | the public status of an agent, and its turns |
-//! | `publish` | writes that status to the pane, the journal and the meta |
 //! | `admission` | the limit of agents, and which one is evicted |
 //! | `on_exit` | what is done when an agent has ended |
-//! | `history`, `asciicast`, `recording` | what happened when, and recordings of it |
+//! | `recording` | what happened when, and recordings of it |
 //! | `last_answer` | the last answer, from a transcript or from the screen |
-//! | `worktree`, `git` | a git worktree for one agent |
+//! | `worktree` | a git worktree for one agent |
 
 mod admission;
-mod asciicast;
-mod git;
-mod history;
+mod handle;
 mod last_answer;
 mod learned_programs;
-mod message;
-mod notify;
 mod on_exit;
 mod outbox;
-mod profile_store;
-mod publish;
-mod recipe;
-mod recognition;
+mod profiles;
 mod record;
 mod recording;
-mod startup;
-mod status;
 mod task;
 mod typist;
 mod worktree;
@@ -51,26 +37,29 @@ use paned_model::{Meta, PaneId, Refusal};
 use paned_policy::agent::Profile;
 use paned_policy::delivery::PreparedText;
 use serde_json::Value;
-use tokio::sync::{mpsc, oneshot, watch};
+use tokio::sync::{mpsc, watch};
 use tokio::time::Instant;
 
 pub(crate) use self::admission::{candidate, evict};
+pub(crate) use self::handle::{
+    AgentHandle, AgentInspection, AgentRequest, AgentStatus, Turns, TypedInput,
+};
 pub(crate) use self::last_answer::{AnswerSource, LastAnswer, SESSION, is_session_id, last};
 use self::learned_programs::LearnedPrograms;
-pub(crate) use self::message::{DeliveryStatus, MESSAGE, MessageTurn, OutboxMessage};
-pub(crate) use self::notify::{answer_of, send_to_agent, wait_turn_end};
 pub(crate) use self::on_exit::ended;
-pub(crate) use self::outbox::NewMessage;
-use self::outbox::{Outbox, Receipt};
-pub(crate) use self::profile_store::ProfileSet;
-use self::profile_store::ProfileStore;
-pub(crate) use self::publish::{publish_exit, publish_recovered};
-pub(crate) use self::record::{AgentLaunch, AgentRecord, RestartPolicy};
+use self::outbox::Outbox;
+pub(crate) use self::outbox::{
+    MESSAGE, Message, MessageTurn, NewMessage, Receipt, answer_of, send_to_agent, wait_turn_end,
+};
+pub(crate) use self::profiles::ProfileSet;
+use self::profiles::ProfileStore;
+pub(crate) use self::record::{
+    AgentLaunch, AgentRecord, RestartPolicy, publish_exit, publish_recovered,
+};
 pub(crate) use self::recording::{AgentRecording, record};
-pub(crate) use self::status::{AgentStatus, Turns};
+pub(crate) use self::task::AgentOrigin;
 use self::task::AgentTask;
-pub(crate) use self::task::{AgentInspection, AgentOrigin, AgentRequest, TypedInput};
-pub(crate) use self::typist::{DialogAnswer, TypingRequest};
+pub(crate) use self::typist::DialogAnswer;
 pub(crate) use self::worktree::{Worktree, WorktreeRequest};
 use crate::Kernel;
 use crate::panes::Pane;
@@ -91,41 +80,6 @@ pub(crate) struct Agents {
     learned: Arc<LearnedPrograms>,
     /// The panes of agents that are about to be started.
     starting: Mutex<HashSet<PaneId>>,
-}
-
-/// A cheap handle to the task of one running agent.
-#[derive(Clone)]
-pub(crate) struct AgentHandle {
-    requests: mpsc::Sender<AgentRequest>,
-    status: watch::Receiver<AgentStatus>,
-}
-
-impl AgentHandle {
-    /// Sends a request to its task and awaits the reply; `None` if the program ends meanwhile.
-    pub(crate) async fn ask<T>(
-        &self,
-        request: impl FnOnce(oneshot::Sender<T>) -> AgentRequest,
-    ) -> Option<T> {
-        let (reply, answer) = oneshot::channel();
-        self.requests.send(request(reply)).await.ok()?;
-        answer.await.ok()
-    }
-
-    /// A client types this. Called before the write, so that the engine sees it before the output
-    /// that follows from it. Never waits: a task that is behind sees the result on the screen.
-    pub(crate) fn typing(&self, typed: &TypedInput) {
-        let _ = self.requests.try_send(AgentRequest::Typing(typed.clone()));
-    }
-
-    /// The input was written. Recordings contain it from now on.
-    pub(crate) fn typed(&self, typed: TypedInput) {
-        let _ = self.requests.try_send(AgentRequest::Typed(typed));
-    }
-
-    /// Subscribes to its status.
-    pub(crate) fn seen(&self) -> watch::Receiver<AgentStatus> {
-        self.status.clone()
-    }
 }
 
 impl Agents {
@@ -184,23 +138,23 @@ impl Agents {
 
     /// Accepts a message to the agent in a pane, and wakes its task. A text that cannot be typed is
     /// accepted as a message whose outcome is a refusal with the reason.
-    pub(crate) fn send(&self, kernel: &Kernel, message: NewMessage) -> Result<Receipt, Refusal> {
+    pub(crate) fn send(
+        &self,
+        kernel: &Kernel,
+        message: NewMessage,
+    ) -> Result<watch::Receiver<Receipt>, Refusal> {
         let pane = kernel.panes().get(&message.pane)?;
         let status = pane.lock().status();
         if !status.is_live() {
             return Err(pane_gone(&pane.id, status));
         }
         pane.check_responsive()?;
-        let Some(agent) = self.find(&message.pane) else {
-            let sentence = format!("the program in pane `{}` is not followed as an agent", pane.id);
-            return Err(Refusal::invalid(sentence));
-        };
+        let agent = self.find(&message.pane).ok_or_else(|| not_followed(&pane.id))?;
         let profile = self.profile(&agent.status.borrow().info.profile)?;
-        let prepared =
-            PreparedText::new(&message.text, |text| recipe::format_prompt(&profile, text));
+        let prepared = PreparedText::new(&message.text, |text| profile.submit.escape_prompt(text));
         let receipt = self.outbox.accept(kernel, message, prepared.err())?;
         // A task that is behind reads the outbox when it has caught up.
-        let _ = agent.requests.try_send(AgentRequest::Type(TypingRequest::Message));
+        let _ = agent.requests.try_send(AgentRequest::Message);
         Ok(receipt)
     }
 
@@ -219,6 +173,13 @@ impl Agents {
             let name = name.escape_debug();
             Refusal::not_found(format!("no profile `{name}`; there are {names}"))
         })
+    }
+
+    /// The profile of the agent in a pane.
+    pub(crate) fn profile_of(&self, pane: &Pane) -> Result<Arc<Profile>, Refusal> {
+        let name = pane.lock().record.agent.as_ref().map(|agent| agent.profile.clone());
+        let name = name.ok_or_else(|| not_followed(&pane.id))?;
+        self.profile(&name)
     }
 
     /// The record of a new agent, if the command line or the meta of the pane names one.
@@ -279,4 +240,8 @@ impl Agents {
             living.remove(pane);
         }
     }
+}
+
+fn not_followed(id: &PaneId) -> Refusal {
+    Refusal::invalid(format!("the program in pane `{id}` is not followed as an agent"))
 }

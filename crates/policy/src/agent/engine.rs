@@ -5,13 +5,13 @@ mod tests;
 
 use std::sync::Arc;
 
-use paned_model::{AgentState, BlockKind, Dialog, StateSource, TerminalState, Time};
+use paned_model::{AgentInfo, AgentState, BlockKind, StateSource, TerminalState, Time};
 
 use super::facts::AgentFacts;
 use super::keystrokes::KeystrokeReader;
-use super::{ComposerSign, Profile, ScreenSnapshot, explain, judge, osc_reader};
+use super::{ComposerSign, Observation, Profile, ScreenSnapshot, explain, judge, osc_reader};
 
-/// One observation of an agent.
+/// Something new about an agent.
 #[derive(Clone, Debug)]
 pub enum EngineInput {
     /// Its screen, whenever that may have changed.
@@ -54,36 +54,6 @@ pub struct HookReport {
     pub kind: Option<BlockKind>,
 }
 
-/// What an agent is doing, and the evidence for it.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Judgement {
-    /// What it is doing.
-    pub state: AgentState,
-    /// The question it waits on.
-    pub dialog: Option<Dialog>,
-    /// Until when it is limited.
-    pub until: Option<Time>,
-    /// Since when.
-    pub since: Time,
-    /// The main evidence for the state.
-    pub source: StateSource,
-    /// How sure it is, 0 to 1.
-    pub confidence: f32,
-    /// How much of its context is used, in per cent.
-    pub context_percent: Option<u8>,
-}
-
-/// A change of an agent's state.
-#[derive(Clone, Debug, PartialEq)]
-pub struct StateChange {
-    /// What it did before.
-    pub from: AgentState,
-    /// What it does now.
-    pub to: Judgement,
-    /// How old the evidence is, in milliseconds.
-    pub age_ms: u64,
-}
-
 /// One piece of evidence, in a sentence for people.
 #[derive(Clone, Debug, PartialEq)]
 pub struct EvidenceItem {
@@ -103,8 +73,9 @@ pub struct EvidenceItem {
 #[derive(Clone, Debug)]
 pub struct Engine {
     profile: Arc<Profile>,
-    judgement: Judgement,
+    judgement: AgentInfo,
     facts: AgentFacts,
+    screen: Option<ScreenSnapshot>,
     signals: osc_reader::OscReader,
     keystrokes: KeystrokeReader,
     recheck_at: Option<Time>,
@@ -114,19 +85,23 @@ impl Engine {
     /// An agent whose program was just started.
     #[must_use]
     pub fn new(profile: Arc<Profile>, now: Time) -> Self {
-        let judgement = Judgement {
+        let judgement = AgentInfo {
+            profile: profile.name.clone(),
             state: AgentState::Starting,
+            kind: None,
             dialog: None,
             until: None,
             since: now,
             source: StateSource::Process,
             confidence: 1.0,
             context_percent: None,
+            queued: 0,
         };
         Self {
             profile,
             judgement,
             facts: AgentFacts::new(now),
+            screen: None,
             signals: osc_reader::OscReader::default(),
             keystrokes: KeystrokeReader::default(),
             recheck_at: None,
@@ -149,7 +124,9 @@ impl Engine {
     #[must_use]
     pub fn with_profile(&self, profile: Arc<Profile>, now: Time) -> Self {
         let mut new = Self::new(profile, now);
-        new.judgement = self.judgement.clone();
+        let profile = std::mem::take(&mut new.judgement.profile);
+        new.judgement = AgentInfo { profile, ..self.judgement.clone() };
+        new.screen = self.screen.clone();
         new.facts.was_ready = self.facts.was_ready;
         new.facts.turn = self.facts.turn;
         new.facts.exited = self.facts.exited;
@@ -161,12 +138,16 @@ impl Engine {
         new
     }
 
-    /// Takes one observation; returns the change if the judgement (state or dialog) is a new one.
-    pub fn observe(&mut self, seen: &EngineInput, now: Time) -> Option<StateChange> {
+    /// Takes something new about the agent. If that changes the state or the dialog, returns how old
+    /// the evidence is, in milliseconds.
+    pub fn observe(&mut self, seen: &EngineInput, now: Time) -> Option<u64> {
         let was_busy = judge::is_busy(&self.facts, &self.profile, now);
         let entered = self.facts.enter.as_ref().map(|enter| enter.at);
         match seen {
-            EngineInput::Screen(look) => self.facts.observe_screen(look, &self.profile, now),
+            EngineInput::Screen(look) => {
+                self.facts.observe_screen(look, &self.profile, now);
+                self.screen = Some(look.clone());
+            }
             EngineInput::Output(bytes) => self.output(bytes, now),
             EngineInput::Report(report) => self.facts.observe_report(report, &self.profile, now),
             EngineInput::Typed(bytes) => {
@@ -211,12 +192,12 @@ impl Engine {
         self.facts.learned.accepted()
     }
 
-    /// Judges again after time has passed.
-    pub fn tick(&mut self, now: Time) -> Option<StateChange> {
+    /// Judges again after time has passed; returns the same as [`Engine::observe`].
+    pub fn tick(&mut self, now: Time) -> Option<u64> {
         self.judge(now)
     }
 
-    fn judge(&mut self, now: Time) -> Option<StateChange> {
+    fn judge(&mut self, now: Time) -> Option<u64> {
         let verdict = judge::judge(&self.facts, &self.profile, self.judgement.state, now);
         self.recheck_at = verdict.recheck_at.filter(|again| now < *again);
         self.facts.note_verdict(verdict.state);
@@ -225,21 +206,24 @@ impl Engine {
             AgentState::Blocked => findings.and_then(|findings| findings.dialog.clone()),
             _ => None,
         };
-        let from = self.judgement.state;
-        let is_other = from != verdict.state
+        let asked = dialog.as_ref().map(|dialog| dialog.kind);
+        let kind = || asked.or_else(|| self.facts.kind()).or(Some(BlockKind::Permission));
+        let is_other = self.judgement.state != verdict.state
             || self.judgement.dialog.as_ref().map(|it| &it.id) != dialog.as_ref().map(|it| &it.id);
         let context = findings.and_then(|findings| findings.context);
-        self.judgement = Judgement {
+        self.judgement = AgentInfo {
+            profile: std::mem::take(&mut self.judgement.profile),
             state: verdict.state,
+            kind: if verdict.state == AgentState::Blocked { kind() } else { None },
             dialog,
             until: self.facts.until().filter(|_| verdict.state == AgentState::Limited),
             since: if is_other { now } else { self.judgement.since },
             source: verdict.source,
             confidence: verdict.confidence,
             context_percent: context.or(self.judgement.context_percent),
+            queued: 0,
         };
-        let age_ms = now.since(verdict.at);
-        is_other.then(|| StateChange { from, to: self.judgement.clone(), age_ms })
+        is_other.then(|| now.since(verdict.at))
     }
 
     /// When to call [`Engine::tick`] next if there is no observation before.
@@ -248,20 +232,46 @@ impl Engine {
         self.recheck_at
     }
 
-    /// What it is doing.
+    /// What it is doing, and the evidence for it. The kind of question is also known if only a hook
+    /// or a title reported it.
     #[must_use]
-    pub fn judgement(&self) -> &Judgement {
+    pub fn judgement(&self) -> &AgentInfo {
         &self.judgement
     }
 
-    /// The kind of question it waits on, also if only a hook or a title reported it.
+    /// The last snapshot of its screen.
     #[must_use]
-    pub fn kind(&self) -> Option<BlockKind> {
-        if self.judgement.state != AgentState::Blocked {
-            return None;
-        }
-        let asked = self.judgement.dialog.as_ref().map(|dialog| dialog.kind);
-        asked.or_else(|| self.facts.kind()).or(Some(BlockKind::Permission))
+    pub fn screen(&self) -> Option<&ScreenSnapshot> {
+        self.screen.as_ref()
+    }
+
+    /// The last state of its terminal that the kernel reported.
+    #[must_use]
+    pub fn terminal(&self) -> Option<TerminalState> {
+        self.facts.terminal
+    }
+
+    /// What the last look at it found.
+    #[must_use]
+    pub fn observation(&self) -> Option<Observation> {
+        let screen = self.screen.as_ref()?;
+        let composer = match &self.facts.findings {
+            Some(findings) => findings.composer.clone(),
+            None => screen.composer(&self.profile),
+        };
+        let AgentInfo { state, source, dialog, .. } = &self.judgement;
+        Some(Observation {
+            state: *state,
+            inferred: *source == StateSource::Input,
+            dialog: dialog.clone(),
+            placeholder: self.profile.submit.is_paste_placeholder(&composer),
+            composer,
+            view: screen.view.clone(),
+            end: screen.end,
+            typed: screen.typed,
+            typed_at: None,
+            has_unread_line: self.facts.terminal.is_some_and(|terminal| terminal.has_unread_line),
+        })
     }
 
     /// The profile it is judged by.

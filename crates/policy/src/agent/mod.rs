@@ -1,6 +1,6 @@
 //! What an agent is doing: a [`Profile`] describes what one program's screens and signals mean, a
 //! [`ScreenSnapshot`] is its screen at one moment, and the [`Engine`] combines everything that is
-//! known into a [`Judgement`].
+//! known into a judgement. The delivery of messages reads the result as an [`Observation`].
 //!
 //! Time is an argument, and deadlines are returned. The same engine judges live panes and
 //! recordings.
@@ -15,6 +15,7 @@ mod generic;
 mod judge;
 mod keystrokes;
 mod limit;
+mod observation;
 mod osc_reader;
 pub mod profile;
 mod regions;
@@ -27,7 +28,8 @@ pub(crate) use dialog::without_checkbox;
 pub(crate) use facts::REDRAW_TIMEOUT;
 
 pub use composer_memory::{ComposerSign, MAX_SIGNS, SignShape};
-pub use engine::{Engine, EngineInput, EvidenceItem, HookReport, Judgement, StateChange};
+pub use engine::{Engine, EngineInput, EvidenceItem, HookReport};
+pub use observation::Observation;
 pub use profile::{
     LaunchOptions, Permissions, Profile, ProfileError, ProfileLibrary, ProfilePattern,
 };

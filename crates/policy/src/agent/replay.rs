@@ -181,7 +181,7 @@ impl ReplayPlayer {
 
     fn note(&mut self, now: Time) {
         let judgement = self.engine.judgement();
-        let kind = self.engine.kind();
+        let kind = judgement.kind;
         let last = self.samples.last();
         if last.is_some_and(|last| last.state == judgement.state && last.kind == kind) {
             return;

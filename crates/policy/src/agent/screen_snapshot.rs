@@ -12,6 +12,10 @@ use super::{Profile, regions};
 pub struct ScreenSnapshot {
     /// The text on it, and where the cursor is.
     pub view: ScreenView,
+    /// All output before this offset is on it.
+    pub end: u64,
+    /// How many inputs the pane had received before; `None` if they are not counted.
+    pub typed: Option<u64>,
     /// How each character of each row is drawn.
     pub(super) styles: Vec<Vec<CharStyle>>,
     /// How many characters of its row are before the cursor; blanks at the row's end count.
@@ -50,7 +54,7 @@ impl ScreenSnapshot {
         let cursor = drawn.get(usize::from(view.cursor.row)).map_or(0, |row| before(row, &view));
         let styles =
             drawn.iter().map(|row| row.iter().map(|(_, shade)| *shade).collect()).collect();
-        Self { view, styles, cursor }
+        Self { view, end: 0, typed: None, styles, cursor }
     }
 
     /// What the composer holds.
@@ -60,7 +64,7 @@ impl ScreenSnapshot {
     }
 
     /// The question on the screen. The same text always has the same id;
-    /// [`Judgement::dialog`](super::Judgement::dialog) also distinguishes repetitions.
+    /// [`Engine::judgement`](super::Engine::judgement) also distinguishes repetitions.
     #[must_use]
     pub fn dialog(&self, profile: &Profile) -> Option<Dialog> {
         regions::RegionMap::of(self, profile).dialog

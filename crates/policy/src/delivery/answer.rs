@@ -9,8 +9,8 @@ use paned_model::{Dialog, DialogOption, Time};
 
 use paned_term::keys::Key;
 
-use super::{AgentObservation, DeliveryStep, InputAction, WriteResult};
-use crate::agent::{REDRAW_TIMEOUT, without_checkbox};
+use super::{InputAction, Step, WriteResult};
+use crate::agent::{Observation, REDRAW_TIMEOUT, without_checkbox};
 
 /// How long a question must be on the screen before the first key. Claude Code ignores keys for 150
 /// ms after it has drawn a question.
@@ -151,11 +151,9 @@ struct MissingQuestion {
     settled: Time,
 }
 
-/// The progress of an answer.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum AnswerProgress {
-    /// Do this next.
-    Next(DeliveryStep),
+/// How an answer ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AnswerOutcome {
     /// All keys were pressed, and the question is gone.
     Answered,
     /// All keys were pressed, and the question is still there.
@@ -222,46 +220,34 @@ impl AnswerAttempt {
     }
 
     /// The next step, given the current observation.
-    pub fn step(&mut self, observation: &AgentObservation<'_>, now: Time) -> AnswerProgress {
-        let Some(dialog) = observation.dialog.filter(|dialog| self.is_same_question(dialog)) else {
-            return self.question_missing(observation, now);
-        };
+    pub fn step(&mut self, observation: &Observation, now: Time) -> Step<AnswerOutcome> {
+        let dialog = observation.dialog.as_ref().filter(|dialog| self.is_same_question(dialog));
+        let Some(dialog) = dialog else { return self.question_missing(observation, now) };
         self.missing = None;
         self.not_before.get_or_insert(Time(now.0 + FIRST));
         let done = self.pressed == self.keys.len();
         let until = self.last.filter(|_| done).map(|last| Time(last.0 + CONFIRM));
         let wait = until.or(self.not_before).filter(|until| now < *until);
         if let Some(until) = wait {
-            return AnswerProgress::Next(super::step::wait_briefly(
-                Some(until),
-                "the question is answered",
-            ));
+            return Step::Wait(Some(until), ());
         }
-        let Some(key) = self.keys.get(self.pressed) else { return AnswerProgress::StillAsked };
+        let Some(key) = self.keys.get(self.pressed) else {
+            return Step::Finished(AnswerOutcome::StillAsked);
+        };
         if self.confirms() && !self.is_selected(dialog) {
             let until = Time(self.last.unwrap_or(now).0 + SELECT);
-            if until <= now {
-                return AnswerProgress::NotSelected(self.pressed);
-            }
-            return AnswerProgress::Next(super::step::wait_briefly(
-                Some(until),
-                "the option is being selected",
-            ));
+            return match now < until {
+                true => Step::Wait(Some(until), ()),
+                false => Step::Finished(AnswerOutcome::NotSelected(self.pressed)),
+            };
         }
-        AnswerProgress::Next(DeliveryStep::Write(
-            InputAction::Press(vec![*key]),
-            observation.guard(),
-        ))
+        Step::Write(InputAction::Press(vec![*key]), observation.guard())
     }
 
     /// The question is not on the screen. The screen may be half drawn: the question is gone once
     /// there is no output without it, or after so long that it would be a new one.
-    fn question_missing(
-        &mut self,
-        observation: &AgentObservation<'_>,
-        now: Time,
-    ) -> AnswerProgress {
-        let seen = (observation.end, observation.dialog.map(|dialog| dialog.id.clone()));
+    fn question_missing(&mut self, observation: &Observation, now: Time) -> Step<AnswerOutcome> {
+        let seen = (observation.end, observation.dialog.as_ref().map(|dialog| dialog.id.clone()));
         let missing = self.missing.get_or_insert(MissingQuestion {
             since: now,
             seen: seen.clone(),
@@ -277,12 +263,9 @@ impl AnswerAttempt {
             false => Time((missing.settled.0 + SETTLED).min(missing.since.0 + REDRAW_TIMEOUT)),
         };
         match (now < gone, done) {
-            (true, _) => AnswerProgress::Next(super::step::wait_briefly(
-                Some(gone),
-                "the question may be drawn again",
-            )),
-            (false, true) => AnswerProgress::Answered,
-            (false, false) => AnswerProgress::QuestionGone(self.pressed),
+            (true, _) => Step::Wait(Some(gone), ()),
+            (false, true) => Step::Finished(AnswerOutcome::Answered),
+            (false, false) => Step::Finished(AnswerOutcome::QuestionGone(self.pressed)),
         }
     }
 

@@ -1,12 +1,13 @@
 //! Interrupts an agent's turn, and confirms that it ended.
 
+use std::sync::Arc;
+
 use paned_model::frame::InputGuard;
-use paned_model::{AgentState, Time};
+use paned_model::{AgentState, TerminalState, Time};
 use paned_term::keys::Key;
 
-use super::step::wait_briefly;
-use super::{AgentObservation, DeliveryStep, InputAction, InterruptRecipe, Recipe, WriteResult};
-use crate::agent::Composer;
+use super::{InputAction, Step, WriteResult};
+use crate::agent::{Composer, Observation, Profile};
 
 /// A press that had no effect for this long is followed by the next, in milliseconds.
 const NEXT: u64 = 350;
@@ -22,12 +23,16 @@ const ROUNDS: u32 = 2;
 /// How long a prompt may take to come back, and how often it is cleared.
 const RESTORE: u64 = 600;
 const CLEARS: u32 = 8;
+/// How soon a program without a profile ends an interrupted turn, in milliseconds. Whether its keys
+/// interrupt at all is not known: a turn that ends later may have ended by itself.
+const EFFECT: u64 = 3_000;
 
 /// An attempt to interrupt a turn.
 #[derive(Clone, Debug)]
 pub struct InterruptAttempt {
-    how: InterruptRecipe,
-    clear: Vec<Key>,
+    profile: Arc<Profile>,
+    /// The keys of one press.
+    keys: Vec<Key>,
     pressed: u32,
     cleared: u32,
     clears: bool,
@@ -41,27 +46,28 @@ pub struct InterruptAttempt {
     moved_since: Option<Time>,
 }
 
-/// The progress of an interrupt.
+/// How an interrupt ended: the agent is not busy any more, or was not; or the turn could not be
+/// interrupted.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum InterruptProgress {
-    /// Do this next.
-    Next(DeliveryStep),
-    /// The agent is not busy any more, or was not; or the turn could not be interrupted.
-    Done {
-        /// Whether this attempt interrupted it.
-        interrupted: bool,
-        /// In sentences.
-        evidence: Vec<String>,
-    },
+pub struct InterruptOutcome {
+    /// Whether this attempt interrupted it.
+    pub interrupted: bool,
+    /// The evidence for that, in sentences.
+    pub evidence: Vec<String>,
 }
 
 impl InterruptAttempt {
-    /// Interrupts the running turn.
+    /// Interrupts the running turn. Where the kernel makes a signal of Ctrl+C, that is pressed: in
+    /// canonical mode any other key would stay in the input line, before the next prompt.
     #[must_use]
-    pub fn new(recipe: &Recipe, now: Time) -> Self {
+    pub fn new(profile: Arc<Profile>, terminal: Option<TerminalState>, now: Time) -> Self {
+        let keys = match terminal.is_some_and(|terminal| terminal.interrupts_by_signal()) {
+            true => "ctrl+c".parse().into_iter().collect(),
+            false => profile.interrupt.keys.clone(),
+        };
         Self {
-            how: recipe.interrupt.clone(),
-            clear: recipe.clear.clone(),
+            profile,
+            keys,
             pressed: 0,
             cleared: 0,
             clears: false,
@@ -75,7 +81,7 @@ impl InterruptAttempt {
     }
 
     /// The next step, given the current observation.
-    pub fn step(&mut self, observation: &AgentObservation<'_>, now: Time) -> InterruptProgress {
+    pub fn step(&mut self, observation: &Observation, now: Time) -> Step<InterruptOutcome> {
         let wait = self.not_before.filter(|until| now < *until);
         match observation.state {
             AgentState::Busy => {}
@@ -90,26 +96,23 @@ impl InterruptAttempt {
             }
             state => return self.clear_restored_prompt(state, wait, observation, now),
         }
-        if wait.is_none() && self.pressed < self.how.presses * ROUNDS && self.may_press(now) {
+        if wait.is_none() && self.pressed < self.presses() * ROUNDS && self.may_press(now) {
             self.typed_before.get_or_insert(observation.typed);
             if self.pressed == 0 {
-                self.question = observation.dialog.map(|dialog| dialog.id.clone());
+                self.question = observation.dialog.as_ref().map(|dialog| dialog.id.clone());
             }
-            let guard = self.guard(observation, now);
-            return InterruptProgress::Next(DeliveryStep::Write(
-                InputAction::Press(self.how.keys.clone()),
-                guard,
-            ));
+            let keys = InputAction::Press(self.keys.clone());
+            return Step::Write(keys, self.guard(observation, now));
         }
         if self.is_within(now) { self.wait(now) } else { self.over(observation, now) }
     }
 
     /// Whether the question that was on the screen before the first press is still there. A
     /// question that could not be parsed counts as the same.
-    fn still_asks(&self, observation: &AgentObservation<'_>) -> bool {
+    fn still_asks(&self, observation: &Observation) -> bool {
         let is_same = |id: &String| self.question.as_ref() == Some(id);
         observation.state == AgentState::Blocked
-            && observation.dialog.is_none_or(|dialog| is_same(&dialog.id))
+            && observation.dialog.as_ref().is_none_or(|dialog| is_same(&dialog.id))
     }
 
     /// Whether the last press is too recent to tell what it led to.
@@ -124,7 +127,7 @@ impl InterruptAttempt {
                 let count = if self.clears { &mut self.cleared } else { &mut self.pressed };
                 *count += 1;
                 self.moved_since = None;
-                let gap = NEXT.min(self.how.within_ms / 3).max(50);
+                let gap = NEXT.min(self.profile.interrupt.within_ms / 3).max(50);
                 self.last = Some(now);
                 self.not_before = Some(Time(now.0 + gap));
                 None
@@ -140,15 +143,20 @@ impl InterruptAttempt {
 
     /// A key that is meant for the turn must not reach what comes after it. A turn that never stops
     /// printing is interrupted all the same: then the guard covers only typed input.
-    fn guard(&self, observation: &AgentObservation<'_>, now: Time) -> InputGuard {
+    fn guard(&self, observation: &Observation, now: Time) -> InputGuard {
         let restless = self.moved_since.is_some_and(|since| RESTLESS <= now.since(since));
         let end = (observation.asks() || !restless).then_some(observation.end);
         InputGuard { end, typed: observation.typed }
     }
 
+    /// How many presses make a round.
+    fn presses(&self) -> u32 {
+        u32::try_from(self.profile.interrupt.presses).unwrap_or(1).max(1)
+    }
+
     /// The presses of a round follow each other; the next round waits longer.
     fn may_press(&self, now: Time) -> bool {
-        let round_over = 0 < self.pressed && self.pressed.is_multiple_of(self.how.presses.max(1));
+        let round_over = 0 < self.pressed && self.pressed.is_multiple_of(self.presses());
         !round_over || self.last.is_none_or(|last| ROUND <= now.since(last))
     }
 
@@ -158,28 +166,25 @@ impl InterruptAttempt {
         &mut self,
         state: AgentState,
         wait: Option<Time>,
-        observation: &AgentObservation<'_>,
+        observation: &Observation,
         now: Time,
-    ) -> InterruptProgress {
-        let restores = self.how.restores && 0 < self.pressed && !self.clear.is_empty();
+    ) -> Step<InterruptOutcome> {
+        let clear = &self.profile.submit.clear;
+        let restores = self.profile.interrupt.restores && 0 < self.pressed && !clear.is_empty();
         let alone = self.typed_before == Some(observation.typed) && !observation.may_ask();
         if !restores || !alone || state == AgentState::Exited {
             return self.over(observation, now);
         }
         let soon = self.last.map(|last| Time(last.0 + RESTORE)).filter(|until| now < *until);
         match observation.composer {
-            Composer::Draft(_) if wait.is_some() => {
-                InterruptProgress::Next(wait_briefly(wait, "it is cleared"))
-            }
+            Composer::Draft(_) if wait.is_some() => Step::Wait(wait, ()),
             Composer::Draft(_) if self.cleared < CLEARS => {
                 self.clears = true;
-                InterruptProgress::Next(DeliveryStep::Write(
-                    InputAction::Press(self.clear.clone()),
-                    observation.guard(),
-                ))
+                Step::Write(InputAction::Press(clear.clone()), observation.guard())
             }
+            // The prompt may come back.
             Composer::Empty | Composer::Hidden if soon.is_some() && !self.clears => {
-                InterruptProgress::Next(wait_briefly(soon, "the prompt may come back"))
+                Step::Wait(soon, ())
             }
             Composer::Draft(_) | Composer::Empty | Composer::Hidden => self.over(observation, now),
         }
@@ -189,19 +194,16 @@ impl InterruptAttempt {
         now.since(self.last.unwrap_or(self.begun)) < CONFIRM
     }
 
-    fn wait(&self, now: Time) -> InterruptProgress {
+    fn wait(&self, now: Time) -> Step<InterruptOutcome> {
         let last = self.last.unwrap_or(self.begun);
         let times = [self.not_before, Some(Time(last.0 + ROUND)), Some(Time(last.0 + CONFIRM))];
-        let until = times.into_iter().flatten().filter(|at| now < *at).min();
-        InterruptProgress::Next(wait_briefly(until, "the turn is being broken off"))
+        Step::Wait(times.into_iter().flatten().filter(|at| now < *at).min(), ())
     }
 
-    fn over(&self, observation: &AgentObservation<'_>, now: Time) -> InterruptProgress {
+    fn over(&self, observation: &Observation, now: Time) -> Step<InterruptOutcome> {
         let goes_on = observation.state == AgentState::Busy || self.still_asks(observation);
-        let is_late = self
-            .last
-            .zip(self.how.effect_ms)
-            .is_some_and(|(last, effect)| effect < now.since(last));
+        let is_past_effect = |last: Time| self.profile.is_generic() && EFFECT < now.since(last);
+        let is_late = self.last.is_some_and(is_past_effect);
         let interrupted = 0 < self.pressed && !goes_on && !is_late;
         let mut evidence = vec![match (self.pressed, observation.state) {
             (0, state) => format!("it is {state}; nothing was pressed"),
@@ -214,7 +216,7 @@ impl InterruptAttempt {
         if 0 < self.cleared {
             evidence.push("the prompt that came back was cleared away".to_owned());
         }
-        InterruptProgress::Done { interrupted, evidence }
+        Step::Finished(InterruptOutcome { interrupted, evidence })
     }
 }
 
@@ -227,34 +229,40 @@ fn times(count: u32) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{FakeObservation, question, recipe};
+    use super::super::tests::{WROTE, profile, question, ready};
     use super::*;
+    use crate::agent::ProfileLibrary;
+
+    fn start(profile: &Profile, now: Time) -> InterruptAttempt {
+        InterruptAttempt::new(Arc::new(profile.clone()), None, now)
+    }
 
     /// Interrupts a turn that ends after so many presses; returns the number of presses and whether
     /// it was interrupted.
-    fn break_off(presses: u32, ends_after: u32) -> (u32, bool) {
-        let mut recipe = recipe();
-        recipe.interrupt.presses = presses;
+    fn break_off(presses: usize, ends_after: u32) -> (u32, bool) {
+        let mut profile = Profile::clone(&profile());
+        profile.interrupt.presses = presses;
         let mut now = Time(1_000_000);
-        let (mut interrupt, mut scene) =
-            (InterruptAttempt::new(&recipe, now), FakeObservation::ready());
+        let (mut interrupt, mut scene) = (start(&profile, now), ready());
         scene.state = AgentState::Busy;
         let mut count = 0;
         loop {
-            match interrupt.step(&scene.observation(), now) {
-                InterruptProgress::Next(DeliveryStep::Write(act, _)) => {
-                    assert_eq!(act, InputAction::Press(recipe.interrupt.keys.clone()));
-                    interrupt.write_finished(&WriteResult::Done { refereed: true }, now);
+            match interrupt.step(&scene, now) {
+                Step::Write(act, _) => {
+                    assert_eq!(act, InputAction::Press(profile.interrupt.keys.clone()));
+                    interrupt.write_finished(&WROTE, now);
                     count += 1;
                     if count == ends_after {
                         scene.state = AgentState::Ready;
                     }
                 }
-                InterruptProgress::Next(DeliveryStep::Wait(Some(until), _)) => {
+                Step::Wait(Some(until), ()) => {
                     assert!(now < until);
                     now = until;
                 }
-                InterruptProgress::Done { interrupted, .. } => return (count, interrupted),
+                Step::Finished(InterruptOutcome { interrupted, .. }) => {
+                    return (count, interrupted);
+                }
                 other => panic!("{other:?}"),
             }
         }
@@ -272,29 +280,26 @@ mod tests {
 
     /// Interrupts a turn that waits on a question. After the press, `then` changes the scene;
     /// returns whether it was interrupted and how long that took.
-    fn break_off_question(then: impl Fn(&mut FakeObservation)) -> (bool, u64) {
+    fn break_off_question(then: impl Fn(&mut Observation)) -> (bool, u64) {
         let begun = Time(1_000_000);
-        let (mut now, mut interrupt) = (begun, InterruptAttempt::new(&recipe(), begun));
-        let mut scene = FakeObservation {
+        let (mut now, mut interrupt) = (begun, InterruptAttempt::new(profile(), None, begun));
+        let mut scene = Observation {
             state: AgentState::Blocked,
             dialog: Some(question()),
             composer: Composer::Hidden,
-            ..FakeObservation::ready()
+            ..ready()
         };
         loop {
-            match interrupt.step(&scene.observation(), now) {
-                InterruptProgress::Next(DeliveryStep::Write(..)) => {
-                    interrupt.write_finished(&WriteResult::Done { refereed: true }, now);
+            match interrupt.step(&scene, now) {
+                Step::Write(..) => {
+                    interrupt.write_finished(&WROTE, now);
                     // The screen that is seen first is older than the key.
-                    let again = interrupt.step(&scene.observation(), now);
-                    assert!(
-                        matches!(again, InterruptProgress::Next(DeliveryStep::Wait(Some(_), _))),
-                        "{again:?}"
-                    );
+                    let again = interrupt.step(&scene, now);
+                    assert!(matches!(again, Step::Wait(Some(_), ())), "{again:?}");
                     then(&mut scene);
                 }
-                InterruptProgress::Next(DeliveryStep::Wait(Some(until), _)) => now = until,
-                InterruptProgress::Done { interrupted, .. } => {
+                Step::Wait(Some(until), ()) => now = until,
+                Step::Finished(InterruptOutcome { interrupted, .. }) => {
                     return (interrupted, now.since(begun));
                 }
                 other => panic!("{other:?}"),
@@ -304,67 +309,59 @@ mod tests {
 
     #[test]
     fn a_question_is_over_when_it_has_left_the_screen() {
-        let goes = |scene: &mut FakeObservation| *scene = FakeObservation::ready();
+        let goes = |scene: &mut Observation| *scene = ready();
         assert_eq!(break_off_question(goes), (true, 0));
         assert_eq!(break_off_question(|_| {}), (false, ROUND), "it stays");
-        let other =
-            |scene: &mut FakeObservation| scene.dialog.as_mut().unwrap().id = "another".into();
+        let other = |scene: &mut Observation| scene.dialog.as_mut().unwrap().id = "another".into();
         assert_eq!(break_off_question(other), (true, 0), "another one follows it");
     }
 
     #[test]
     fn a_turn_that_ends_long_after_the_keys_was_not_broken_off_by_them() {
-        let mut recipe = recipe();
-        recipe.interrupt.effect_ms = Some(3_000);
+        let generic = ProfileLibrary::embedded().get("generic").unwrap().clone();
         for (ends_after, expect) in [(1_000, true), (6_000, false)] {
             let mut now = Time(1_000_000);
-            let mut interrupt = InterruptAttempt::new(&recipe, now);
-            let mut scene = FakeObservation::ready();
+            let mut interrupt = InterruptAttempt::new(generic.clone(), None, now);
+            let mut scene = ready();
             scene.state = AgentState::Busy;
-            assert!(matches!(
-                interrupt.step(&scene.observation(), now),
-                InterruptProgress::Next(DeliveryStep::Write(..))
-            ));
-            interrupt.write_finished(&WriteResult::Done { refereed: true }, now);
+            assert!(matches!(interrupt.step(&scene, now), Step::Write(..)));
+            interrupt.write_finished(&WROTE, now);
             now = Time(now.0 + ends_after);
             scene.state = AgentState::Ready;
-            let over = interrupt.step(&scene.observation(), now);
-            let InterruptProgress::Done { interrupted, .. } = over else { panic!("{over:?}") };
+            let over = interrupt.step(&scene, now);
+            let Step::Finished(InterruptOutcome { interrupted, .. }) = over else {
+                panic!("{over:?}")
+            };
             assert_eq!(interrupted, expect, "{ends_after}");
         }
     }
 
     #[test]
     fn an_agent_that_is_ready_is_left_alone() {
-        let (now, scene) = (Time(5), FakeObservation::ready());
-        let over = InterruptAttempt::new(&recipe(), now).step(&scene.observation(), now);
-        assert!(matches!(over, InterruptProgress::Done { interrupted: false, .. }));
+        let (now, scene) = (Time(5), ready());
+        let over = InterruptAttempt::new(profile(), None, now).step(&scene, now);
+        assert!(matches!(over, Step::Finished(InterruptOutcome { interrupted: false, .. })));
     }
 
     #[test]
     fn a_prompt_that_comes_back_is_cleared_away() {
-        let mut recipe = recipe();
-        recipe.interrupt.restores = true;
+        let mut profile = Profile::clone(&profile());
+        profile.interrupt.restores = true;
         let mut now = Time(1_000_000);
-        let (mut interrupt, mut scene) =
-            (InterruptAttempt::new(&recipe, now), FakeObservation::ready());
+        let (mut interrupt, mut scene) = (start(&profile, now), ready());
         scene.state = AgentState::Busy;
-        assert!(matches!(
-            interrupt.step(&scene.observation(), now),
-            InterruptProgress::Next(DeliveryStep::Write(..))
-        ));
-        interrupt.write_finished(&WriteResult::Done { refereed: true }, now);
+        assert!(matches!(interrupt.step(&scene, now), Step::Write(..)));
+        interrupt.write_finished(&WROTE, now);
         (scene.state, scene.composer) = (AgentState::Ready, Composer::Draft("again".into()));
         now = Time(now.0 + 400);
-        let InterruptProgress::Next(DeliveryStep::Write(act, _)) =
-            interrupt.step(&scene.observation(), now)
-        else {
-            panic!()
-        };
-        assert_eq!(act, InputAction::Press(recipe.clear));
-        interrupt.write_finished(&WriteResult::Done { refereed: true }, now);
+        let Step::Write(act, _) = interrupt.step(&scene, now) else { panic!() };
+        assert_eq!(act, InputAction::Press(profile.submit.clear));
+        interrupt.write_finished(&WROTE, now);
         scene.composer = Composer::Empty;
-        let over = interrupt.step(&scene.observation(), now);
-        assert!(matches!(over, InterruptProgress::Done { interrupted: true, .. }), "{over:?}");
+        let over = interrupt.step(&scene, now);
+        assert!(
+            matches!(over, Step::Finished(InterruptOutcome { interrupted: true, .. })),
+            "{over:?}"
+        );
     }
 }

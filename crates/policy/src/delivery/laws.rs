@@ -3,7 +3,7 @@
 use paned_model::{AgentState, Delivery, Time};
 use proptest::prelude::*;
 
-use super::tests::{FakeObservation, prepare, question, recipe};
+use super::tests::{WROTE, prepare, profile, question, ready};
 use super::*;
 use crate::agent::Composer;
 
@@ -62,16 +62,16 @@ fn moments() -> impl Strategy<Value = Vec<AgentMoment>> {
 struct PlayResult {
     pastes: usize,
     enters: usize,
-    outcome: Option<DeliveryOutcome>,
+    outcome: Option<Outcome>,
 }
 
 /// Runs the attempt through the moments and checks each write against the screen of that moment.
 fn play(
-    mut attempt: DeliveryAttempt,
+    mut attempt: Attempt,
     moments: &[AgentMoment],
     result: &mut PlayResult,
 ) -> Result<Time, TestCaseError> {
-    let mut scene = FakeObservation::ready();
+    let mut scene = ready();
     let mut now = Time(1_000_000);
     let mut typed_before = None;
     for moment in moments {
@@ -80,9 +80,9 @@ fn play(
         scene.dialog = moment.asks.then(question);
         scene.end += u64::from(moment.prints);
         if moment.types {
-            (scene.typed, scene.typed_at) = (scene.typed + 1, Some(now));
+            (scene.typed, scene.typed_at) = (scene.typed.map(|count| count + 1), Some(now));
         }
-        let (act, guard) = match attempt.step(&scene.observation(), now) {
+        let (act, guard) = match attempt.step(&scene, now) {
             DeliveryStep::Write(act, guard) => (act, guard),
             DeliveryStep::Wait(until, _) => {
                 prop_assert!(until.is_none_or(|until| now < until), "it waits for what is over");
@@ -94,7 +94,7 @@ fn play(
             }
         };
         prop_assert!(!moment.asks && moment.state != AgentState::Blocked, "{act:?} at a question");
-        prop_assert_eq!((guard.end, guard.typed), (Some(scene.end), Some(scene.typed)));
+        prop_assert_eq!((guard.end, guard.typed), (Some(scene.end), scene.typed));
         let done = matches!(moment.wrote, WriteResult::Done { .. } | WriteResult::Unknown(_));
         match act {
             InputAction::Paste(text) => {
@@ -129,7 +129,7 @@ proptest! {
     fn it_never_types_where_it_must_not(moments in moments(), send in any::<bool>()) {
         let when_busy = if send { WhenBusy::Send } else { WhenBusy::Queue };
         let mut result = PlayResult::default();
-        play(DeliveryAttempt::new(prepare(TEXT), recipe(), when_busy, None), &moments, &mut result)?;
+        play(Attempt::new(prepare(TEXT), profile(), when_busy, None), &moments, &mut result)?;
         if let Some(outcome) = result.outcome {
             prop_assert!(outcome.delivery.is_final());
             prop_assert!(!outcome.evidence.is_empty());
@@ -143,13 +143,13 @@ proptest! {
 
     #[test]
     fn it_always_ends(moments in moments(), composer in 0..4_usize, busy in any::<bool>()) {
-        let mut attempt = DeliveryAttempt::new(prepare(TEXT), recipe(), WhenBusy::Send, None);
-        let mut scene = FakeObservation::ready();
+        let mut attempt = Attempt::new(prepare(TEXT), profile(), WhenBusy::Send, None);
+        let mut scene = ready();
         let mut now = Time(1_000_000);
         for moment in &moments {
             now = Time(now.0 + moment.ms);
             (scene.state, scene.composer) = (moment.state, moment.composer.clone());
-            match attempt.step(&scene.observation(), now) {
+            match attempt.step(&scene, now) {
                 DeliveryStep::Write(..) => if attempt.write_finished(&moment.wrote, now).is_some() { return Ok(()) },
                 DeliveryStep::Wait(..) => {}
                 DeliveryStep::Finished(_) => return Ok(()),
@@ -161,9 +161,9 @@ proptest! {
             Composer::Empty, Composer::Hidden, Composer::Draft(TEXT.into()), Composer::Draft("x".into()),
         ][composer].clone();
         for _ in 0..200 {
-            match attempt.step(&scene.observation(), now) {
+            match attempt.step(&scene, now) {
                 DeliveryStep::Write(..) => {
-                    if attempt.write_finished(&WriteResult::Done { refereed: true }, now).is_some() { return Ok(()) }
+                    if attempt.write_finished(&WROTE, now).is_some() { return Ok(()) }
                 }
                 DeliveryStep::Finished(_) => return Ok(()),
                 DeliveryStep::Wait(None, standing) => {

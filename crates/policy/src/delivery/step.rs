@@ -1,22 +1,23 @@
-//! The next step of a delivery, and the result of a write.
+//! The next step of an attempt, the result of a write, and the outcome of a message.
 
 use paned_model::frame::InputGuard;
 use paned_model::{Delivery, Dialog, Time};
 use paned_term::keys::Key;
 use serde::{Deserialize, Serialize};
 
-use super::Leftover;
-
-/// The next step of a delivery.
+/// The next step of an attempt that ends with a `T`; `W` tells why it waits.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum DeliveryStep {
+pub enum Step<T, W = ()> {
     /// Write this if the guard still holds, and report the result.
     Write(InputAction, InputGuard),
     /// Wait for the next observation, at most until then.
-    Wait(Option<Time>, DeliveryWait),
-    /// The delivery has ended with this outcome.
-    Finished(DeliveryOutcome),
+    Wait(Option<Time>, W),
+    /// The attempt has ended.
+    Finished(T),
 }
+
+/// The next step of the delivery of a message.
+pub type DeliveryStep = Step<Outcome, Outcome>;
 
 /// Input to type. The caller encodes keys and pastes for the terminal's modes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,34 +30,36 @@ pub enum InputAction {
     Press(Vec<Key>),
 }
 
-/// The state of a message that is not delivered yet.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct DeliveryWait {
-    /// Queued or held.
-    pub delivery: Delivery,
-    /// Why, as a sentence.
-    pub why: String,
-    /// Whether the reason passes by itself in a moment, so that the caller may wait for it.
-    pub transient: bool,
-}
-
-/// Waits for something that passes by itself.
-pub(super) fn wait_briefly(until: Option<Time>, why: &str) -> DeliveryStep {
-    let wait = DeliveryWait { delivery: Delivery::Queued, why: why.to_owned(), transient: true };
-    DeliveryStep::Wait(until, wait)
-}
-
-/// The outcome of a message.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct DeliveryOutcome {
-    /// The outcome as one value.
+/// What became of a message so far.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Outcome {
+    /// The outcome as one value; queued or held while the message waits.
     pub delivery: Delivery,
     /// The evidence for it, in sentences.
     pub evidence: Vec<String>,
     /// The question that prevented the delivery.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dialog: Option<Dialog>,
-    /// What may be left of the message in the composer.
-    pub leftover: Option<Leftover>,
+    /// When it was stored as final.
+    pub at: Option<Time>,
+    /// Whether it changes by itself in a moment, so that the caller may wait for that.
+    #[serde(skip)]
+    pub transient: bool,
+}
+
+impl Outcome {
+    /// An outcome with one reason.
+    #[must_use]
+    pub fn new(delivery: Delivery, why: impl Into<String>) -> Self {
+        let evidence = vec![why.into()];
+        Self { delivery, evidence, dialog: None, at: None, transient: false }
+    }
+
+    /// A message that waits for something that passes by itself.
+    #[must_use]
+    pub fn transient(why: impl Into<String>) -> Self {
+        Self { transient: true, ..Self::new(Delivery::Queued, why) }
+    }
 }
 
 /// The result of a write.

@@ -1,30 +1,21 @@
 //! Messages to agents that behave, and to those that do not: each line is an observation and its
 //! effect.
 
+use std::sync::{Arc, LazyLock};
+
 use paned_model::{AgentState, BlockKind, Delivery, Dialog, Size, Time};
 use paned_term::{Screen, ScreenView};
 
 use super::*;
-use crate::agent::Composer;
+use crate::agent::{Composer, Observation, Profile};
 
-/// A recipe like most.
-pub(super) fn recipe() -> Recipe {
-    let key = |name: &str| vec![name.parse().unwrap()];
-    Recipe {
-        presses: 4,
-        pastes: true,
-        submit: key("enter"),
-        delay_ms: 120,
-        newline: Vec::new(),
-        clear: key("ctrl+u"),
-        interrupt: InterruptRecipe {
-            keys: key("esc"),
-            presses: 1,
-            within_ms: 1000,
-            restores: false,
-            effect_ms: None,
-        },
-    }
+/// A program like most.
+pub(super) fn profile() -> Arc<Profile> {
+    static PROFILE: LazyLock<Arc<Profile>> = LazyLock::new(|| {
+        let text = "command = 'test'\n[submit]\ndelay = 120\nclear = ['ctrl+u']\n";
+        Arc::new(Profile::parse("test.toml", text).unwrap())
+    });
+    PROFILE.clone()
 }
 
 pub(super) fn prepare(text: &str) -> PreparedText {
@@ -35,56 +26,26 @@ const TEXT: &str = "tell me what this program does";
 
 /// A test with one message; the test plays the agent.
 pub(super) struct AttemptTest {
-    pub(super) attempt: DeliveryAttempt,
+    pub(super) attempt: Attempt,
     pub(super) now: Time,
-    pub(super) scene: FakeObservation,
+    pub(super) scene: Observation,
+    /// What is stored before the text is typed.
+    begun: Option<AttemptStart>,
 }
 
-/// The current observation.
-#[derive(Clone, Debug)]
-pub(super) struct FakeObservation {
-    pub(super) state: AgentState,
-    pub(super) inferred: bool,
-    pub(super) dialog: Option<Dialog>,
-    pub(super) composer: Composer,
-    pub(super) view: ScreenView,
-    pub(super) end: u64,
-    pub(super) typed: u64,
-    pub(super) typed_at: Option<Time>,
-    pub(super) recorded: bool,
-    pub(super) has_unread_line: bool,
-}
-
-impl FakeObservation {
-    pub(super) fn ready() -> Self {
-        Self {
-            state: AgentState::Ready,
-            inferred: false,
-            dialog: None,
-            composer: Composer::Empty,
-            view: view("\u{1b}[?2004h> "),
-            end: 100,
-            typed: 3,
-            typed_at: None,
-            recorded: false,
-            has_unread_line: false,
-        }
-    }
-
-    pub(super) fn observation(&self) -> AgentObservation<'_> {
-        AgentObservation {
-            state: self.state,
-            inferred: self.inferred,
-            dialog: self.dialog.as_ref(),
-            composer: &self.composer,
-            placeholder: false,
-            view: &self.view,
-            end: self.end,
-            typed: Some(self.typed),
-            typed_at: self.typed_at,
-            recorded: self.recorded,
-            has_unread_line: self.has_unread_line,
-        }
+/// An agent that waits for a prompt.
+pub(super) fn ready() -> Observation {
+    Observation {
+        state: AgentState::Ready,
+        inferred: false,
+        dialog: None,
+        composer: Composer::Empty,
+        placeholder: false,
+        view: view("\u{1b}[?2004h> "),
+        end: 100,
+        typed: Some(3),
+        typed_at: None,
+        has_unread_line: false,
     }
 }
 
@@ -103,12 +64,12 @@ fn draft(text: &str) -> Composer {
     Composer::Draft(text.to_owned())
 }
 
-const WROTE: WriteResult = WriteResult::Done { refereed: true };
+pub(super) const WROTE: WriteResult = WriteResult::Done { refereed: true };
 
 impl AttemptTest {
     fn of(text: &str, when_busy: WhenBusy, leftover: Option<Leftover>) -> Self {
-        let attempt = DeliveryAttempt::new(prepare(text), recipe(), when_busy, leftover);
-        Self { attempt, now: Time(1_000_000), scene: FakeObservation::ready() }
+        let attempt = Attempt::new(prepare(text), profile(), when_busy, leftover);
+        Self { attempt, now: Time(1_000_000), scene: ready(), begun: None }
     }
 
     fn new() -> Self {
@@ -118,7 +79,7 @@ impl AttemptTest {
     /// Time passes, and a snapshot is taken.
     fn after(&mut self, ms: u64) -> DeliveryStep {
         self.now = Time(self.now.0 + ms);
-        self.attempt.step(&self.scene.observation(), self.now)
+        self.attempt.step(&self.scene, self.now)
     }
 
     fn shows(&mut self, state: AgentState, composer: Composer) -> &mut Self {
@@ -133,7 +94,7 @@ impl AttemptTest {
         match self.after(ms) {
             DeliveryStep::Write(act, guard) => {
                 assert_eq!(&act, expect);
-                assert_eq!((guard.end, guard.typed), (Some(end), Some(typed)));
+                assert_eq!((guard.end, guard.typed), (Some(end), typed));
             }
             other => panic!("{other:?} at {:?}", self.attempt),
         }
@@ -142,17 +103,22 @@ impl AttemptTest {
     #[track_caller]
     fn pastes(&mut self, ms: u64) {
         self.writes(ms, &InputAction::Paste(TEXT.into()));
+        self.begun = self.attempt.attempt_start(None);
         assert_eq!(self.attempt.write_finished(&WROTE, self.now), None);
+    }
+
+    fn leftover(&self, outcome: &Outcome) -> Option<Leftover> {
+        self.begun.unwrap().leftover(TEXT, outcome.delivery)
     }
 
     #[track_caller]
     fn presses(&mut self, ms: u64) {
-        self.writes(ms, &InputAction::Press(recipe().submit));
+        self.writes(ms, &InputAction::Press(profile().submit.enter.clone()));
         assert_eq!(self.attempt.write_finished(&WROTE, self.now), None);
     }
 
     #[track_caller]
-    fn waits(&mut self, ms: u64, word: Delivery) -> DeliveryWait {
+    fn waits(&mut self, ms: u64, word: Delivery) -> Outcome {
         match self.after(ms) {
             DeliveryStep::Wait(until, standing) => {
                 assert_eq!(standing.delivery, word, "{standing:?}");
@@ -164,7 +130,7 @@ impl AttemptTest {
     }
 
     #[track_caller]
-    fn ends(&mut self, ms: u64, word: Delivery, because: &str) -> DeliveryOutcome {
+    fn ends(&mut self, ms: u64, word: Delivery, because: &str) -> Outcome {
         match self.after(ms) {
             DeliveryStep::Finished(outcome) => {
                 assert_eq!(outcome.delivery, word, "{outcome:?}");
@@ -191,7 +157,7 @@ fn a_ready_agent_gets_text_then_enter_and_is_seen_to_take_it() {
     let mut play = AttemptTest::pressed();
     play.shows(AgentState::Ready, Composer::Empty).waits(30, Delivery::Queued);
     let outcome = play.ends(150, Delivery::Submitted, "the composer emptied");
-    assert_eq!(outcome.leftover, None);
+    assert_eq!(play.leftover(&outcome), None);
 }
 
 #[test]
@@ -273,7 +239,7 @@ fn a_text_that_enter_does_not_move_is_drafted() {
         play.presses(10_000);
     }
     let outcome = play.ends(20_000, Delivery::Drafted, "still stands");
-    assert_eq!(outcome.leftover, Some(Leftover { text: TEXT.into(), typed: Some(3) }));
+    assert_eq!(play.leftover(&outcome), Some(Leftover { text: TEXT.into(), typed: Some(3) }));
 }
 
 #[test]
@@ -299,7 +265,7 @@ fn a_question_after_the_paste_stops_enter() {
     let mut play = AttemptTest::new();
     play.pastes(0);
     play.shows(AgentState::Ready, draft(TEXT)).waits(10, Delivery::Queued);
-    play.writes(200, &InputAction::Press(recipe().submit));
+    play.writes(200, &InputAction::Press(profile().submit.enter.clone()));
     // It appeared between the snapshot and the key, and the keeper noticed it.
     assert_eq!(play.attempt.write_finished(&WriteResult::Stale, play.now), None);
     (play.scene.state, play.scene.dialog) = (AgentState::Blocked, Some(question()));
@@ -320,9 +286,9 @@ fn a_question_that_came_up_before_the_paste_was_written_refuses_it() {
 fn a_draft_holds_a_message_until_it_is_gone() {
     let mut play = AttemptTest::new();
     play.shows(AgentState::Ready, draft("dear agent"));
-    assert!(play.waits(0, Delivery::Held).why.contains("`dear agent`"));
+    assert!(play.waits(0, Delivery::Held).evidence[0].contains("`dear agent`"));
     play.waits(600_000, Delivery::Held);
-    (play.scene.typed, play.scene.typed_at) = (4, Some(Time(play.now.0 + 100)));
+    (play.scene.typed, play.scene.typed_at) = (Some(4), Some(Time(play.now.0 + 100)));
     play.shows(AgentState::Ready, Composer::Empty).waits(200, Delivery::Queued);
     play.pastes(800);
 }
@@ -332,7 +298,7 @@ fn somebody_who_types_into_the_text_has_it() {
     let mut play = AttemptTest::new();
     play.pastes(0);
     play.shows(AgentState::Ready, draft(TEXT)).waits(10, Delivery::Queued);
-    play.scene.typed += 1;
+    play.scene.typed = Some(4);
     play.ends(10, Delivery::Drafted, "somebody typed");
 }
 
@@ -341,12 +307,12 @@ fn what_an_earlier_message_left_is_cleared_away_if_it_is_ours_alone() {
     let left = Leftover { text: "an earlier message of ours".into(), typed: Some(3) };
     let mut play = AttemptTest::of(TEXT, WhenBusy::Queue, Some(left.clone()));
     play.shows(AgentState::Ready, draft("an earlier message of ours"));
-    play.writes(0, &InputAction::Press(recipe().clear));
+    play.writes(0, &InputAction::Press(profile().submit.clear.clone()));
     play.attempt.write_finished(&WROTE, play.now);
     play.waits(10, Delivery::Queued);
     play.shows(AgentState::Ready, Composer::Empty).pastes(10);
     let mut theirs = AttemptTest::of(TEXT, WhenBusy::Queue, Some(left));
-    theirs.scene.typed = 4;
+    theirs.scene.typed = Some(4);
     theirs.shows(AgentState::Ready, draft("an earlier message of ours"));
     theirs.waits(0, Delivery::Held);
 }
@@ -431,7 +397,7 @@ fn a_program_that_reads_no_more_gets_no_more() {
 
 /// A message that an earlier server was about to type as its eighth write; by now its keeper has
 /// done this many.
-fn resumed(writes: Option<u64>, scene: FakeObservation) -> AttemptTest {
+fn resumed(writes: Option<u64>, scene: Observation) -> AttemptTest {
     let begun = AttemptStart { typed: Some(3), guarded: Some(7), pieces: 1 };
     let mut play = AttemptTest::of(TEXT, WhenBusy::Queue, None);
     play.attempt = play.attempt.resume(begun, writes, play.now);
@@ -441,9 +407,9 @@ fn resumed(writes: Option<u64>, scene: FakeObservation) -> AttemptTest {
 
 #[test]
 fn after_a_restart_a_text_that_was_not_typed_is_typed() {
-    resumed(Some(7), FakeObservation::ready()).pastes(0);
+    resumed(Some(7), ready()).pastes(0);
     // A question does not refuse it: the sender cannot know of it.
-    let mut play = resumed(Some(7), FakeObservation::ready());
+    let mut play = resumed(Some(7), ready());
     play.scene.dialog = Some(question());
     play.waits(0, Delivery::Queued);
     play.scene.dialog = None;
@@ -452,41 +418,39 @@ fn after_a_restart_a_text_that_was_not_typed_is_typed() {
 
 #[test]
 fn after_a_restart_enter_that_was_pressed_is_not_pressed_again() {
-    let mut play = resumed(Some(9), FakeObservation::ready());
+    let mut play = resumed(Some(9), ready());
     play.waits(0, Delivery::Queued);
     play.ends(200, Delivery::Submitted, "the composer emptied");
     // It may have caused a question.
-    let mut play = resumed(Some(9), FakeObservation::ready());
+    let mut play = resumed(Some(9), ready());
     play.scene.view = view(&format!("\u{1b}[?2004h> {TEXT}\r\n\r\nMay I run it?\r\n 1. yes"));
     play.shows(AgentState::Blocked, Composer::Hidden);
     play.scene.dialog = Some(question());
     play.waits(0, Delivery::Queued);
     play.ends(200, Delivery::Submitted, "moved from the composer to the conversation");
     // It was lost on its way.
-    let mut play =
-        resumed(Some(9), FakeObservation { composer: draft(TEXT), ..FakeObservation::ready() });
+    let mut play = resumed(Some(9), Observation { composer: draft(TEXT), ..ready() });
     play.waits(0, Delivery::Queued);
     play.presses(2_500);
 }
 
 #[test]
 fn after_a_restart_with_a_keeper_that_does_not_count_only_what_the_screen_shows_counts() {
-    let resumed = |scene: FakeObservation| resumed(None, scene);
+    let resumed = |scene: Observation| resumed(None, scene);
     // Our draft, and no input was typed since: it is finished.
-    let mut play = resumed(FakeObservation { composer: draft(TEXT), ..FakeObservation::ready() });
+    let mut play = resumed(Observation { composer: draft(TEXT), ..ready() });
     play.waits(0, Delivery::Queued);
     play.presses(200);
     // The draft of a user is left alone.
-    let mut play =
-        resumed(FakeObservation { composer: draft("something else"), ..FakeObservation::ready() });
+    let mut play = resumed(Observation { composer: draft("something else"), ..ready() });
     play.waits(0, Delivery::Queued);
     play.ends(15_000, Delivery::Drafted, "Enter was not pressed");
     // It is in the conversation.
     let said = view(&format!("\u{1b}[?2004h> {TEXT}\r\n\r\n* Working\r\n\r\n> "));
-    let mut play = resumed(FakeObservation { view: said, ..FakeObservation::ready() });
+    let mut play = resumed(Observation { view: said, ..ready() });
     play.ends(0, Delivery::Submitted, "conversation");
     // Nothing shows it.
-    let mut play = resumed(FakeObservation::ready());
+    let mut play = resumed(ready());
     play.waits(0, Delivery::Queued);
     play.ends(15_000, Delivery::Unknown, "not to be seen");
 }

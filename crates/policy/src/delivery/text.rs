@@ -2,7 +2,8 @@
 
 use paned_term::paste::paste;
 
-use super::{InputAction, Recipe};
+use super::InputAction;
+use crate::agent::profile::{Submit, TypingMode};
 
 /// The longest text that can be sent.
 pub const MAX_MESSAGE_BYTES: usize = 1 << 20;
@@ -57,8 +58,8 @@ impl PreparedText {
     ///
     /// # Errors
     /// Why the text cannot be typed into a program without bracketed paste, as a sentence.
-    pub(super) fn acts(&self, marked: bool, recipe: &Recipe) -> Result<Vec<InputAction>, String> {
-        if marked && recipe.pastes {
+    pub(super) fn acts(&self, marked: bool, submit: &Submit) -> Result<Vec<InputAction>, String> {
+        if marked && submit.typing == TypingMode::Paste {
             return Ok(vec![InputAction::Paste(self.text.clone())]);
         }
         const NO_PASTES: &str = "the program is not told of pastes";
@@ -74,17 +75,10 @@ impl PreparedText {
         if lines.iter().any(|line| line.contains('\r')) {
             return Err(format!("{NO_PASTES}, and would take the carriage return for Enter"));
         }
-        if 1 < lines.len() && recipe.newline.is_empty() {
-            return Err(format!("{NO_PASTES}, and would take each line of the text for a prompt"));
+        match lines[..] {
+            [line] => Ok(pieces(line).map(|piece| InputAction::Type(piece.to_owned())).collect()),
+            _ => Err(format!("{NO_PASTES}, and would take each line of the text for a prompt")),
         }
-        let mut acts = Vec::new();
-        for (n, line) in lines.into_iter().enumerate() {
-            if 0 < n {
-                acts.push(InputAction::Press(recipe.newline.clone()));
-            }
-            acts.extend(pieces(line).map(|piece| InputAction::Type(piece.to_owned())));
-        }
-        Ok(acts)
     }
 }
 
@@ -104,7 +98,7 @@ fn pieces(line: &str) -> impl Iterator<Item = &str> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::recipe;
+    use super::super::tests::profile;
     use super::*;
 
     fn prepare(text: &str) -> Result<PreparedText, String> {
@@ -159,18 +153,14 @@ mod tests {
     }
 
     #[test]
-    fn without_marks_lines_need_a_key_of_their_own() {
+    fn without_marks_some_texts_cannot_be_typed() {
         let prepared = prepare("a\r\nb").unwrap();
-        assert!(prepared.acts(false, &recipe()).unwrap_err().contains("each line"));
-        let recipe = Recipe { newline: vec!["ctrl+j".parse().unwrap()], ..recipe() };
-        let (a, b) = (InputAction::Type("a".into()), InputAction::Type("b".into()));
-        let acts = [a, InputAction::Press(recipe.newline.clone()), b];
-        assert_eq!(prepared.acts(false, &recipe).unwrap(), acts);
+        assert!(prepared.acts(false, &profile().submit).unwrap_err().contains("each line"));
         let returned = prepare("a\rb").unwrap();
-        assert!(returned.acts(false, &recipe).unwrap_err().contains("carriage return"));
+        assert!(returned.acts(false, &profile().submit).unwrap_err().contains("carriage return"));
         let tabbed = prepare("a\tb").unwrap();
-        assert!(tabbed.acts(false, &recipe).unwrap_err().contains("tab"));
+        assert!(tabbed.acts(false, &profile().submit).unwrap_err().contains("tab"));
         let long = prepare(&"ä".repeat(1000)).unwrap();
-        assert_eq!(long.acts(false, &recipe).unwrap().len(), 5);
+        assert_eq!(long.acts(false, &profile().submit).unwrap().len(), 5);
     }
 }

@@ -2,13 +2,45 @@
 
 use paned_term::ScreenView;
 
-use super::observation::TextVisibility;
+use crate::agent::{Composer, Observation};
 
 /// How many characters of a text are searched for; a screen may show no more of it.
 const ENOUGH: usize = 24;
 
+/// How much of a text the composer shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum TextVisibility {
+    /// Not at all.
+    Nothing,
+    /// Some other text.
+    Other,
+    /// A part of it.
+    Part,
+    /// Its end, or the program's placeholder for it.
+    Whole,
+}
+
+impl Observation {
+    /// How much of this text the composer shows.
+    pub(super) fn text_visibility(&self, text: &str) -> TextVisibility {
+        match &self.composer {
+            Composer::Draft(_) if self.placeholder => TextVisibility::Whole,
+            Composer::Draft(draft) => in_draft(draft, text),
+            // A composer that does not fit on the screen is not found; it ends at the cursor.
+            Composer::Hidden if at_cursor(&self.view, text) => TextVisibility::Whole,
+            Composer::Hidden | Composer::Empty => TextVisibility::Nothing,
+        }
+    }
+
+    /// Whether the text is on the screen outside the composer.
+    pub(super) fn is_in_conversation(&self, text: &str) -> bool {
+        let drafted = matches!(self.composer, Composer::Draft(_));
+        !drafted && !at_cursor(&self.view, text) && on_screen(&self.view, text)
+    }
+}
+
 /// How much of this text a draft shows.
-pub(super) fn in_draft(draft: &str, text: &str) -> TextVisibility {
+fn in_draft(draft: &str, text: &str) -> TextVisibility {
     let draft = normalized(draft);
     let text = normalized(text);
     if is_paste_placeholder(&draft) || draft.contains(tail(&text)) {
@@ -25,7 +57,7 @@ pub(super) fn in_draft(draft: &str, text: &str) -> TextVisibility {
 }
 
 /// Whether the cursor is right behind the end of this text.
-pub(super) fn at_cursor(view: &ScreenView, text: &str) -> bool {
+fn at_cursor(view: &ScreenView, text: &str) -> bool {
     let row = usize::from(view.cursor.row);
     let col = usize::from(view.cursor.col);
     let Some(current) = view.rows.get(row) else { return false };
@@ -37,7 +69,7 @@ pub(super) fn at_cursor(view: &ScreenView, text: &str) -> bool {
 }
 
 /// Whether the beginning of this text is anywhere on the screen.
-pub(super) fn on_screen(view: &ScreenView, text: &str) -> bool {
+fn on_screen(view: &ScreenView, text: &str) -> bool {
     let all: String = view.rows.iter().map(String::as_str).collect();
     let text = normalized(text);
     !text.is_empty() && normalized(&all).contains(head(&text))

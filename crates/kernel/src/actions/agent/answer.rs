@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::access::AccessRequest;
 use crate::actions::support::agents::{agent, agent_handle};
-use crate::agents::{AgentRequest, DialogAnswer, TypingRequest};
+use crate::agents::{AgentRequest, DialogAnswer};
 use crate::panes::pane::pane_gone;
 use crate::registry::{Action, ActionContext, ActionKind};
 
@@ -71,9 +71,7 @@ impl Action for AgentAnswer {
             }
         };
         let dialog = params.dialog_id;
-        let answer = |reply| {
-            AgentRequest::Type(TypingRequest::Answer(DialogAnswer { choice, dialog, reply }))
-        };
+        let answer = |reply| AgentRequest::Answer(DialogAnswer { choice, dialog, reply });
         let outcome = agent_task.ask(answer).await;
         let outcome = outcome.ok_or_else(|| pane_gone(&pane.id, pane.lock().status()))??;
         Ok(AgentAnswerOutput {

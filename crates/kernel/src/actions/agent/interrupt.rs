@@ -8,7 +8,7 @@ use tokio::time::timeout;
 use crate::access::AccessRequest;
 use crate::actions::support::agents::{agent, agent_handle};
 use crate::actions::support::wait_limit::wait_limit;
-use crate::agents::{AgentRequest, TypingRequest};
+use crate::agents::AgentRequest;
 use crate::panes::pane::pane_gone;
 use crate::registry::{Action, ActionContext, ActionKind};
 
@@ -59,8 +59,7 @@ impl Action for AgentInterrupt {
         let pane = kernel.panes().get(&params.pane_id)?;
         let agent_task = agent_handle(kernel, &pane)?;
         let limit = wait_limit(params.timeout_ms, DEFAULT_TIMEOUT_MS, MAX_TIMEOUT_MS)?;
-        let request = agent_task.ask(|reply| AgentRequest::Type(TypingRequest::Interrupt(reply)));
-        let Ok(outcome) = timeout(limit, request).await else {
+        let Ok(outcome) = timeout(limit, agent_task.ask(AgentRequest::Interrupt)).await else {
             let evidence = vec!["it was not seen to stop in time".to_owned()];
             return Ok(AgentInterruptOutput { interrupted: false, evidence, agent: agent(&pane)? });
         };

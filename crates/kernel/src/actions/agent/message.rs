@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use paned_model::{AgentInfo, AgentState, Code, Delivery, Dialog, PaneId, Refusal, Scope};
-use paned_policy::delivery::WhenBusy;
+use paned_policy::delivery::{Outcome, WhenBusy};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tokio::sync::watch;
@@ -14,7 +14,7 @@ use crate::access::AccessRequest;
 use crate::actions::support::agents::agent;
 use crate::actions::support::wait_limit::{DAY_MS, wait_limit};
 use crate::agents::{
-    self, AgentStatus, AnswerSource, DeliveryStatus, LastAnswer, MessageTurn, NewMessage,
+    self, AgentStatus, AnswerSource, LastAnswer, MessageTurn, NewMessage, Receipt,
 };
 use crate::registry::{Action, ActionContext, ActionKind};
 
@@ -135,36 +135,35 @@ impl Action for AgentMessage {
             if wait == MessageWait::Done { DEFAULT_DONE_TIMEOUT_MS } else { DEFAULT_TIMEOUT_MS };
         let until = Instant::now() + wait_limit(params.timeout_ms, default_ms, DAY_MS)?;
         agent(&*kernel.panes().get(&pane_id)?)?;
-        let receipt = kernel.agents().send(kernel, new_message(&context, params)?)?;
-        let mut status = receipt.told;
+        let mut receipts = kernel.agents().send(kernel, new_message(&context, params)?)?;
         let mut timed_out = match wait {
             MessageWait::None => {
-                wait_first_check(&mut status).await;
+                wait_first_check(&mut receipts).await;
                 false
             }
             MessageWait::Submitted => {
-                !wait_for_status(&mut status, |status| !status.is_transient, until).await
+                !wait_for_outcome(&mut receipts, |outcome| !outcome.transient, until).await
             }
             MessageWait::Done => {
-                !wait_for_status(&mut status, |status| status.delivery.is_final(), until).await
+                !wait_for_outcome(&mut receipts, |outcome| outcome.delivery.is_final(), until).await
             }
         };
-        let DeliveryStatus { delivery: outcome, evidence, mut dialog, turn, .. } =
-            status.borrow().clone();
+        let Receipt { id: message_id, outcome, turn } = receipts.borrow().clone();
+        let Outcome { delivery, evidence, mut dialog, .. } = outcome;
         let mut last = None;
-        if wait == MessageWait::Done && outcome == Delivery::Submitted {
+        if wait == MessageWait::Done && delivery == Delivery::Submitted {
             match wait_answer(kernel, &pane_id, turn, until).await {
                 Ok(found) => last = found,
                 Err(TurnWaitError::Question(question)) => dialog = question,
                 Err(TurnWaitError::TimedOut) => timed_out = true,
             }
         }
-        let position = kernel.agents().outbox().position(&pane_id, &receipt.id);
+        let position = kernel.agents().outbox().position(&pane_id, &message_id);
         let agent = agent(&*kernel.panes().get(&pane_id)?)?;
         let answer_source = last.as_ref().map(|last| last.source);
         Ok(AgentMessageOutput {
-            outcome,
-            message_id: receipt.id,
+            outcome: delivery,
+            message_id,
             evidence,
             dialog,
             position,
@@ -204,13 +203,13 @@ fn new_message(context: &ActionContext, params: Params) -> Result<NewMessage, Re
     })
 }
 
-/// Waits for a delivery status; false when it timed out.
-async fn wait_for_status(
-    status: &mut watch::Receiver<DeliveryStatus>,
-    matches: impl FnMut(&DeliveryStatus) -> bool,
+/// Waits for an outcome; false when it timed out.
+async fn wait_for_outcome(
+    receipts: &mut watch::Receiver<Receipt>,
+    matches: impl Fn(&Outcome) -> bool,
     until: Instant,
 ) -> bool {
-    match timeout_at(until, status.wait_for(matches)).await {
+    match timeout_at(until, receipts.wait_for(|receipt| matches(&receipt.outcome))).await {
         // The sender is gone: the pane was removed.
         Ok(found) => found.is_ok(),
         Err(_) => false,
@@ -219,9 +218,9 @@ async fn wait_for_status(
 
 /// Waits until the agent's task has checked a new message once: a question on the screen refuses it
 /// at once.
-async fn wait_first_check(status: &mut watch::Receiver<DeliveryStatus>) {
-    if status.borrow().is_transient {
-        let _ = timeout(FIRST_CHECK_TIMEOUT, status.changed()).await;
+async fn wait_first_check(receipts: &mut watch::Receiver<Receipt>) {
+    if receipts.borrow().outcome.transient {
+        let _ = timeout(FIRST_CHECK_TIMEOUT, receipts.changed()).await;
     }
 }
 

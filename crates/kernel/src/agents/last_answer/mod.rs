@@ -2,7 +2,6 @@
 //! from its screen. An answer from before the last turn does not count.
 
 mod database;
-mod process_info;
 mod transcript;
 mod transcript_files;
 
@@ -10,7 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use paned_backend::Output;
-use paned_model::{AgentState, Code, PaneId, Refusal, Size, Time};
+use paned_model::{AgentState, Code, Refusal, Size, Time};
 use paned_policy::agent::{Profile, ScreenSnapshot};
 use paned_policy::transcript::{TranscriptAnswer, answer_from_screen};
 use paned_term::Screen;
@@ -18,7 +17,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use self::transcript::{TranscriptLookup, TranscriptQuery};
-use super::{AgentRequest, Agents};
+use super::AgentRequest;
 use crate::Kernel;
 use crate::panes::Pane;
 
@@ -168,19 +167,6 @@ impl LastAnswer {
         }
         Self { text, source, at: at.map(|at| at.time), is_cut }
     }
-}
-
-impl Agents {
-    /// The profile of the agent in a pane.
-    pub(crate) fn profile_of(&self, pane: &Pane) -> Result<Arc<Profile>, Refusal> {
-        let name = pane.lock().record.agent.as_ref().map(|agent| agent.profile.clone());
-        let name = name.ok_or_else(|| not_followed(&pane.id))?;
-        self.profile(&name)
-    }
-}
-
-fn not_followed(id: &PaneId) -> Refusal {
-    Refusal::invalid(format!("the program in pane `{id}` is not followed as an agent"))
 }
 
 /// The visible text of an agent that may contain an answer.

@@ -12,7 +12,7 @@ use paned_policy::transcript::{
 use serde_json::Value;
 
 use super::transcript_files::TranscriptFile;
-use super::{SESSION, VisibleTurn, database, is_session_id, process_info, transcript_files};
+use super::{SESSION, VisibleTurn, database, is_session_id, transcript_files};
 use crate::Kernel;
 use crate::panes::Pane;
 
@@ -72,7 +72,7 @@ impl TranscriptQuery {
         let pid = record.pid.filter(|_| record.end.is_none());
         let variable = |name: &str| {
             let asked = made.and_then(|made| made.env.get(name).cloned());
-            let its = || process_info::environment_variable(pid?, name);
+            let its = || transcript_files::environment_variable(pid?, name);
             let ours = || kernel.setup().env.iter().find(|(key, _)| key == name);
             asked.or_else(its).or_else(|| ours().map(|(_, value)| value.clone()))
         };
@@ -157,7 +157,7 @@ impl TranscriptQuery {
         if let Some(own) = named.find(|(_, summary)| self.is_here(summary)) {
             return Some(own);
         }
-        let open = self.pid.map(process_info::open_files).unwrap_or_default();
+        let open = self.pid.map(transcript_files::open_files).unwrap_or_default();
         self.read(found.iter().find(|found| open.contains(&found.path))?)
     }
 

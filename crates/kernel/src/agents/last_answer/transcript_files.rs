@@ -1,4 +1,5 @@
-//! Finds transcript files: those that match a path with `*` and `**`, newest first.
+//! Finds transcript files: those that match a path with `*` and `**`, newest first; and what the
+//! processes of a program have open, from `/proc` (nothing on other systems).
 
 use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom};
@@ -12,6 +13,8 @@ const DEEP: usize = 8;
 /// How many bytes of the start and of the end of a file are read.
 const HEAD: u64 = 64 << 10;
 const TAIL: u64 = 4 << 20;
+/// How many processes are searched.
+const MAX_PROCESSES: usize = 64;
 
 /// A file that matches.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -91,6 +94,28 @@ pub(super) fn read(path: &Path) -> io::Result<String> {
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
+/// A variable of the environment that a process was started with.
+pub(super) fn environment_variable(pid: u32, name: &str) -> Option<String> {
+    let all = fs::read(format!("/proc/{pid}/environ")).ok()?;
+    let mut pairs = all.split(|byte| *byte == 0).filter_map(|pair| std::str::from_utf8(pair).ok());
+    pairs.find_map(|pair| pair.strip_prefix(name)?.strip_prefix('=').map(str::to_owned))
+}
+
+/// The open files of a process and its descendants.
+pub(super) fn open_files(pid: u32) -> Vec<PathBuf> {
+    let mut pids = vec![pid];
+    let mut next = 0;
+    while let Some(pid) = pids.get(next).copied().filter(|_| next < MAX_PROCESSES) {
+        next += 1;
+        let children = fs::read_to_string(format!("/proc/{pid}/task/{pid}/children"));
+        let children = children.unwrap_or_default();
+        pids.extend(children.split_whitespace().filter_map(|pid| pid.parse::<u32>().ok()));
+    }
+    let folders = pids.iter().map(|pid| format!("/proc/{pid}/fd"));
+    let entries = folders.filter_map(|folder| fs::read_dir(folder).ok()).flatten().flatten();
+    entries.filter_map(|entry| fs::read_link(entry.path()).ok()).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -129,5 +154,21 @@ mod tests {
         let text = read(&path).unwrap();
         assert!(text.starts_with("first\n") && text.ends_with("\nlast\n"));
         assert!(text.len() < 5 << 20);
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_variable_is_found_by_its_whole_name() {
+        let home = std::env::var("HOME").ok();
+        assert_eq!(environment_variable(std::process::id(), "HOME"), home);
+        assert_eq!(environment_variable(std::process::id(), "HOM"), None);
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_file_that_is_open_is_found() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let open = open_files(std::process::id());
+        assert!(open.iter().any(|path| path == file.path()));
     }
 }

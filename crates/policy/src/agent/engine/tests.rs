@@ -163,7 +163,7 @@ fn a_task_in_the_background_is_no_turn() {
 fn a_reported_question_is_one_until_the_composer_comes_back() {
     let mut stage = prompted();
     stage.status("state=blocked:kind=question").is("blocked");
-    assert_eq!(stage.engine.kind(), Some(BlockKind::Question));
+    assert_eq!(stage.engine.judgement().kind, Some(BlockKind::Question));
     let told = stage.engine.explain(Time(stage.now));
     assert!(
         told.iter().any(|it| it.sentence.contains("`blocked` (question) by OSC 7501")),
@@ -312,7 +312,7 @@ fn a_hook_is_believed_until_it_is_silent_and_the_screen_disagrees() {
     stage.wait(4000).show(IDLE).is("ready");
     let mut stage = EngineTest::new();
     stage.show(IDLE).typed("x\r").show(WORKING).wait(2000).hook("Ask").is("blocked");
-    assert_eq!(stage.engine.kind(), Some(BlockKind::Plan));
+    assert_eq!(stage.engine.judgement().kind, Some(BlockKind::Plan));
     stage.hook("Start").is("busy").wait(100).show(WORKING).hook("Stop").is("busy");
     stage.wait(100).show(IDLE).wait(100).is("ready");
     assert_eq!(stage.engine.judgement().source, StateSource::Hook);
@@ -426,7 +426,7 @@ fn finally(profile: &str, pieces: &[&[u8]]) -> (AgentState, Option<BlockKind>) {
     for now in 1..200 {
         engine.tick(Time(20 + now * 100));
     }
-    (engine.judgement().state, engine.kind())
+    (engine.judgement().state, engine.judgement().kind)
 }
 
 proptest! {

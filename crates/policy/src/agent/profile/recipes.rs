@@ -3,6 +3,7 @@
 use paned_term::keys::Key;
 
 use super::ProfilePattern;
+use crate::agent::Composer;
 
 /// How text reaches the composer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -68,6 +69,11 @@ impl Submit {
             }
         }
         Ok(escaped)
+    }
+
+    /// Whether the composer shows what the program puts in place of a long paste.
+    pub(crate) fn is_paste_placeholder(&self, composer: &Composer) -> bool {
+        matches!(composer, Composer::Draft(draft) if self.pasted.iter().any(|it| it.is_in(draft)))
     }
 }
 

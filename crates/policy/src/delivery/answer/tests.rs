@@ -2,7 +2,7 @@
 
 use paned_model::BlockKind;
 
-use super::super::tests::FakeObservation;
+use super::super::tests::{WROTE, ready};
 use super::*;
 
 fn dialog(options: &[(&str, Option<bool>)]) -> Dialog {
@@ -53,30 +53,27 @@ fn buttons(id: &str, selected: usize) -> Dialog {
 
 /// Answers the question with its last option while these screens are seen, each for some
 /// milliseconds.
-fn play(screens: &[(u64, Option<Dialog>)]) -> (Vec<String>, AnswerProgress) {
+fn play(screens: &[(u64, Option<Dialog>)]) -> (Vec<String>, Step<AnswerOutcome>) {
     let asked = buttons("1", 0);
     let mut answering = AnswerAttempt::new(&asked, &asked.options[2]).unwrap();
-    let (mut scene, mut now) = (FakeObservation::ready(), Time(1_000_000));
+    let (mut scene, mut now) = (ready(), Time(1_000_000));
     for (ms, dialog) in screens {
         scene.dialog.clone_from(dialog);
         scene.end += 1;
         let until = Time(now.0 + ms);
         while now < until {
-            match answering.step(&scene.observation(), now) {
-                AnswerProgress::Next(DeliveryStep::Write(..)) => {
+            match answering.step(&scene, now) {
+                Step::Write(..) => {
                     assert!(scene.dialog.as_ref().is_some_and(|it| it.id == "1"), "{now:?}");
-                    answering.write_finished(&WriteResult::Done { refereed: true }, now);
+                    answering.write_finished(&WROTE, now);
                 }
-                AnswerProgress::Next(DeliveryStep::Wait(..)) => {}
+                Step::Wait(..) => {}
                 end => return (answering.pressed().to_vec(), end),
             }
             now = Time(now.0 + 10);
         }
     }
-    (
-        answering.pressed().to_vec(),
-        AnswerProgress::Next(crate::delivery::step::wait_briefly(None, "")),
-    )
+    (answering.pressed().to_vec(), Step::Wait(None, ()))
 }
 
 #[test]
@@ -103,43 +100,49 @@ fn a_redraw_between_two_keys_is_no_answer() {
     let (pressed, progress) = play(&[&redraw[..], &end[..]].concat());
     assert_eq!(
         (pressed.join(" ").as_str(), progress),
-        ("right right enter", AnswerProgress::Answered)
+        ("right right enter", Step::Finished(AnswerOutcome::Answered))
     );
 }
 
 #[test]
 fn a_question_is_gone_when_the_screen_stands_still_without_it() {
     let asked = Some(buttons("1", 0));
-    assert_eq!(play(&[(350, asked.clone()), (1_000, None)]).1, AnswerProgress::QuestionGone(1));
+    assert_eq!(
+        play(&[(350, asked.clone()), (1_000, None)]).1,
+        Step::Finished(AnswerOutcome::QuestionGone(1))
+    );
     let other = Some(buttons("2", 0));
-    assert_eq!(play(&[(350, asked.clone()), (1_000, other)]).1, AnswerProgress::QuestionGone(1));
+    assert_eq!(
+        play(&[(350, asked.clone()), (1_000, other)]).1,
+        Step::Finished(AnswerOutcome::QuestionGone(1))
+    );
     // It prints on and on.
     let busy: Vec<_> = (0..100).map(|_| (100, None)).collect();
     let (pressed, progress) = play(&[&[(350, asked)][..], &busy].concat());
-    assert_eq!((pressed.len(), progress), (1, AnswerProgress::QuestionGone(1)));
+    assert_eq!((pressed.len(), progress), (1, Step::Finished(AnswerOutcome::QuestionGone(1))));
 }
 
 #[test]
 fn a_question_that_is_read_in_full_only_later_is_the_same_for_who_named_none() {
     let (torn, whole) = (buttons("a-1", 0), buttons("b-1", 0));
-    let scene = FakeObservation { dialog: Some(whole), ..FakeObservation::ready() };
+    let scene = Observation { dialog: Some(whole), ..ready() };
     let exact = AnswerAttempt::new(&torn, &torn.options[0]).unwrap();
     let step = |mut answering: AnswerAttempt| {
-        answering.step(&scene.observation(), Time(1));
-        answering.step(&scene.observation(), Time(1_001))
+        answering.step(&scene, Time(1));
+        answering.step(&scene, Time(1_001))
     };
-    assert_eq!(step(exact.clone()), AnswerProgress::QuestionGone(0));
-    assert!(matches!(step(exact.allow_redraw()), AnswerProgress::Next(DeliveryStep::Write(..))));
-    let next = FakeObservation { dialog: Some(buttons("b-2", 0)), ..FakeObservation::ready() };
+    assert_eq!(step(exact.clone()), Step::Finished(AnswerOutcome::QuestionGone(0)));
+    assert!(matches!(step(exact.allow_redraw()), Step::Write(..)));
+    let next = Observation { dialog: Some(buttons("b-2", 0)), ..ready() };
     let mut other = AnswerAttempt::new(&torn, &torn.options[0]).unwrap().allow_redraw();
-    other.step(&next.observation(), Time(1));
-    assert_eq!(other.step(&next.observation(), Time(1_001)), AnswerProgress::QuestionGone(0));
+    other.step(&next, Time(1));
+    assert_eq!(other.step(&next, Time(1_001)), Step::Finished(AnswerOutcome::QuestionGone(0)));
 }
 
 #[test]
 fn enter_confirms_only_the_option_that_is_shown_as_selected() {
     let (pressed, progress) = play(&[(8_000, Some(buttons("1", 1)))]);
-    assert_eq!((pressed.len(), progress), (2, AnswerProgress::NotSelected(2)));
+    assert_eq!((pressed.len(), progress), (2, Step::Finished(AnswerOutcome::NotSelected(2))));
 }
 
 #[test]

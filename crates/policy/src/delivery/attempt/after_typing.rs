@@ -4,12 +4,11 @@
 use paned_model::{AgentState, Delivery, Time};
 
 use super::{
-    AttemptStage, DeliveryAttempt, SubmitState, TypedText, is_busy, later, unsubmitted_delivery,
-    wait,
+    Attempt, AttemptStage, SubmitState, TypedText, is_busy, later, unsubmitted_delivery, wait,
 };
-use crate::agent::Composer;
-use crate::delivery::observation::TextVisibility;
-use crate::delivery::{AgentObservation, DeliveryStep, InputAction};
+use crate::agent::{Composer, Observation};
+use crate::delivery::text_match::TextVisibility;
+use crate::delivery::{DeliveryStep, InputAction};
 
 /// How long a program may take to show a text, in milliseconds, plus one for each [`BYTES_PER_MS`]
 /// bytes.
@@ -25,6 +24,9 @@ const SETTLED: u64 = 40;
 /// program has printed since, else [`RETRY_SILENT`].
 const RETRY: u64 = 900;
 const RETRY_SILENT: u64 = 2_000;
+/// How often Enter is pressed at most while the text is still in a composer that the profile
+/// describes.
+const MAX_PRESSES: u32 = 4;
 /// How long a composer must stay empty: a screen that is drawn in pieces shows an empty one
 /// briefly.
 const EMPTIED: u64 = 150;
@@ -33,12 +35,12 @@ const CONFIRM_TIMEOUT: u64 = 12_000;
 /// The shortest text that counts as ours if it is found in the conversation.
 const MIN_MATCH_CHARS: usize = 16;
 
-impl DeliveryAttempt {
+impl Attempt {
     /// The text is being typed, or is in the composer and Enter was not pressed.
     pub(super) fn step_typed(
         &mut self,
         mut typed: TypedText,
-        observation: &AgentObservation<'_>,
+        observation: &Observation,
         now: Time,
     ) -> DeliveryStep {
         let shows = observation.text_visibility(&self.prepared.text);
@@ -69,15 +71,12 @@ impl DeliveryAttempt {
         &mut self,
         typed: &TypedText,
         shows: TextVisibility,
-        observation: &AgentObservation<'_>,
+        observation: &Observation,
     ) -> Option<DeliveryStep> {
         if observation.state == AgentState::Exited {
             return Some(self.end(Delivery::Unknown, "its program ended before Enter was pressed"));
         }
-        if observation.recorded {
-            return Some(self.end(Delivery::Submitted, "it stands in the agent's own record"));
-        }
-        let empty = shows == TextVisibility::Nothing && *observation.composer == Composer::Empty;
+        let empty = shows == TextVisibility::Nothing && observation.composer == Composer::Empty;
         let telling = MIN_MATCH_CHARS <= self.prepared.text.len() || is_busy(observation.state);
         if typed.was_resumed
             && empty
@@ -87,10 +86,8 @@ impl DeliveryAttempt {
             return Some(self.end(Delivery::Submitted, "it stands in the conversation"));
         }
         if observation.asks() {
-            self.note("a question came up after the text was typed; Enter was not pressed");
-            return Some(DeliveryStep::Finished(
-                self.outcome(unsubmitted_delivery(typed), Some(observation)),
-            ));
+            let why = "a question came up after the text was typed; Enter was not pressed";
+            return Some(self.end_at(observation, unsubmitted_delivery(typed), why));
         }
         if observation.typed != typed.typed_before {
             return Some(self.end(
@@ -111,15 +108,10 @@ impl DeliveryAttempt {
             TextVisibility::Other | TextVisibility::Part => PARTIAL_STABLE,
             TextVisibility::Whole => SETTLED,
         };
-        Some(later(*since, still).max(later(typed.at, self.recipe.delay_ms)))
+        Some(later(*since, still).max(later(typed.at, self.profile.submit.delay_ms)))
     }
 
-    fn press(
-        &mut self,
-        typed: TypedText,
-        count: u32,
-        observation: &AgentObservation<'_>,
-    ) -> DeliveryStep {
+    fn press(&mut self, typed: TypedText, count: u32, observation: &Observation) -> DeliveryStep {
         let pressed = SubmitState {
             at: Time(0),
             count,
@@ -127,7 +119,7 @@ impl DeliveryAttempt {
             draft: observation.composer.clone(),
             end: observation.end,
         };
-        let keys = self.recipe.submit.clone();
+        let keys = self.profile.submit.enter.clone();
         self.write(InputAction::Press(keys), AttemptStage::Submitted(typed, pressed), observation)
     }
 
@@ -135,7 +127,7 @@ impl DeliveryAttempt {
         &mut self,
         typed: &TypedText,
         at: Option<Time>,
-        observation: &AgentObservation<'_>,
+        observation: &Observation,
         now: Time,
     ) -> DeliveryStep {
         let length = self.prepared.text.len() as u64;
@@ -161,24 +153,23 @@ impl DeliveryAttempt {
         &mut self,
         mut typed: TypedText,
         pressed: SubmitState,
-        observation: &AgentObservation<'_>,
+        observation: &Observation,
         now: Time,
     ) -> DeliveryStep {
         let shows = observation.text_visibility(&self.prepared.text);
         typed.note_visibility(shows, observation, now);
         self.stage = AttemptStage::Submitted(typed.clone(), pressed.clone());
         let is_unchanged = matches!(observation.composer, Composer::Draft(_))
-            && *observation.composer == pressed.draft;
+            && observation.composer == pressed.draft;
         let ours = is_unchanged || TextVisibility::Part <= shows;
         let is_taken = !ours && !observation.has_unread_line;
         let sign = self.sign(pressed.was_busy, shows, observation).filter(|_| is_taken);
-        if let Some(sign) = sign {
+        if let Some((sign, lasting_ms)) = sign {
             let since = typed.shown.as_ref().map_or(now, |(_, _, since)| *since);
-            let until = if sign.must_last { later(since, EMPTIED) } else { now };
+            let until = later(since, lasting_ms);
             if now < until {
                 return wait(Some(until), "Enter was pressed");
             }
-            let sign = sign.what;
             let after = now.since(pressed.at);
             return self.end(Delivery::Submitted, &format!("{sign} within {after} ms"));
         }
@@ -196,41 +187,37 @@ impl DeliveryAttempt {
             return wait(Some(until), "Enter was pressed");
         }
         // A draft into which a user has typed is no longer ours to submit.
-        if stays && observation.typed == typed.typed_before && pressed.count < self.recipe.presses {
+        // The text that looks like a composer of a program without a profile may be a line that the
+        // program has already read: a second Enter could answer a question that follows it.
+        let presses = if self.profile.is_generic() { 1 } else { MAX_PRESSES };
+        if stays && observation.typed == typed.typed_before && pressed.count < presses {
             return self.press(typed, pressed.count + 1, observation);
         }
         self.unconfirmed(ours, observation)
     }
 
-    /// What shows that the agent accepted the text. A text that is still in the composer was not
-    /// accepted, whatever other evidence there is: the busy state is partly inferred from our own
-    /// Enter.
+    /// What shows that the agent accepted the text, as a clause, and for how long it must persist.
+    /// A text that is still in the composer was not accepted, whatever other evidence there is: the
+    /// busy state is partly inferred from our own Enter.
     fn sign(
         &self,
         was_busy: bool,
         shows: TextVisibility,
-        observation: &AgentObservation<'_>,
-    ) -> Option<AcceptanceSign> {
-        let at_once = |what| Some(AcceptanceSign { what, must_last: false });
-        let lasting = |what| Some(AcceptanceSign { what, must_last: true });
-        if observation.recorded {
-            return at_once("it was in the agent's own record");
-        }
+        observation: &Observation,
+    ) -> Option<(&'static str, u64)> {
         if !was_busy && observation.state == AgentState::Busy && !observation.inferred {
-            return at_once("the agent turned busy");
+            return Some(("the agent turned busy", 0));
         }
-        if *observation.composer == Composer::Empty && !observation.may_ask() {
-            return lasting("the composer emptied");
+        if observation.composer == Composer::Empty && !observation.may_ask() {
+            return Some(("the composer emptied", EMPTIED));
         }
-        let gone = shows == TextVisibility::Nothing && *observation.composer == Composer::Hidden;
-        if gone && observation.is_in_conversation(&self.prepared.text) {
-            return lasting("it moved from the composer to the conversation");
-        }
-        None
+        let gone = shows == TextVisibility::Nothing && observation.composer == Composer::Hidden;
+        let moved = gone && observation.is_in_conversation(&self.prepared.text);
+        moved.then_some(("it moved from the composer to the conversation", EMPTIED))
     }
 
-    fn unconfirmed(&mut self, ours: bool, observation: &AgentObservation<'_>) -> DeliveryStep {
-        let (delivery, why) = match (ours, observation.composer) {
+    fn unconfirmed(&mut self, ours: bool, observation: &Observation) -> DeliveryStep {
+        let (delivery, why) = match (ours, &observation.composer) {
             (true, _) => (Delivery::Drafted, "the text still stands in the composer"),
             _ if observation.has_unread_line => {
                 (Delivery::Unknown, "it was typed, and its program has not read the line")
@@ -242,30 +229,18 @@ impl DeliveryAttempt {
                 (Delivery::Unknown, "nothing shows what became of it")
             }
         };
-        self.note(why);
-        let asked = observation.asks().then_some(observation);
-        DeliveryStep::Finished(self.outcome(delivery, asked))
+        match observation.asks() {
+            true => self.end_at(observation, delivery, why),
+            false => self.end(delivery, why),
+        }
     }
-}
-
-/// Evidence that the agent accepted a text.
-struct AcceptanceSign {
-    /// As a clause.
-    what: &'static str,
-    /// Whether it must persist for [`EMPTIED`].
-    must_last: bool,
 }
 
 impl TypedText {
     /// Updates how much is visible, and since when the composer has not changed.
-    fn note_visibility(
-        &mut self,
-        shows: TextVisibility,
-        observation: &AgentObservation<'_>,
-        now: Time,
-    ) {
+    fn note_visibility(&mut self, shows: TextVisibility, observation: &Observation, now: Time) {
         let same = |(before, words, _): &(TextVisibility, Composer, Time)| {
-            *before == shows && words == observation.composer
+            *before == shows && *words == observation.composer
         };
         if !self.shown.as_ref().is_some_and(same) {
             self.shown = Some((shows, observation.composer.clone(), now));

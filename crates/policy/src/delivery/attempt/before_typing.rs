@@ -2,10 +2,10 @@
 
 use paned_model::{AgentState, Delivery, Time};
 
-use super::{AttemptStage, BeforeTyping, DeliveryAttempt, TypedText, is_busy, later, wait};
-use crate::agent::Composer;
-use crate::delivery::observation::TextVisibility;
-use crate::delivery::{AgentObservation, DeliveryStep, DeliveryWait, InputAction, WhenBusy};
+use super::{Attempt, AttemptStage, TypedText, is_busy, later, wait};
+use crate::agent::{Composer, Observation};
+use crate::delivery::text_match::TextVisibility;
+use crate::delivery::{DeliveryStep, InputAction, Outcome, WhenBusy};
 
 /// How long an agent's state may be unclear before a message to it is refused, in milliseconds.
 const UNCLEAR_TIMEOUT: u64 = 60_000;
@@ -19,94 +19,81 @@ const INFERRED_RECHECK: u64 = 200;
 /// How much of a draft is quoted.
 const QUOTED: usize = 40;
 
-impl DeliveryAttempt {
-    pub(super) fn step_before(
-        &mut self,
-        before: BeforeTyping,
-        observation: &AgentObservation<'_>,
-        now: Time,
-    ) -> DeliveryStep {
+impl Attempt {
+    pub(super) fn step_before(&mut self, observation: &Observation, now: Time) -> DeliveryStep {
         if observation.state == AgentState::Exited {
             return self.end(Delivery::Refused, "its program has ended");
         }
         if observation.asks() {
-            return self.on_question(before, observation);
+            return self.on_question(observation);
         }
         if is_busy(observation.state) && self.when_busy != WhenBusy::Send {
             // Whether the last Enter has started a turn shows in a moment.
             return match observation.inferred {
                 true => wait(Some(later(now, INFERRED_RECHECK)), "it may have begun a turn"),
-                false => self.on_busy(before, observation.state),
+                false => self.on_busy(observation.state),
             };
         }
         if observation.may_ask() {
-            return self.on_unclear(before, &format!("its state is {}", observation.state), now);
+            return self.on_unclear(&format!("its state is {}", observation.state), now);
         }
         let fresh =
             observation.typed_at.map(|at| later(at, RECENT_TYPING)).filter(|until| now < *until);
-        match observation.composer {
-            Composer::Draft(draft) => self.on_draft(before, draft, observation),
+        match &observation.composer {
+            Composer::Draft(draft) => self.on_draft(draft, observation),
             Composer::Empty | Composer::Hidden if fresh.is_some() => {
                 wait(fresh, "somebody has typed a moment ago")
             }
-            Composer::Hidden => self.on_unclear(before, "its composer is not to be seen", now),
+            Composer::Hidden => self.on_unclear("its composer is not to be seen", now),
             Composer::Empty => self.begin(observation),
         }
     }
 
     /// A question is on the screen, and nothing was typed.
-    fn on_question(
-        &mut self,
-        before: BeforeTyping,
-        observation: &AgentObservation<'_>,
-    ) -> DeliveryStep {
-        if before.accepted {
-            return self.accepted(before, Delivery::Queued, "a question waits for an answer");
+    fn on_question(&mut self, observation: &Observation) -> DeliveryStep {
+        if self.was_queued {
+            return self.queue(Delivery::Queued, "a question waits for an answer");
         }
-        self.note("a question is on its screen, which Enter would answer; nothing was typed");
-        DeliveryStep::Finished(self.outcome(Delivery::Refused, Some(observation)))
+        let why = "a question is on its screen, which Enter would answer; nothing was typed";
+        self.end_at(observation, Delivery::Refused, why)
     }
 
-    fn on_busy(&mut self, before: BeforeTyping, state: AgentState) -> DeliveryStep {
+    fn on_busy(&mut self, state: AgentState) -> DeliveryStep {
         if self.when_busy == WhenBusy::Refuse {
             let why = format!("it is {state}, and the message was not to wait; nothing was typed");
             return self.end(Delivery::Refused, &why);
         }
-        self.accepted(before, Delivery::Queued, &format!("it is {state}"))
+        self.queue(Delivery::Queued, &format!("it is {state}"))
     }
 
     /// The composer holds a draft.
-    fn on_draft(
-        &mut self,
-        before: BeforeTyping,
-        draft: &str,
-        observation: &AgentObservation<'_>,
-    ) -> DeliveryStep {
+    fn on_draft(&mut self, draft: &str, observation: &Observation) -> DeliveryStep {
         let ours = self.leftover.as_ref().filter(|left| left.typed == observation.typed);
         let ours = ours
             .is_some_and(|left| observation.text_visibility(&left.text) == TextVisibility::Whole);
-        if ours && before.cleared == 0 && !self.recipe.clear.is_empty() {
-            return self.clear(before, observation);
+        if ours && self.cleared == 0 && !self.profile.submit.clear.is_empty() {
+            return self.clear(observation);
         }
         let begin: String = draft.chars().take(QUOTED).collect();
         let whose = if ours { "an earlier message" } else { "somebody's draft" };
         let why = format!("{whose} stands in the composer: `{}`", begin.escape_debug());
-        self.accepted(before, Delivery::Held, &why)
+        self.queue(Delivery::Held, &why)
     }
 
-    fn clear(&mut self, before: BeforeTyping, observation: &AgentObservation<'_>) -> DeliveryStep {
-        let before = BeforeTyping { cleared: before.cleared + 1, ..before };
-        let keys = self.recipe.clear.clone();
-        self.write(InputAction::Press(keys), AttemptStage::Clearing(before, Time(0)), observation)
+    fn clear(&mut self, observation: &Observation) -> DeliveryStep {
+        let keys = self.profile.submit.clear.clone();
+        self.write(InputAction::Press(keys), AttemptStage::Clearing(Time(0)), observation)
     }
 
     /// Types the first piece: nothing blocks it.
-    fn begin(&mut self, observation: &AgentObservation<'_>) -> DeliveryStep {
-        let mut remaining =
-            match self.prepared.acts(observation.view.modes.bracketed_paste, &self.recipe) {
-                Ok(acts) => acts,
-                Err(why) => return self.end(Delivery::Refused, &why),
-            };
+    fn begin(&mut self, observation: &Observation) -> DeliveryStep {
+        let mut remaining = match self
+            .prepared
+            .acts(observation.view.modes.bracketed_paste, &self.profile.submit)
+        {
+            Ok(acts) => acts,
+            Err(why) => return self.end(Delivery::Refused, &why),
+        };
         remaining.reverse();
         let Some(first) = remaining.pop() else {
             return self.end(Delivery::Refused, "there is nothing to type");
@@ -123,28 +110,27 @@ impl DeliveryAttempt {
 
     /// It is unclear whether the text can be typed: waits, and refuses the message after a
     /// time-out.
-    fn on_unclear(&mut self, before: BeforeTyping, why: &str, now: Time) -> DeliveryStep {
-        let since = before.unclear.unwrap_or(now);
+    fn on_unclear(&mut self, why: &str, now: Time) -> DeliveryStep {
+        let since = *self.unclear_since.get_or_insert(now);
         let until = later(since, UNCLEAR_TIMEOUT);
         if until <= now {
             let why = format!("{why}, for {} s by now; nothing was typed", UNCLEAR_TIMEOUT / 1000);
             return self.end(Delivery::Refused, &why);
         }
-        self.stage = AttemptStage::Before(BeforeTyping { unclear: Some(since), ..before });
         wait(Some(until), why)
     }
 
     /// Queues or holds the message until the agent or the user is done.
-    fn accepted(&mut self, before: BeforeTyping, delivery: Delivery, why: &str) -> DeliveryStep {
-        self.stage = AttemptStage::Before(BeforeTyping { accepted: true, unclear: None, ..before });
-        DeliveryStep::Wait(None, DeliveryWait { delivery, why: why.to_owned(), transient: false })
+    fn queue(&mut self, delivery: Delivery, why: &str) -> DeliveryStep {
+        self.was_queued = true;
+        self.unclear_since = None;
+        DeliveryStep::Wait(None, Outcome::new(delivery, why))
     }
 
     pub(super) fn step_clearing(
         &mut self,
-        before: BeforeTyping,
         since: Time,
-        observation: &AgentObservation<'_>,
+        observation: &Observation,
         now: Time,
     ) -> DeliveryStep {
         let until = later(since, CLEAR_TIMEOUT);
@@ -154,11 +140,11 @@ impl DeliveryAttempt {
                 return wait(Some(until), "an earlier message is cleared away");
             }
             // One press may clear only one line.
-            if before.cleared < MAX_CLEARS {
-                return self.clear(before, observation);
+            if self.cleared < MAX_CLEARS {
+                return self.clear(observation);
             }
         }
-        self.stage = AttemptStage::Before(before);
-        self.step_before(before, observation, now)
+        self.stage = AttemptStage::Before;
+        self.step_before(observation, now)
     }
 }

@@ -3,16 +3,14 @@
 mod after_typing;
 mod before_typing;
 
+use std::sync::Arc;
+
 use paned_model::{AgentState, Delivery, Time};
 use serde::{Deserialize, Serialize};
 
-use super::observation::TextVisibility;
-use super::step::wait_briefly as wait;
-use super::{
-    AgentObservation, DeliveryOutcome, DeliveryStep, InputAction, PreparedText, Recipe, WhenBusy,
-    WriteResult,
-};
-use crate::agent::Composer;
+use super::text_match::TextVisibility;
+use super::{DeliveryStep, InputAction, Outcome, PreparedText, WhenBusy, WriteResult};
+use crate::agent::{Composer, Observation, Profile};
 
 /// How long after a skipped write the next one is tried, in milliseconds.
 const RETRY_DELAY: u64 = 15;
@@ -28,14 +26,20 @@ const RETRY_GROUP_GAP: u64 = 2_000;
 const UNGUARDED_WRITE: &str =
     "nobody but us made sure that nothing happened between the look and the write";
 
-/// One attempt to deliver a message. Its owner calls [`DeliveryAttempt::step`] with each
-/// observation, and [`DeliveryAttempt::write_finished`] after each write that a step requested.
+/// One attempt to deliver a message. Its owner calls [`Attempt::step`] with each
+/// observation, and [`Attempt::write_finished`] after each write that a step requested.
 #[derive(Clone, Debug)]
-pub struct DeliveryAttempt {
+pub struct Attempt {
     prepared: PreparedText,
-    recipe: Recipe,
+    profile: Arc<Profile>,
     when_busy: WhenBusy,
     leftover: Option<Leftover>,
+    /// Whether the message was already queued; then a question does not refuse it.
+    was_queued: bool,
+    /// Since when it is unclear whether the text can be typed.
+    unclear_since: Option<Time>,
+    /// How often the keys that clear the composer were pressed for it.
+    cleared: u32,
     stage: AttemptStage,
     /// The stage after the requested write.
     next_stage: Option<AttemptStage>,
@@ -44,8 +48,7 @@ pub struct DeliveryAttempt {
 }
 
 /// What an earlier message may have left in the composer.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Leftover {
     /// Its text.
     pub text: String,
@@ -69,6 +72,13 @@ pub struct AttemptStart {
 }
 
 impl AttemptStart {
+    /// What a text may have left in the composer, given what became of it since.
+    #[must_use]
+    pub fn leftover(self, text: &str, delivery: Delivery) -> Option<Leftover> {
+        let may_remain = matches!(delivery, Delivery::Drafted | Delivery::Unknown);
+        may_remain.then(|| Leftover { text: text.to_owned(), typed: self.typed })
+    }
+
     /// What was written since, if the keeper has done this many writes by now. Keys that
     /// interrupted a turn meanwhile count, too: the result may claim more than was written, never
     /// less.
@@ -95,23 +105,13 @@ enum ResumeProgress {
 #[derive(Clone, Debug)]
 enum AttemptStage {
     /// Nothing was typed.
-    Before(BeforeTyping),
+    Before,
     /// The keys were pressed that clear an earlier message from the composer.
-    Clearing(BeforeTyping, Time),
+    Clearing(Time),
     /// The text is being typed, or is in the composer.
     Typed(TypedText),
     /// Enter was pressed.
     Submitted(TypedText, SubmitState),
-}
-
-#[derive(Clone, Copy, Debug, Default)]
-struct BeforeTyping {
-    /// Since when it is unclear whether the text can be typed.
-    unclear: Option<Time>,
-    /// Whether the message was already queued; then a question does not refuse it.
-    accepted: bool,
-    /// How often the keys that clear the composer were pressed for it.
-    cleared: u32,
 }
 
 #[derive(Clone, Debug)]
@@ -149,22 +149,25 @@ struct SkippedWrites {
     unread: bool,
 }
 
-impl DeliveryAttempt {
+impl Attempt {
     /// A message that was accepted.
     #[must_use]
     pub fn new(
         prepared: PreparedText,
-        recipe: Recipe,
+        profile: Arc<Profile>,
         when_busy: WhenBusy,
         leftover: Option<Leftover>,
     ) -> Self {
         let evidence = prepared.changes.clone();
         Self {
             prepared,
-            recipe,
+            profile,
             when_busy,
             leftover,
-            stage: AttemptStage::Before(BeforeTyping::default()),
+            was_queued: false,
+            unclear_since: None,
+            cleared: 0,
+            stage: AttemptStage::Before,
             next_stage: None,
             skipped_writes: None,
             evidence,
@@ -175,9 +178,7 @@ impl DeliveryAttempt {
     /// any more, it waits for the answer.
     #[must_use]
     pub fn already_queued(mut self) -> Self {
-        if let AttemptStage::Before(before) = &mut self.stage {
-            before.accepted = true;
-        }
+        self.was_queued = true;
         self
     }
 
@@ -214,7 +215,7 @@ impl DeliveryAttempt {
     #[must_use]
     pub fn attempt_start(&self, guarded: Option<u64>) -> Option<AttemptStart> {
         match (&self.stage, &self.next_stage) {
-            (AttemptStage::Before(_), Some(AttemptStage::Typed(typed))) => Some(AttemptStart {
+            (AttemptStage::Before, Some(AttemptStage::Typed(typed))) => Some(AttemptStart {
                 typed: typed.typed_before,
                 guarded,
                 pieces: 1 + typed.remaining.len() as u64,
@@ -226,11 +227,11 @@ impl DeliveryAttempt {
     /// Whether nothing of it was typed.
     #[must_use]
     pub fn is_untouched(&self) -> bool {
-        matches!(self.stage, AttemptStage::Before(_) | AttemptStage::Clearing(..))
+        matches!(self.stage, AttemptStage::Before | AttemptStage::Clearing(_))
     }
 
     /// The next step, given the current observation.
-    pub fn step(&mut self, observation: &AgentObservation<'_>, now: Time) -> DeliveryStep {
+    pub fn step(&mut self, observation: &Observation, now: Time) -> DeliveryStep {
         let pause =
             |skipped: SkippedWrites| if skipped.unread { RETRY_DELAY_UNREAD } else { RETRY_DELAY };
         let again = self.skipped_writes.map(|skipped| later(skipped.last, pause(skipped)));
@@ -239,10 +240,8 @@ impl DeliveryAttempt {
             return wait(again, "the screen moved");
         }
         match self.stage.clone() {
-            AttemptStage::Before(before) => self.step_before(before, observation, now),
-            AttemptStage::Clearing(before, since) => {
-                self.step_clearing(before, since, observation, now)
-            }
+            AttemptStage::Before => self.step_before(observation, now),
+            AttemptStage::Clearing(since) => self.step_clearing(since, observation, now),
             AttemptStage::Typed(typed) => self.step_typed(typed, observation, now),
             AttemptStage::Submitted(typed, pressed) => {
                 self.step_submitted(typed, pressed, observation, now)
@@ -250,9 +249,9 @@ impl DeliveryAttempt {
         }
     }
 
-    /// Takes the result of the write that [`DeliveryAttempt::step`] requested; returns the outcome
+    /// Takes the result of the write that [`Attempt::step`] requested; returns the outcome
     /// if it ends the attempt.
-    pub fn write_finished(&mut self, how: &WriteResult, now: Time) -> Option<DeliveryOutcome> {
+    pub fn write_finished(&mut self, how: &WriteResult, now: Time) -> Option<Outcome> {
         let next_stage = self.next_stage.take();
         match how {
             WriteResult::Done { refereed } => {
@@ -270,17 +269,16 @@ impl DeliveryAttempt {
             }
             WriteResult::Refused(why) => Some(self.give_up(why)),
             WriteResult::Unknown(why) => {
-                self.note(why);
                 self.stage = next_stage.unwrap_or(self.stage.clone());
                 let delivery =
                     if self.is_untouched() { Delivery::Refused } else { Delivery::Unknown };
-                Some(self.outcome(delivery, None))
+                Some(self.outcome(delivery, why))
             }
         }
     }
 
     /// Retries a skipped write until a time-out.
-    fn retry_write(&mut self, unread: bool, now: Time) -> Option<DeliveryOutcome> {
+    fn retry_write(&mut self, unread: bool, now: Time) -> Option<Outcome> {
         let near = self.skipped_writes.filter(|skipped| now < later(skipped.last, RETRY_GROUP_GAP));
         let since = near.map_or(now, |skipped| skipped.since);
         self.skipped_writes = Some(SkippedWrites { since, last: now, unread });
@@ -294,8 +292,11 @@ impl DeliveryAttempt {
     /// Enters the stage after a write that was done.
     fn enter_stage(&mut self, mut stage: AttemptStage, now: Time) {
         match &mut stage {
-            AttemptStage::Before(_) => {}
-            AttemptStage::Clearing(_, at) => *at = now,
+            AttemptStage::Before => {}
+            AttemptStage::Clearing(at) => {
+                *at = now;
+                self.cleared += 1;
+            }
             AttemptStage::Typed(typed) => typed.at = now,
             AttemptStage::Submitted(typed, pressed) => {
                 pressed.at = now;
@@ -310,54 +311,50 @@ impl DeliveryAttempt {
         self.stage = stage;
     }
 
-    fn give_up(&mut self, why: &str) -> DeliveryOutcome {
-        self.note(why);
+    fn give_up(&mut self, why: &str) -> Outcome {
         let delivery = match &self.stage {
-            AttemptStage::Before(_) | AttemptStage::Clearing(..) => Delivery::Refused,
+            AttemptStage::Before | AttemptStage::Clearing(_) => Delivery::Refused,
             AttemptStage::Typed(typed) => unsubmitted_delivery(typed),
             // The program may have read the first Enter and nothing since.
             AttemptStage::Submitted(..) => Delivery::Unknown,
         };
-        self.outcome(delivery, None)
+        self.outcome(delivery, why)
     }
 
     fn write(
         &mut self,
         act: InputAction,
         next_stage: AttemptStage,
-        observation: &AgentObservation<'_>,
+        observation: &Observation,
     ) -> DeliveryStep {
         self.next_stage = Some(next_stage);
         DeliveryStep::Write(act, observation.guard())
     }
 
     fn end(&mut self, delivery: Delivery, why: &str) -> DeliveryStep {
-        self.note(why);
-        DeliveryStep::Finished(self.outcome(delivery, None))
+        DeliveryStep::Finished(self.outcome(delivery, why))
+    }
+
+    /// Ends at a question, which is a part of the outcome.
+    fn end_at(&mut self, question: &Observation, delivery: Delivery, why: &str) -> DeliveryStep {
+        let dialog = question.dialog.clone();
+        DeliveryStep::Finished(Outcome { dialog, ..self.outcome(delivery, why) })
     }
 
     fn note(&mut self, sentence: &str) {
         self.evidence.push(sentence.to_owned());
     }
 
-    fn outcome(&self, delivery: Delivery, asked: Option<&AgentObservation<'_>>) -> DeliveryOutcome {
-        let typed_before = match &self.stage {
-            AttemptStage::Before(_) | AttemptStage::Clearing(..) => None,
-            AttemptStage::Typed(typed) | AttemptStage::Submitted(typed, _) => {
-                Some(typed.typed_before)
-            }
-        };
-        let may_remain = matches!(delivery, Delivery::Drafted | Delivery::Unknown);
-        let text = || self.prepared.text.clone();
-        DeliveryOutcome {
-            delivery,
-            evidence: self.evidence.clone(),
-            dialog: asked.and_then(|observation| observation.dialog.cloned()),
-            leftover: typed_before
-                .filter(|_| may_remain)
-                .map(|typed| Leftover { text: text(), typed }),
-        }
+    /// The outcome with all evidence, of which this is the last.
+    fn outcome(&mut self, delivery: Delivery, why: &str) -> Outcome {
+        self.note(why);
+        Outcome { evidence: self.evidence.clone(), ..Outcome::new(delivery, why) }
     }
+}
+
+/// Waits for something that passes by itself.
+fn wait(until: Option<Time>, why: &str) -> DeliveryStep {
+    DeliveryStep::Wait(until, Outcome::transient(why))
 }
 
 /// The outcome of a text that was typed and will not be submitted.

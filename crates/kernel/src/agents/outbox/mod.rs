@@ -1,18 +1,20 @@
 //! The outbox: the messages to all agents. Each is accepted once, has its place in an order, and is
 //! kept until its outcome is known.
 
+mod message;
+mod notify;
+
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use paned_model::{Code, Delivery, PaneId, PaneRef, Refusal, Time};
-use paned_policy::delivery::{AttemptStart, DeliveryWait, Leftover, WhenBusy};
-use serde_json::json;
+use paned_model::{Code, Delivery, PaneId, Refusal, Time};
+use paned_policy::delivery::{AttemptStart, Leftover, Outcome};
 use tokio::sync::watch;
 
-use super::message::{DeliveryStatus, MessageOutcome, MessageTurn, OutboxMessage, hash};
-use super::notify;
+pub(crate) use self::message::{MESSAGE, Message, MessageTurn, NewMessage, Receipt};
+use self::message::{OutboxEntry, hash};
+pub(crate) use self::notify::{answer_of, send_to_agent, wait_turn_end};
 use crate::Kernel;
-use crate::dispatch::draft;
 use crate::journal::{CommitTicket, RecordChange};
 
 /// How many messages may wait for one agent.
@@ -34,60 +36,20 @@ struct OutboxInner {
     queues: HashMap<PaneId, VecDeque<OutboxEntry>>,
 }
 
-struct OutboxEntry {
-    message: OutboxMessage,
-    status: watch::Sender<DeliveryStatus>,
-    /// Whether its sender was told that it waits, or was a client of an earlier server.
-    has_waited: bool,
-}
-
-/// A message to accept.
-pub(crate) struct NewMessage {
-    /// The pane of the agent.
-    pub(crate) pane: PaneId,
-    /// The prompt.
-    pub(crate) text: String,
-    /// The idempotency key of the sender.
-    pub(crate) key: Option<String>,
-    /// What to do if the agent is busy.
-    pub(crate) when_busy: WhenBusy,
-    /// The pane that gets the answer.
-    pub(crate) notify: Option<PaneRef>,
-}
-
-/// The receipt of an accepted message.
-pub(crate) struct Receipt {
-    /// The id of the message in the API.
-    pub(crate) id: String,
-    /// Its delivery status.
-    pub(crate) told: watch::Receiver<DeliveryStatus>,
-}
-
-impl OutboxEntry {
-    fn new(message: OutboxMessage) -> Self {
-        let status = watch::Sender::new(message.told());
-        Self { message, status, has_waited: false }
-    }
-
-    fn receipt(&self) -> Receipt {
-        Receipt { id: self.message.id(), told: self.status.subscribe() }
-    }
-}
-
 impl Outbox {
     fn lock(&self) -> MutexGuard<'_, OutboxInner> {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Restores the messages of an earlier server.
-    pub(crate) fn restore(&self, messages: impl Iterator<Item = OutboxMessage>) {
+    pub(crate) fn restore(&self, messages: impl Iterator<Item = Message>) {
         let mut messages: Vec<_> = messages.collect();
         messages.sort_by_key(|message| message.number);
         let mut inner = self.lock();
         for message in messages {
             inner.last = inner.last.max(message.number);
             let queue = inner.queues.entry(message.pane.clone()).or_default();
-            queue.push_back(OutboxEntry { has_waited: true, ..OutboxEntry::new(message) });
+            queue.push_back(OutboxEntry::new(Message { has_waited: true, ..message }));
         }
     }
 
@@ -98,7 +60,7 @@ impl Outbox {
         kernel: &Kernel,
         message: NewMessage,
         refused: Option<String>,
-    ) -> Result<Receipt, Refusal> {
+    ) -> Result<watch::Receiver<Receipt>, Refusal> {
         let now = kernel.now();
         let mut inner = self.lock();
         let queue = inner.queues.entry(message.pane.clone()).or_default();
@@ -110,34 +72,28 @@ impl Outbox {
             let sentence = format!("{waiting} messages wait for pane `{}` already", message.pane);
             return Err(Refusal::new(Code::Limit, sentence));
         }
-        inner.last += 1;
-        let message = new_message(inner.last, message, refused, now);
-        let queue = inner.queues.entry(message.pane.clone()).or_default();
         let mut changes = prune(queue, now);
+        inner.last += 1;
+        let mut message = Message::new(inner.last, message, now);
+        let mut drafts = Vec::new();
+        if let Some(why) = refused {
+            message.finish(Outcome::new(Delivery::Refused, why), now);
+            drafts.push(message.delivered_event(kernel));
+        }
         changes.push(message.put());
-        let drafts = message
-            .outcome
-            .is_some()
-            .then(|| delivered_event(kernel, &message))
-            .into_iter()
-            .collect();
         kernel.journal().record(drafts, changes);
-        queue.push_back(OutboxEntry::new(message));
-        Ok(queue.back().expect("it was just put there").receipt())
+        let pane = message.pane.clone();
+        let entry = OutboxEntry::new(message);
+        let receipt = entry.receipt.subscribe();
+        inner.queues.entry(pane).or_default().push_back(entry);
+        Ok(receipt)
     }
 
     /// The next message for an agent.
-    pub(super) fn next(&self, pane: &PaneId) -> Option<OutboxMessage> {
+    pub(super) fn next(&self, pane: &PaneId) -> Option<Message> {
         let inner = self.lock();
         let mut entries = inner.queues.get(pane)?.iter();
         entries.find(|entry| entry.message.is_waiting()).map(|entry| entry.message.clone())
-    }
-
-    /// Whether a message was reported as waiting. A dialog that appears after that must not refuse
-    /// it: its sender does not read the status any more.
-    pub(super) fn has_waited(&self, pane: &PaneId, number: u64) -> bool {
-        let mut inner = self.lock();
-        inner.entry(pane, number).is_some_and(|entry| entry.has_waited)
     }
 
     /// How many messages wait for an agent.
@@ -180,23 +136,23 @@ impl Outbox {
         Some(kernel.journal().record(Vec::new(), vec![entry.message.put()]))
     }
 
-    /// Sets the status of the current message; the messages behind it wait for it.
-    pub(super) fn update_status(&self, pane: &PaneId, number: u64, wait: DeliveryWait) {
+    /// Reports why the current message waits; the messages behind it wait for it.
+    pub(super) fn report_wait(&self, pane: &PaneId, number: u64, outcome: Outcome) {
         let mut inner = self.lock();
         let queue = inner.queues.get_mut(pane).into_iter().flatten();
         let waiting = queue.filter(|entry| entry.message.is_waiting());
-        let is_transient = wait.transient;
-        let mut wait = Some(wait);
-        for (before, entry) in waiting.skip_while(|entry| entry.message.number < number).enumerate()
-        {
-            let status = wait
-                .take()
-                .map_or_else(|| queued_behind(before, is_transient), DeliveryStatus::from);
-            entry.has_waited |= !is_transient;
-            entry.status.send_if_modified(|old| {
-                let changed = *old != status;
-                *old = status;
-                changed
+        let behind = waiting.skip_while(|entry| entry.message.number < number);
+        for (before, entry) in behind.enumerate() {
+            let outcome = match before {
+                0 => outcome.clone(),
+                1 => queued_behind("one message is before it".to_owned(), &outcome),
+                _ => queued_behind(format!("{before} messages are before it"), &outcome),
+            };
+            entry.message.has_waited |= !outcome.transient;
+            entry.receipt.send_if_modified(|receipt| {
+                let is_new = receipt.outcome != outcome;
+                receipt.outcome = outcome;
+                is_new
             });
         }
     }
@@ -207,7 +163,7 @@ impl Outbox {
         kernel: &Kernel,
         pane: &PaneId,
         number: u64,
-        outcome: MessageOutcome,
+        outcome: Outcome,
         turn: Option<MessageTurn>,
     ) {
         let mut inner = self.lock();
@@ -218,21 +174,14 @@ impl Outbox {
 
     /// An agent's program has ended: finishes all messages that wait for it.
     pub(crate) fn close(&self, kernel: &Kernel, pane: &PaneId) {
-        let now = kernel.now();
         let mut inner = self.lock();
         let queue = inner.queues.get_mut(pane).into_iter().flatten();
         for entry in queue.filter(|entry| entry.message.is_waiting()) {
-            let outcome = match entry.message.begun {
-                None => MessageOutcome::with_reason(
-                    Delivery::Refused,
-                    "its program has ended; nothing was typed",
-                    now,
-                ),
-                Some(_) => {
-                    let why = "its program ended when the text was being typed";
-                    MessageOutcome::with_reason(Delivery::Unknown, why, now)
-                }
+            let (delivery, why) = match entry.message.begun {
+                None => (Delivery::Refused, "its program has ended; nothing was typed"),
+                Some(_) => (Delivery::Unknown, "its program ended when the text was being typed"),
             };
+            let outcome = Outcome::new(delivery, why);
             entry.finish(kernel, outcome, None);
         }
     }
@@ -249,7 +198,13 @@ impl Outbox {
     /// Continues after a restart of the server: finishes the messages to agents that have ended
     /// meanwhile, and returns the answers that are still owed.
     pub(crate) fn resume(&self, kernel: &Kernel) {
-        for pane in self.recipients() {
+        let recipients: Vec<PaneId> = {
+            let waits = |entry: &OutboxEntry| entry.message.is_waiting();
+            let inner = self.lock();
+            let waiting = inner.queues.iter().filter(|(_, queue)| queue.iter().any(waits));
+            waiting.map(|(pane, _)| pane.clone()).collect()
+        };
+        for pane in recipients {
             // Messages to an agent whose keeper does not answer keep waiting.
             let is_silent =
                 kernel.panes().get(&pane).is_ok_and(|pane| pane.check_responsive().is_err());
@@ -257,24 +212,12 @@ impl Outbox {
                 self.close(kernel, &pane);
             }
         }
-        let owed: Vec<OutboxMessage> = {
+        let owed: Vec<Message> = {
             let inner = self.lock();
-            let entries = inner.queues.values().flatten();
-            entries
-                .map(|entry| &entry.message)
-                .filter(|message| wants_answer(message))
-                .cloned()
-                .collect()
+            let messages = inner.queues.values().flatten().map(|entry| &entry.message);
+            messages.filter(|message| message.wants_answer()).cloned().collect()
         };
         owed.iter().for_each(|message| notify::return_answer(kernel, message, None));
-    }
-
-    /// The panes that have waiting messages.
-    fn recipients(&self) -> Vec<PaneId> {
-        let inner = self.lock();
-        let waits = |entry: &OutboxEntry| entry.message.is_waiting();
-        let waiting = inner.queues.iter().filter(|(_, queue)| queue.iter().any(waits));
-        waiting.map(|(pane, _)| pane.clone()).collect()
     }
 
     /// A pane is removed: deletes its messages.
@@ -294,52 +237,15 @@ impl OutboxInner {
     }
 }
 
-impl OutboxEntry {
-    fn finish(&mut self, kernel: &Kernel, outcome: MessageOutcome, turn: Option<MessageTurn>) {
-        let may_stand = matches!(outcome.delivery, Delivery::Drafted | Delivery::Unknown);
-        self.message.outcome = Some(outcome);
-        if !may_stand {
-            self.message.text = String::new();
-        }
-        let drafts = vec![delivered_event(kernel, &self.message)];
-        kernel.journal().record(drafts, vec![self.message.put()]);
-        self.status.send_replace(DeliveryStatus { turn, ..self.message.told() });
-        if wants_answer(&self.message) {
-            notify::return_answer(kernel, &self.message, turn);
-        }
-    }
-}
-
-fn new_message(
-    number: u64,
-    message: NewMessage,
-    refused: Option<String>,
-    now: Time,
-) -> OutboxMessage {
-    let NewMessage { pane, text, key, when_busy, notify } = message;
-    let hash = hash(&text);
-    let outcome = refused.map(|why| MessageOutcome::with_reason(Delivery::Refused, &why, now));
-    let text = if outcome.is_some() { String::new() } else { text };
-    OutboxMessage {
-        number,
-        pane,
-        text,
-        hash,
-        key,
-        when_busy,
-        notify,
-        accepted_at: now,
-        begun: None,
-        outcome,
-    }
-}
-
 /// The message that was accepted with the same key; a refusal if its text differs.
-fn find(queue: &VecDeque<OutboxEntry>, message: &NewMessage) -> Option<Result<Receipt, Refusal>> {
+fn find(
+    queue: &VecDeque<OutboxEntry>,
+    message: &NewMessage,
+) -> Option<Result<watch::Receiver<Receipt>, Refusal>> {
     let key = message.key.as_ref()?;
     let known = queue.iter().find(|entry| entry.message.key.as_ref() == Some(key))?;
     if known.message.hash == hash(&message.text) {
-        return Some(Ok(known.receipt()));
+        return Some(Ok(known.receipt.subscribe()));
     }
     let sentence = format!(
         "another text was sent as `{}` before, as message {}; a key is for one text",
@@ -356,7 +262,7 @@ fn prune(queue: &mut VecDeque<OutboxEntry>, now: Time) -> Vec<RecordChange> {
     let mut changes = Vec::new();
     queue.retain(|entry| {
         let Some(outcome) = &entry.message.outcome else { return true };
-        let is_over = 0 < surplus || DAY < now.since(outcome.at);
+        let is_over = 0 < surplus || outcome.at.is_some_and(|at| DAY < now.since(at));
         if is_over {
             surplus = surplus.saturating_sub(1);
             changes.push(entry.message.delete());
@@ -366,69 +272,49 @@ fn prune(queue: &mut VecDeque<OutboxEntry>, now: Time) -> Vec<RecordChange> {
     changes
 }
 
-fn queued_behind(before: usize, is_transient: bool) -> DeliveryStatus {
-    let why = match before {
-        1 => "one message is before it".to_owned(),
-        before => format!("{before} messages are before it"),
-    };
-    DeliveryStatus::from(DeliveryWait { delivery: Delivery::Queued, why, transient: is_transient })
-}
-
-/// Whether a pane waits for the answer to a message.
-fn wants_answer(message: &OutboxMessage) -> bool {
-    let submitted = |outcome: &MessageOutcome| outcome.delivery == Delivery::Submitted;
-    message.notify.is_some() && message.outcome.as_ref().is_some_and(submitted)
-}
-
-fn delivered_event(kernel: &Kernel, message: &OutboxMessage) -> crate::journal::EventDraft {
-    let outcome = message.outcome.as_ref();
-    let payload = json!({
-        "messageId": message.id(),
-        "outcome": outcome.map(|outcome| outcome.delivery),
-        "evidence": outcome.map(|outcome| &outcome.evidence),
-    });
-    draft("agent:delivered", &kernel.event_payload(&message.pane, payload))
+/// The outcome of a message behind one that waits.
+fn queued_behind(why: String, first: &Outcome) -> Outcome {
+    Outcome { transient: first.transient, ..Outcome::new(Delivery::Queued, why) }
 }
 
 #[cfg(test)]
 mod tests {
+    use paned_policy::delivery::WhenBusy;
+
     use super::*;
 
-    fn message(number: u64) -> OutboxMessage {
-        let order = NewMessage {
+    fn message(number: u64) -> Message {
+        let new = NewMessage {
             pane: "a".parse().unwrap(),
             text: format!("message {number}"),
             key: None,
             when_busy: WhenBusy::Queue,
             notify: None,
         };
-        new_message(number, order, None, Time(1))
+        Message::new(number, new, Time(1))
     }
 
-    fn standing(passing: bool) -> DeliveryWait {
-        DeliveryWait {
-            delivery: Delivery::Queued,
-            why: "it is busy".to_owned(),
-            transient: passing,
-        }
+    /// Whether each message of the pane has waited.
+    fn waited(outbox: &Outbox, pane: &PaneId) -> Vec<bool> {
+        outbox.lock().queues[pane].iter().map(|entry| entry.message.has_waited).collect()
     }
 
     #[test]
     fn what_was_reported_to_wait_has_waited_and_so_has_all_behind_it() {
-        let post = Outbox::default();
+        let outbox = Outbox::default();
         let pane: PaneId = "a".parse().unwrap();
         let entries = [1, 2].map(|number| OutboxEntry::new(message(number)));
-        post.lock().queues.insert(pane.clone(), entries.into());
-        post.update_status(&pane, 1, standing(true));
-        assert!(!post.has_waited(&pane, 1) && !post.has_waited(&pane, 2));
-        post.update_status(&pane, 1, standing(false));
-        assert!(post.has_waited(&pane, 1) && post.has_waited(&pane, 2));
+        outbox.lock().queues.insert(pane.clone(), entries.into());
+        outbox.report_wait(&pane, 1, Outcome::transient("it is busy"));
+        assert_eq!(waited(&outbox, &pane), [false, false]);
+        outbox.report_wait(&pane, 1, Outcome::new(Delivery::Queued, "it is busy"));
+        assert_eq!(waited(&outbox, &pane), [true, true]);
     }
 
     #[test]
     fn what_an_earlier_server_accepted_has_waited() {
-        let post = Outbox::default();
-        post.restore([message(1)].into_iter());
-        assert!(post.has_waited(&"a".parse().unwrap(), 1));
+        let outbox = Outbox::default();
+        outbox.restore([message(1)].into_iter());
+        assert_eq!(waited(&outbox, &"a".parse().unwrap()), [true]);
     }
 }

@@ -1,7 +1,94 @@
-//! The public status of an agent.
+//! What the rest of the kernel sees of the task of an agent: requests to it, its status and its
+//! turns.
+
+use std::sync::Arc;
 
 use paned_model::{AgentInfo, AgentState, BlockKind, Time};
-use paned_policy::agent::Judgement;
+use paned_policy::agent::{Composer, EvidenceItem, HookReport, Profile};
+use paned_policy::delivery::InterruptOutcome;
+use paned_policy::transcript::TranscriptAnswer;
+use tokio::sync::{mpsc, oneshot, watch};
+
+use super::recording::HistorySlice;
+use super::typist::{DialogAnswer, TypingReply};
+
+/// A cheap handle to the task of one running agent.
+#[derive(Clone)]
+pub(crate) struct AgentHandle {
+    pub(super) requests: mpsc::Sender<AgentRequest>,
+    pub(super) status: watch::Receiver<AgentStatus>,
+}
+
+impl AgentHandle {
+    /// Sends a request to its task and awaits the reply; `None` if the program ends meanwhile.
+    pub(crate) async fn ask<T>(
+        &self,
+        request: impl FnOnce(oneshot::Sender<T>) -> AgentRequest,
+    ) -> Option<T> {
+        let (reply, answer) = oneshot::channel();
+        self.requests.send(request(reply)).await.ok()?;
+        answer.await.ok()
+    }
+
+    /// A client types this. Called before the write, so that the engine sees it before the output
+    /// that follows from it. Never waits: a task that is behind sees the result on the screen.
+    pub(crate) fn typing(&self, typed: &TypedInput) {
+        let _ = self.requests.try_send(AgentRequest::Typing(typed.clone()));
+    }
+
+    /// The input was written. Recordings contain it from now on.
+    pub(crate) fn typed(&self, typed: TypedInput) {
+        let _ = self.requests.try_send(AgentRequest::Typed(typed));
+    }
+
+    /// Subscribes to its status.
+    pub(crate) fn seen(&self) -> watch::Receiver<AgentStatus> {
+        self.status.clone()
+    }
+}
+
+/// A request to an agent's task.
+pub(crate) enum AgentRequest {
+    /// Read the screen now, and return everything that is known.
+    Inspect(oneshot::Sender<AgentInspection>),
+    /// A report of its hook, or of a client on its behalf. Answered when the engine has used it.
+    Report(HookReport, oneshot::Sender<()>),
+    /// A client types this: the agent is expected to react.
+    Typing(TypedInput),
+    /// This was typed: it goes into the history, for recordings.
+    Typed(TypedInput),
+    /// Use this profile from now on.
+    Profile(Arc<Profile>),
+    /// Return the history since this time.
+    History(Time, oneshot::Sender<HistorySlice>),
+    /// A message was accepted; it is in the outbox.
+    Message,
+    /// Answer the question on the screen.
+    Answer(DialogAnswer),
+    /// Interrupt the turn.
+    Interrupt(TypingReply<InterruptOutcome>),
+}
+
+/// Input that a client typed.
+#[derive(Clone)]
+pub(crate) struct TypedInput {
+    pub(crate) bytes: Vec<u8>,
+    /// When it was typed.
+    pub(crate) at: Time,
+    /// The end of the output at that time, as an offset.
+    pub(crate) end: u64,
+}
+
+/// Everything that is known about an agent.
+pub(crate) struct AgentInspection {
+    pub(crate) seen: AgentStatus,
+    pub(crate) reasons: Vec<EvidenceItem>,
+    /// What makes the judgement doubtful, in sentences.
+    pub(crate) warnings: Vec<String>,
+    pub(crate) composer: Composer,
+    /// The last answer that its hook reported.
+    pub(crate) said: Option<TranscriptAnswer>,
+}
 
 /// The public status of an agent.
 #[derive(Clone, Debug, PartialEq)]
@@ -27,7 +114,7 @@ pub(crate) struct Turns {
 }
 
 /// How long after a prompt was submitted its turn may begin, in milliseconds.
-const TO_BEGIN: u64 = 10_000;
+pub(super) const TO_BEGIN: u64 = 10_000;
 /// How much earlier than observed a turn without an observed Enter may have begun, in milliseconds.
 const UNSEEN: u64 = 1_000;
 
@@ -78,42 +165,6 @@ impl Turns {
 
 fn is_startup_question(kind: Option<BlockKind>) -> bool {
     matches!(kind, Some(BlockKind::Trust | BlockKind::Login))
-}
-
-/// The public form of a judgement.
-pub(super) fn info(
-    profile: &str,
-    judged: &Judgement,
-    kind: Option<BlockKind>,
-    queued: usize,
-) -> AgentInfo {
-    AgentInfo {
-        profile: profile.to_owned(),
-        state: judged.state,
-        kind,
-        dialog: judged.dialog.clone(),
-        until: judged.until,
-        since: judged.since,
-        source: judged.source,
-        confidence: judged.confidence,
-        context_percent: judged.context_percent,
-        queued,
-    }
-}
-
-/// The status word that older tools use for a state: only an agent that waits for a prompt is idle,
-/// and there is no word for one that has ended.
-pub(super) fn legacy_status(state: AgentState) -> Option<&'static str> {
-    match state {
-        AgentState::Ready => Some("idle"),
-        AgentState::Error => Some("error"),
-        AgentState::Starting
-        | AgentState::Busy
-        | AgentState::Blocked
-        | AgentState::Limited
-        | AgentState::Unknown => Some("running"),
-        AgentState::Exited => None,
-    }
 }
 
 #[cfg(test)]

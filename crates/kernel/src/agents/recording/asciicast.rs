@@ -5,7 +5,7 @@ use std::fmt::Write;
 use paned_model::{Size, Time};
 use paned_term::{Screen, ScreenView};
 
-use super::history::{HistoryEntry, HistoryEvent};
+use super::{HistoryEntry, HistoryEvent};
 
 /// Replaces a typed character that was not echoed.
 const REDACTED: &str = "*";

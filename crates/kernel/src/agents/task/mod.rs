@@ -1,98 +1,38 @@
-//! The task of one running agent: it reads the output and the screen of the pane, runs the engine
-//! that judges the state, and publishes changes.
+//! The task of one running agent: it reads the output and the screen of the pane (`look`), runs the
+//! engine that judges the state, types what is asked for, and publishes changes.
 
-mod learned;
-mod measure;
+mod look;
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use paned_backend::Output;
 use paned_model::frame::InputGuard;
-use paned_model::{AgentState, Exit, TerminalState, Time};
-use paned_policy::agent::{
-    Composer, Engine, EngineInput, EvidenceItem, HookReport, Profile, ScreenSnapshot, StateChange,
-};
-use paned_policy::delivery::WriteResult;
+use paned_model::{AgentInfo, AgentState, Exit, Time};
+use paned_policy::agent::{Composer, Engine, EngineInput, HookReport, Profile};
+use paned_policy::delivery::{InputAction, WriteResult};
 use paned_policy::transcript::TranscriptAnswer;
-use tokio::sync::{mpsc, oneshot, watch};
+use tokio::sync::{mpsc, watch};
 use tokio::time::Instant;
 
-use super::history::{AgentHistory, HistorySlice};
-use super::publish;
-use super::recognition::Recognition;
-use super::startup::{self, StartupAnswerer};
-use super::status::{self, AgentStatus, Turns};
-use super::typist::{self, AgentTypist, TypingContext, TypingRequest};
+use super::handle::{AgentInspection, AgentRequest, AgentStatus, Turns, TypedInput};
+use super::profiles::Recognition;
+use super::record::publish;
+use super::recording::AgentHistory;
+use super::typist::{self, AgentTypist, StartupAnswerer, TypingContext, TypingOutcome};
 use crate::Kernel;
 use crate::panes::Pane;
 
 /// How long output is collected before the screen is read.
 const LOOK_DELAY: Duration = Duration::from_millis(30);
-/// How long a synchronized update may hold the screen back before it is read all the same.
-const UPDATE_TIMEOUT: Duration = Duration::from_millis(200);
-/// After a screen read, the next one waits for this many times its duration.
-const REST_FACTOR: u32 = 10;
 /// How soon after a write the screen is read again if there is no output.
 const SOON: Duration = Duration::from_millis(20);
 /// The shortest time to a deadline.
 const TICK: Duration = Duration::from_millis(10);
-/// How many bytes of output are scanned for titles and marks after one screen read; of more output,
-/// the last ones.
-const PIECE: u64 = 1 << 20;
 
 /// The fields in which hooks report an agent's answer.
 const ANSWER_FIELDS: [&str; 3] =
     ["last_assistant_message", "last-assistant-message", "prompt_response"];
-
-/// A request to an agent's task.
-pub(crate) enum AgentRequest {
-    /// Read the screen now, and return everything that is known.
-    Inspect(oneshot::Sender<AgentInspection>),
-    /// A report of its hook, or of a client on its behalf. Answered when the engine has used it.
-    Report(HookReport, oneshot::Sender<()>),
-    /// A client types this: the agent is expected to react.
-    Typing(TypedInput),
-    /// This was typed: it goes into the history, for recordings.
-    Typed(TypedInput),
-    /// Use this profile from now on.
-    Profile(Arc<Profile>),
-    /// Return the history since this time.
-    History(Time, oneshot::Sender<HistorySlice>),
-    /// Type something.
-    Type(TypingRequest),
-}
-
-/// Input that a client typed.
-#[derive(Clone)]
-pub(crate) struct TypedInput {
-    pub(crate) bytes: Vec<u8>,
-    /// When it was typed.
-    pub(crate) at: Time,
-    /// The end of the output at that time, as an offset.
-    pub(crate) end: u64,
-}
-
-/// Everything that is known about an agent.
-pub(crate) struct AgentInspection {
-    pub(crate) seen: AgentStatus,
-    pub(crate) reasons: Vec<EvidenceItem>,
-    /// What makes the judgement doubtful, in sentences.
-    pub(crate) warnings: Vec<String>,
-    pub(crate) composer: Composer,
-    /// The last answer that its hook reported.
-    pub(crate) said: Option<TranscriptAnswer>,
-}
-
-/// A screen, and the offset of the output that it shows.
-pub(crate) struct ScreenAtOffset {
-    /// The content of the screen.
-    pub(crate) look: ScreenSnapshot,
-    /// All output before this offset is on the screen.
-    pub(crate) end: u64,
-    /// How many inputs the pane had received before.
-    pub(crate) typed: Option<u64>,
-}
 
 /// Whether an agent was just started, or recovered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -114,9 +54,6 @@ pub(super) struct AgentTask {
     history: AgentHistory,
     hook_answer: Option<TranscriptAnswer>,
     status: watch::Sender<AgentStatus>,
-    last_screen: Option<ScreenAtOffset>,
-    /// The last known state of its terminal, if the profile needs it.
-    terminal: Option<TerminalState>,
     /// All output before this offset was scanned.
     scanned: u64,
     /// When the screen is to be read.
@@ -160,12 +97,10 @@ impl AgentTask {
             turns: Turns::default(),
             history: AgentHistory::default(),
             hook_answer: None,
-            scanned: output.end().saturating_sub(PIECE).max(output.first()),
+            scanned: output.end().saturating_sub(look::PIECE).max(output.first()),
             look_due: Some(now + LOOK_DELAY),
             held_since: None,
             next_look: now,
-            last_screen: None,
-            terminal: None,
             restored_state,
             recognition,
             learned_count: 0,
@@ -218,8 +153,12 @@ impl AgentTask {
     /// There is new output, or a new size: the screen is read soon.
     fn schedule_look(&mut self) {
         self.history.record_output(self.kernel.now(), self.output.end(), self.output.size());
-        let soon = (Instant::now() + LOOK_DELAY).max(self.next_look);
-        self.look_due = Some(self.look_due.map_or(soon, |due| due.min(soon)));
+        self.look_at((Instant::now() + LOOK_DELAY).max(self.next_look));
+    }
+
+    /// The screen is read at this time, if not before.
+    fn look_at(&mut self, at: Instant) {
+        self.look_due = Some(self.look_due.map_or(at, |due| due.min(at)));
     }
 
     async fn handle_request(&mut self, request: AgentRequest) {
@@ -244,7 +183,10 @@ impl AgentTask {
             AgentRequest::History(since, reply) => {
                 let _ = reply.send(self.history.since(since));
             }
-            AgentRequest::Type(typing) => self.typist.take(typing),
+            // It is in the outbox.
+            AgentRequest::Message => {}
+            AgentRequest::Answer(answer) => self.typist.queue_answer(answer),
+            AgentRequest::Interrupt(reply) => self.typist.queue_interrupt(reply),
         }
         self.type_next().await;
     }
@@ -266,15 +208,13 @@ impl AgentTask {
     /// Answers a dialog at startup, if that is allowed and there was no output since the last
     /// screen read.
     async fn answer_startup(&mut self) {
-        let Some(screen) =
-            self.last_screen.as_ref().filter(|screen| screen.end == self.output.end())
-        else {
-            return;
-        };
+        let screen = self.engine.screen().filter(|screen| screen.end == self.output.end());
+        let Some(screen) = screen else { return };
         let answer = self.startup.keys(self.engine.judgement(), self.engine.profile());
         let Some((question, keys)) = answer else { return };
         let guard = InputGuard { end: Some(screen.end), typed: screen.typed };
-        let result = match startup::encode(&self.pane, &keys, &screen.look.view.modes) {
+        let keys = InputAction::Press(keys);
+        let result = match typist::encode(&self.pane, &keys, &screen.view.modes) {
             Ok(bytes) => typist::write(&self.pane, bytes, guard).await,
             Err(refused) => WriteResult::Refused(refused.to_string()),
         };
@@ -282,87 +222,30 @@ impl AgentTask {
     }
 
     async fn type_next(&mut self) {
-        let Some(last_screen) = &self.last_screen else { return };
+        if self.engine.screen().is_none() {
+            return;
+        }
         let now = self.kernel.now();
         let end = self.output.end();
         let context = TypingContext {
             kernel: &self.kernel,
             pane: self.pane.as_ref(),
             engine: &self.engine,
-            last_screen,
-            terminal: self.terminal,
             turns: self.turns,
             now,
         };
-        let outcome = self.typist.step(context).await;
-        if outcome.submits {
-            // The time before the write: an answer may come before the write is confirmed.
-            self.turns.expect(now);
-        }
-        if !outcome.typed.is_empty() {
-            self.history.record_input(now, end, &outcome.typed);
-            self.observe(&EngineInput::Typed(outcome.typed));
-        }
-        if outcome.is_stale {
-            let soon = Instant::now() + SOON;
-            self.look_due = Some(self.look_due.map_or(soon, |due| due.min(soon)));
+        if let Some(TypingOutcome { typed, submits }) = self.typist.step(context).await {
+            if submits {
+                // The time before the write: an answer may come before the write is confirmed.
+                self.turns.expect(now);
+            }
+            if !typed.is_empty() {
+                self.history.record_input(now, end, &typed);
+                self.observe(&EngineInput::Typed(typed));
+            }
+            self.look_at(Instant::now() + SOON);
         }
         self.publish(None);
-    }
-
-    /// Reads the screen, scans the output that it shows, and gives both to the engine.
-    async fn look(&mut self) {
-        let began = Instant::now();
-        self.measure_terminal().await;
-        // Read before the screen, so that input and output during the read count as later.
-        let typed = self.pane.typed();
-        let end = self.output.end();
-        let seen = self
-            .kernel
-            .look(&self.pane, |screen| (screen.is_update_held(), ScreenSnapshot::of(screen)))
-            .await;
-        let (is_held, look) = match seen {
-            Ok(seen) => seen,
-            Err(refusal) => {
-                tracing::warn!(pane = %self.pane.id, %refusal, "an agent's screen cannot be read");
-                self.look_due = None;
-                return;
-            }
-        };
-        self.scan_output(end);
-        let stale = *self.held_since.get_or_insert(began) + UPDATE_TIMEOUT;
-        if is_held && began < stale {
-            self.look_due = Some(stale);
-            return;
-        }
-        self.held_since = None;
-        self.look_due = None;
-        self.recall_learned().await;
-        self.observe(&EngineInput::Screen(look.clone()));
-        self.last_screen = Some(ScreenAtOffset { look, end, typed });
-        self.next_look = Instant::now() + began.elapsed() * REST_FACTOR;
-    }
-
-    /// Gives the output up to an offset to the engine, for titles and marks.
-    fn scan_output(&mut self, end: u64) {
-        self.scanned = self.scanned.max(end.saturating_sub(PIECE)).max(self.output.first());
-        while self.scanned < end {
-            let wanted = usize::try_from(end - self.scanned).unwrap_or_default();
-            let mut bytes = vec![0; wanted];
-            match self.output.read(self.scanned, &mut bytes) {
-                Ok(Ok(0)) => return,
-                Ok(Ok(read)) => {
-                    bytes.truncate(read);
-                    self.scanned += read as u64;
-                    self.observe(&EngineInput::Output(bytes));
-                }
-                Ok(Err(gap)) => self.scanned = gap.first,
-                Err(error) => {
-                    tracing::warn!(pane = %self.pane.id, %error, "an agent's output cannot be read");
-                    return;
-                }
-            }
-        }
     }
 
     async fn on_typing(&mut self, TypedInput { bytes, at, .. }: TypedInput) {
@@ -380,9 +263,8 @@ impl AgentTask {
 
     /// Switches to another profile if it fits better.
     async fn recognise(&mut self) {
-        let look = self.last_screen.as_ref().map(|screen| &screen.look);
         let library = || self.kernel.agents().profiles().library;
-        if let Some(profile) = self.recognition.step(&self.engine, look, library).await {
+        if let Some(profile) = self.recognition.step(&self.engine, library).await {
             self.switch_profile(profile).await;
         }
     }
@@ -393,21 +275,20 @@ impl AgentTask {
         self.look().await;
     }
 
-    /// Publishes the present status if it differs from the last one.
-    fn publish(&mut self, change: Option<StateChange>) {
-        let mut judged = self.engine.judgement().clone();
+    /// Publishes the present status if it differs from the last one. `age_ms` is the age of the
+    /// evidence for a new state.
+    fn publish(&mut self, age_ms: Option<u64>) {
+        let queued = self.kernel.agents().outbox().waiting(&self.pane.id);
+        let mut info = AgentInfo { queued, ..self.engine.judgement().clone() };
         if let Some(before) = self.restored_state {
-            if judged.state == AgentState::Starting {
+            if info.state == AgentState::Starting {
                 // A new engine cannot know that the agent was started long ago.
-                judged.state = before;
-                judged.since = self.status.borrow().info.since;
+                info.state = before;
+                info.since = self.status.borrow().info.since;
             } else {
                 self.restored_state = None;
             }
         }
-        let profile = &self.engine.profile().name;
-        let queued = self.kernel.agents().outbox().waiting(&self.pane.id);
-        let info = status::info(profile, &judged, self.engine.kind(), queued);
         let begun = self.turns.begun;
         self.turns.note(info.state, info.kind, self.kernel.now());
         if begun < self.turns.begun {
@@ -416,19 +297,14 @@ impl AgentTask {
         self.history.record_state(self.kernel.now(), info.state, info.kind);
         let new_status = AgentStatus { info, turns: self.turns };
         if *self.status.borrow() != new_status {
-            publish::publish(
-                &self.kernel,
-                &self.pane,
-                &new_status.info,
-                change.map_or(0, |change| change.age_ms),
-            );
+            publish(&self.kernel, &self.pane, &new_status.info, age_ms.unwrap_or_default());
             self.status.send_replace(new_status);
         }
     }
 
     fn inspection(&self) -> AgentInspection {
-        let composer =
-            self.last_screen.as_ref().map(|screen| screen.look.composer(self.engine.profile()));
+        let screen = self.engine.screen();
+        let composer = screen.map(|screen| screen.composer(self.engine.profile()));
         AgentInspection {
             seen: self.status.borrow().clone(),
             reasons: self.engine.explain(self.kernel.now()),

@@ -1,13 +1,15 @@
 //! A git worktree for one agent: created when it starts, and removed after its exit if no work
 //! would be lost.
 
+mod git;
+
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 
 use paned_model::{Code, PaneId, Refusal};
 use serde::{Deserialize, Serialize};
 
-use super::git::Git;
+use self::git::Git;
 use crate::Kernel;
 
 /// A worktree that was created for an agent.

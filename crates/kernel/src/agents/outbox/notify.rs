@@ -1,18 +1,17 @@
 //! Returns results to the pane that asked for them: the answer to a message, the exit of a program.
 
+use std::time::Duration;
+
 use paned_model::{AgentState, PaneId, PaneRef, Refusal};
 use paned_policy::delivery::WhenBusy;
 use serde_json::json;
+use tokio::time::timeout;
 
-use super::last_answer::{LastAnswer, last_answer_since};
-use super::message::{MessageTurn, OutboxMessage};
-use super::outbox::NewMessage;
-use super::{AgentHandle, AgentStatus};
+use super::{Message, MessageTurn, NewMessage};
 use crate::Kernel;
+use crate::agents::handle::{AgentHandle, AgentStatus, TO_BEGIN};
+use crate::agents::last_answer::{LastAnswer, last_answer_since};
 use crate::panes::exit_notice::escape_tags;
-
-/// How long after a message was submitted its turn is expected to begin, in milliseconds.
-const TO_BEGIN: u64 = 10_000;
 
 /// Waits until the turn that a message began is over; returns the state of the agent then.
 pub(crate) async fn wait_turn_end(
@@ -27,10 +26,9 @@ pub(crate) async fn wait_turn_end(
             return Some(state);
         }
         let late = turn.map(|turn| TO_BEGIN.saturating_sub(kernel.now().since(turn.since)));
-        let late = late.filter(|left| 0 < *left).map(std::time::Duration::from_millis);
-        tokio::select! {
-            changed = status.changed() => changed.ok()?,
-            () = sleep(late) => {}
+        match late.filter(|left| 0 < *left).map(Duration::from_millis) {
+            Some(late) => timeout(late, status.changed()).await.unwrap_or(Ok(())).ok()?,
+            None => status.changed().await.ok()?,
         }
     }
 }
@@ -46,13 +44,6 @@ fn is_over(status: &AgentStatus, turn: Option<MessageTurn>, kernel: &Kernel) -> 
     is_idle && turn.is_none_or(|turn| turn.ends <= status.turns.ended || is_late(turn))
 }
 
-async fn sleep(time: Option<std::time::Duration>) {
-    match time {
-        Some(time) => tokio::time::sleep(time).await,
-        None => std::future::pending().await,
-    }
-}
-
 /// The answer of the agent in a pane to the prompt that began a turn, if it can be read.
 pub(crate) async fn answer_of(
     kernel: &Kernel,
@@ -65,7 +56,7 @@ pub(crate) async fn answer_of(
 }
 
 /// Returns the answer to a message, once, to the pane that asked for it.
-pub(super) fn return_answer(kernel: &Kernel, message: &OutboxMessage, turn: Option<MessageTurn>) {
+pub(super) fn return_answer(kernel: &Kernel, message: &Message, turn: Option<MessageTurn>) {
     let Some(to) = message.notify.clone() else { return };
     let kernel = kernel.clone();
     let from = message.pane.clone();
