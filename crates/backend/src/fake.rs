@@ -60,6 +60,8 @@ struct FakePaneState {
     /// Whether its keeper does not answer new connections.
     unresponsive: bool,
     survivors: Vec<Survivor>,
+    /// Whether the keeper dies when it is asked to kill.
+    dies_at_kill: bool,
     outbox: Option<mpsc::Sender<PaneEvent>>,
 }
 
@@ -246,6 +248,11 @@ impl FakePane {
         self.lock().survivors = survivors;
     }
 
+    /// From now on the keeper dies when it is asked to kill, and does not answer.
+    pub fn die_at_kill(&self) {
+        self.lock().dies_at_kill = true;
+    }
+
     fn lock(&self) -> MutexGuard<'_, FakePaneState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -336,6 +343,10 @@ impl FakePane {
                 if inner.holder.take_if(|held| *held == holder).is_some() {
                     inner.emit(PaneEvent::SizeHolder(None));
                 }
+            }
+            PaneCommand::Kill(..) if inner.dies_at_kill => {
+                drop(inner);
+                self.kill_keeper();
             }
             PaneCommand::Kill(_, reply) => {
                 let survivors = inner.survivors.clone();

@@ -158,6 +158,18 @@ async fn killed_means_that_all_are_gone() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn what_a_keeper_leaves_behind_that_dies_during_a_kill_is_found() {
+    let server = with_pane("a").await;
+    server.pane("a").die_at_kill();
+    server.pane("a").leave_survivors(vec![Survivor { pid: 9, command: "stubborn".into() }]);
+    let answer = server.act("pane:kill", json!({ "paneId": "a" })).await.unwrap();
+    assert_eq!(answer["survivors"], json!([{ "pid": 9, "command": "stubborn" }]));
+    server.pane("a").leave_survivors(Vec::new());
+    let answer = server.act("pane:kill", json!({ "paneId": "a" })).await.unwrap();
+    assert_eq!((&answer["status"], &answer["survivors"]), (&json!("lost"), &json!([])));
+}
+
+#[tokio::test(start_paused = true)]
 async fn closing_forgets_and_removing_needs_an_end() {
     let server = with_pane("a").await;
     let remove = server.act("pane:remove", json!({ "paneId": "a" })).await;

@@ -107,22 +107,7 @@ pub(in crate::actions) async fn kill(
     force: bool,
 ) -> Result<(PaneInfo, Vec<Survivor>), Refusal> {
     let _guard = KillGuard::new(pane);
-    let survivors = match pane.commands() {
-        Ok(commands) => match ask_keeper(pane, &commands, grace, force).await {
-            Err(refusal) if force && !pane.is_adopted() && refusal.code == Code::Timeout => {
-                kill_without_keeper(kernel, pane, grace).await?
-            }
-            answered => answered?,
-        },
-        Err(refusal) if refusal.code == Code::Gone => kill_orphans(kernel, pane, grace).await?,
-        // Without its keeper the tmux of an adopted pane cannot be reached, so it is excluded.
-        Err(refusal) if force && !pane.is_adopted() && refusal.code == Code::Unavailable => {
-            kill_without_keeper(kernel, pane, grace).await?
-        }
-        // It is being started, or its keeper does not answer: without the keeper its processes
-        // would be orphaned.
-        Err(refusal) => return Err(refusal),
-    };
+    let survivors = kill_processes(kernel, pane, grace, force).await?;
     if survivors.is_empty() {
         // The keeper has reported the exit; the table follows once the last output is scanned,
         // which takes as long as there is output. Without an exit on the tape nothing has ended.
@@ -137,23 +122,75 @@ pub(in crate::actions) async fn kill(
     Ok((pane.info(), survivors))
 }
 
-/// Asks the keeper to end the pane.
+/// Ends all processes of a pane, with its keeper or without; returns those that survived.
+async fn kill_processes(
+    kernel: &Kernel,
+    pane: &Pane,
+    grace: Duration,
+    force: bool,
+) -> Result<Vec<Survivor>, Refusal> {
+    // Without its keeper the tmux of an adopted pane cannot be reached.
+    let may_force = force && !pane.is_adopted();
+    loop {
+        let commands = match pane.commands() {
+            Ok(commands) => commands,
+            Err(refusal) if refusal.code == Code::Gone => {
+                return kill_orphans(kernel, pane, grace).await;
+            }
+            Err(refusal) if may_force && refusal.code == Code::Unavailable => {
+                return kill_without_keeper(kernel, pane, grace).await;
+            }
+            // It is being started, or its keeper does not answer: without the keeper its processes
+            // would be orphaned.
+            Err(refusal) => return Err(refusal),
+        };
+        match ask_keeper(pane, &commands, grace, force).await {
+            Ok(Some(survivors)) => return Ok(survivors),
+            Ok(None) if has_lost_keeper(pane, &commands).await? => {
+                return kill_orphans(kernel, pane, grace).await;
+            }
+            // The connection is another one by now.
+            Ok(None) => {}
+            Err(refusal) if may_force && refusal.code == Code::Timeout => {
+                return kill_without_keeper(kernel, pane, grace).await;
+            }
+            Err(refusal) => return Err(refusal),
+        }
+    }
+}
+
+/// Whether the keeper whose connection was closed is dead. Waits until that is known: its tape may
+/// be closed a moment later than its connection.
+async fn has_lost_keeper(
+    pane: &Pane,
+    commands: &mpsc::Sender<PaneCommand>,
+) -> Result<bool, Refusal> {
+    let mut changes = pane.watch();
+    let output = pane.readable()?;
+    let is_connected = || pane.sender().is_ok_and(|sender| sender.same_channel(commands));
+    let known = async {
+        while output.has_live_keeper() && is_connected() && changes.changed().await.is_ok() {}
+    };
+    timeout(KEEPER_MARGIN, known).await.map_err(|_| kill_timeout(pane))?;
+    Ok(!output.has_live_keeper())
+}
+
+/// Asks the keeper to end the pane. None if the keeper goes away before it answers.
 async fn ask_keeper(
     pane: &Pane,
     commands: &mpsc::Sender<PaneCommand>,
     grace: Duration,
     force: bool,
-) -> Result<Vec<Survivor>, Refusal> {
+) -> Result<Option<Vec<Survivor>>, Refusal> {
     let margin = if force { REPLY_TIMEOUT } else { KEEPER_MARGIN };
     let (reply, answer) = oneshot::channel();
     let sent = timeout(REPLY_TIMEOUT, commands.send(PaneCommand::Kill(grace, reply))).await;
     if sent.map_err(|_| kill_timeout(pane))?.is_err() {
-        // The keeper has just finished, or crashed; either way the table will show it.
-        return Ok(Vec::new());
+        return Ok(None);
     }
     let answered = timeout(grace + margin, answer);
     tokio::select! {
-        answer = answered => Ok(answer.map_err(|_| kill_timeout(pane))?.unwrap_or_default()),
+        answer = answered => Ok(answer.map_err(|_| kill_timeout(pane))?.ok()),
         () = wait_unresponsive(commands), if !pane.is_adopted() => Err(kill_timeout(pane)),
     }
 }
