@@ -2,7 +2,8 @@
 //!
 //! `paned serve` assembles and runs a server; most other commands send requests to a running one,
 //! over its unix socket or TCP. They are under `commands`, where their arguments serialize to the
-//! parameters of actions. Printing goes through `out`. Nothing here decides what the kernel decides.
+//! parameters of actions. Printing goes through `out`, and nothing here decides what the kernel
+//! decides.
 #![forbid(unsafe_code)]
 
 mod args;

@@ -9,15 +9,13 @@ use clap_complete::Shell;
 
 use crate::args::Cli;
 
-const EXAMPLES: &str = "\
+/// Print a completion script for a shell
+#[derive(clap::Args)]
+#[command(after_help = "\
 Examples:
   paned completions bash > ~/.local/share/bash-completion/completions/paned
   paned completions zsh > \"${fpath[1]}/_paned\"
-  paned completions fish > ~/.config/fish/completions/paned.fish";
-
-/// Print a completion script for a shell
-#[derive(clap::Args)]
-#[command(after_help = EXAMPLES)]
+  paned completions fish > ~/.config/fish/completions/paned.fish")]
 pub(crate) struct Args {
     /// The shell
     shell: Shell,

@@ -12,16 +12,14 @@ use serde_json::json;
 use crate::context::CliContext;
 use crate::out::{Out, StyledLine, TextStyle};
 
-const EXAMPLES: &str = "\
+/// Check this machine and the server, with a hint for what is wrong
+#[derive(clap::Args)]
+#[command(after_help = "\
 Examples:
   paned doctor
   paned doctor --json | jq '.checks[] | select(.ok | not)'
 
-The exit code is 1 if anything is wrong.";
-
-/// Check this machine and the server, with a hint for what is wrong
-#[derive(clap::Args)]
-#[command(after_help = EXAMPLES)]
+The exit code is 1 if anything is wrong.")]
 pub(crate) struct Args {}
 
 /// The result of one check, and what to do about it.

@@ -18,7 +18,13 @@ use crate::client::{self, ApiClient, RETRY_INTERVAL, escape};
 use crate::context::CliContext;
 use crate::out::{Out, StyledLine, TextStyle};
 
-const EXAMPLES: &str = "\
+/// How long a stream with an end may be idle before it counts as ended: a grant for some panes only
+/// may never see the last event.
+const END_TIMEOUT: Duration = Duration::from_secs(2);
+
+/// Follow what happens
+#[derive(clap::Args)]
+#[command(after_help = "\
 Examples:
   paned events                             everything, from now on
   paned events --include 'pane:*'          only what happens to panes
@@ -26,15 +32,7 @@ Examples:
   paned events --json | jq -r 'select(.name==\"pane:exited\").payload.paneId'
 
 Each line is `#id time name payload`. When the server restarts, the stream goes on after the last \
-event that was seen. A `gap` says that events in between are no longer kept.";
-
-/// How long a stream with an end may be idle before it counts as ended: a grant for some panes only
-/// may never see the last event.
-const END_TIMEOUT: Duration = Duration::from_secs(2);
-
-/// Follow what happens
-#[derive(clap::Args)]
-#[command(after_help = EXAMPLES)]
+event that was seen. A `gap` says that events in between are no longer kept.")]
 pub(crate) struct Args {
     /// Which events: names, prefixes such as pane:*, or *; comma-separated or repeated
     #[arg(long, value_name = "PATTERN", default_value = "*")]

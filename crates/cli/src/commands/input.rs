@@ -33,18 +33,16 @@ pub(crate) fn write(context: &CliContext, args: &WriteArgs) -> Result<ExitCode> 
     type_by(context, "pane:write", args)
 }
 
-const SEND: &str = "\
+/// Type a line into a pane and press Enter
+#[derive(clap::Args, Serialize)]
+#[command(after_help = "\
 Examples:
   paned send web npm run build           type the words and press Enter
   paned send web 'half a li' --no-enter  only type
   paned send web -- ls -l                words that begin with a dash come after `--`
 
 Words are joined by blanks. Enter is pressed by itself, after the text, as programs that tell typing from \
-pasting expect, and nothing that others send comes between. `paned write` types exactly what it is given; `paned paste` is for several lines.";
-
-/// Type a line into a pane and press Enter
-#[derive(clap::Args, Serialize)]
-#[command(after_help = SEND)]
+pasting expect, and nothing that others send comes between. `paned write` types exactly what it is given; `paned paste` is for several lines.")]
 pub(crate) struct SendArgs {
     /// The pane
     #[serde(rename = "paneId")]
@@ -67,7 +65,9 @@ pub(crate) fn send(context: &CliContext, args: &SendArgs) -> Result<ExitCode> {
     type_by(context, "pane:write", args)
 }
 
-const KEYS: &str = "\
+/// Press keys by name
+#[derive(clap::Args, Serialize)]
+#[command(after_help = "\
 Examples:
   paned keys web ctrl+c                interrupt
   paned keys vim esc : w q enter       leave vim
@@ -81,11 +81,7 @@ for the modes that the program has switched on.
 
 Only programs that have switched on the kitty keyboard protocol know pause, printscreen and super+ with a \
 character; capslock, numlock and scrolllock only if they want to be told of all keys. Otherwise nothing is \
-pressed.";
-
-/// Press keys by name
-#[derive(clap::Args, Serialize)]
-#[command(after_help = KEYS)]
+pressed.")]
 pub(crate) struct KeysArgs {
     /// The pane
     #[serde(rename = "paneId")]
@@ -102,18 +98,16 @@ pub(crate) fn keys(context: &CliContext, args: &KeysArgs) -> Result<ExitCode> {
     type_by(context, "pane:keys", args)
 }
 
-const PASTE: &str = "\
+/// Paste a text as a terminal would
+#[derive(clap::Args, Serialize)]
+#[command(after_help = "\
 Examples:
   paned paste agent 'explain this repository' --submit
   git diff | paned paste agent --submit        from standard input
   paned paste editor - < notes.txt
 
 Where the program has asked for it, the text is marked as pasted, so that its lines are not run one by \
-one. A text that holds the mark's end is refused.";
-
-/// Paste a text as a terminal would
-#[derive(clap::Args, Serialize)]
-#[command(after_help = PASTE)]
+one. A text that holds the mark's end is refused.")]
 pub(crate) struct PasteArgs {
     /// The pane
     #[serde(rename = "paneId")]

@@ -18,7 +18,9 @@ use crate::client::{self, ApiClient};
 use crate::context::CliContext;
 use crate::out::Out;
 
-const LOGS: &str = "\
+/// Show everything that is kept of what a pane has printed
+#[derive(clap::Args)]
+#[command(after_help = "\
 Examples:
   paned logs web                 all of it
   paned logs web | less
@@ -30,11 +32,7 @@ It ends where the output ended when it was asked; `paned tail -f` goes on. For p
 
 Lines are shown whole, however long they are. A program that prints on while it is read may take away what was not \
 read yet; then that is said on standard error, … stands in place of the missing part of a line, and the exit code \
-is 10.";
-
-/// Show everything that is kept of what a pane has printed
-#[derive(clap::Args)]
-#[command(after_help = LOGS)]
+is 10.")]
 pub(crate) struct LogsArgs {
     /// The pane
     pane: String,
@@ -64,7 +62,13 @@ fn logs_format(context: &CliContext, args: &LogsArgs) -> Result<OutputFormat, Re
     }
 }
 
-const TAIL: &str = "\
+/// The most lines that the server returns at once, and the most bytes.
+const MAX_LINES: usize = 10_000;
+const MIB: usize = 1 << 20;
+
+/// Show the last lines of panes, and follow them
+#[derive(clap::Args)]
+#[command(after_help = "\
 Examples:
   paned tail web                    the last 10 lines
   paned tail -f web                 and everything after them, until the program ends
@@ -75,15 +79,7 @@ Examples:
 Lines are shown whole, and as many as you ask for, as far as they are kept; what is lost while it is read is said, \
 and the exit code is 10. --json answers 10000 at most, 2000 characters of each, and `truncated` and `cut` say so. \
 When following, a line is shown when it has ended. --raw and following begin within the last MiB, however many lines \
-you ask for; following goes on when the server restarts.";
-
-/// The most lines that the server returns at once, and the most bytes.
-const MAX_LINES: usize = 10_000;
-const MIB: usize = 1 << 20;
-
-/// Show the last lines of panes, and follow them
-#[derive(clap::Args)]
-#[command(after_help = TAIL)]
+you ask for; following goes on when the server restarts.")]
 pub(crate) struct TailArgs {
     /// The panes
     #[arg(required = true)]

@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use anyhow::Result;
-use paned_model::PaneInfo;
+use paned_model::{PaneId, PaneInfo};
 use serde::Serialize;
 
 use super::support::duration::seconds;
@@ -11,19 +11,20 @@ use super::support::params::WindowParams;
 use super::support::spawn_args::{SpawnArgs, SpawnViewArgs};
 use crate::context::CliContext;
 
-const EXAMPLES: &str = "\
+/// Start a program in a new pane and print the pane's id
+#[derive(clap::Args, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[command(after_help = "\
 Examples:
   paned new                                   a login shell here
   paned new -- cargo watch -x test            a program with its arguments
   paned new --id web --size 120x40 -- npm run dev
   paned new --session work -- vim notes.md    shown in tmux: `paned session attach work`
-  paned new --env PORT=3000 --meta owner=ann --tag web --timeout 10m -- ./serve";
-
-/// Start a program in a new pane and print the pane's id
-#[derive(clap::Args, Serialize)]
-#[serde(rename_all = "camelCase")]
-#[command(after_help = EXAMPLES)]
+  paned new --env PORT=3000 --meta owner=ann --tag web --timeout 10m -- ./serve")]
 pub(crate) struct Args {
+    /// What to name it; a name is made up when left out
+    #[arg(long)]
+    id: Option<PaneId>,
     #[command(flatten)]
     #[serde(flatten)]
     spawn: SpawnArgs,

@@ -10,7 +10,10 @@ use super::support::output::{self, CliOutputLine, PaneReadReply};
 use crate::context::CliContext;
 use crate::out::{Out, units};
 
-const EXAMPLES: &str = "\
+/// Show what a pane has printed
+#[derive(clap::Args, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[command(after_help = "\
 Examples:
   paned read web                           from the beginning, up to 500 lines
   paned read web --tail 20                 the last 20 lines
@@ -22,12 +25,7 @@ Examples:
 Lines are numbered from 0 at the pane's first line ever, and keep their numbers when old ones are \
 dropped. A line whose beginning may have been dropped begins with …. With --since a line that went on is shown \
 again from its beginning. With -n a match is `12:text`, a line around one `11-text`. A terminal is shown nothing that \
-it would obey, unless you say --raw.";
-
-/// Show what a pane has printed
-#[derive(clap::Args, Serialize)]
-#[serde(rename_all = "camelCase")]
-#[command(after_help = EXAMPLES)]
+it would obey, unless you say --raw.")]
 pub(crate) struct Args {
     /// The pane
     #[serde(rename = "paneId")]

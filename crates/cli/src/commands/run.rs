@@ -32,7 +32,20 @@ use crate::client::{self, ApiClient, RETRY_INTERVAL};
 use crate::context::CliContext;
 use crate::out::is_closed;
 
-const EXAMPLES: &str = "\
+/// The exit codes of a shell for a program that does not exist, and for one that cannot be
+/// executed.
+const NO_PROGRAM: u8 = 127;
+const NOT_EXECUTABLE: u8 = 126;
+/// Its exit code for a program that writes into a closed pipe: 128 plus SIGPIPE.
+const SIGPIPE_CODE: u8 = 141;
+/// How many lines the answer of `--json` has, the last ones: as many as the server returns at once.
+const MAX_LINES: usize = 10_000;
+/// How long calls to a server that is down are retried once the program has ended.
+const RETRY_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// Run a program in a fresh pane to its end, with its output and exit code as ours
+#[derive(clap::Args, Serialize)]
+#[command(after_help = "\
 Examples:
   paned run -- cargo test
   paned run --timeout 60s -- ./slow || echo $?    124 when time ran out
@@ -57,22 +70,7 @@ first one, and `truncated` and `cut` say what was left out. Then the pane is kep
 The exit code is the program's own; 128 and the signal's number when one ended it; 124 when time ran out; 127 when \
 there is no such program, 126 when it cannot be executed. A program that goes on when nobody reads our output any \
 more, as in `paned run -- yes | head -1`, is ended unless you say --keep, and the exit code is 141, as for one that \
-writes into a pipe.";
-
-/// The exit codes of a shell for a program that does not exist, and for one that cannot be
-/// executed.
-const NO_PROGRAM: u8 = 127;
-const NOT_EXECUTABLE: u8 = 126;
-/// Its exit code for a program that writes into a closed pipe: 128 plus SIGPIPE.
-const SIGPIPE_CODE: u8 = 141;
-/// How many lines the answer of `--json` has, the last ones: as many as the server returns at once.
-const MAX_LINES: usize = 10_000;
-/// How long calls to a server that is down are retried once the program has ended.
-const RETRY_TIMEOUT: Duration = Duration::from_secs(10);
-
-/// Run a program in a fresh pane to its end, with its output and exit code as ours
-#[derive(clap::Args, Serialize)]
-#[command(after_help = EXAMPLES)]
+writes into a pipe.")]
 pub(crate) struct Args {
     /// What to name the pane; a name is made up when left out
     #[arg(long)]

@@ -16,17 +16,15 @@ use serde_json::{Value, json};
 use crate::client;
 use crate::context::CliContext;
 
-const EXAMPLES: &str = "\
+/// Show a pane's screen as it is now
+#[derive(clap::Args, Serialize)]
+#[command(after_help = "\
 Examples:
   paned screen web                     rows of text; with colours in a terminal
   paned screen web -o web.png          a picture; the name says of which format
   paned screen web --format svg > web.svg
   paned screen web --history 100       and what scrolled off its top
-  paned screen web --json              rows, cursor, title, modes and revision";
-
-/// Show a pane's screen as it is now
-#[derive(clap::Args, Serialize)]
-#[command(after_help = EXAMPLES)]
+  paned screen web --json              rows, cursor, title, modes and revision")]
 pub(crate) struct Args {
     /// The pane
     #[serde(rename = "paneId")]

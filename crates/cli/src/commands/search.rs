@@ -10,7 +10,10 @@ use super::support::output;
 use crate::context::CliContext;
 use crate::out::{Out, units};
 
-const EXAMPLES: &str = "\
+/// Find lines in what panes have printed
+#[derive(clap::Args, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[command(after_help = "\
 Examples:
   paned search 'error|panic'               in all panes, ended ones too
   paned search timeout -i --pane web --pane db
@@ -18,12 +21,7 @@ Examples:
 
 Each hit is `pane:line: text`, the newest first. Finding nothing is an answer and no failure: the exit \
 code is 0, and a note says so on standard error unless you say -q. Patterns are regular expressions \
-that take linear time: no back references, no looking around.";
-
-/// Find lines in what panes have printed
-#[derive(clap::Args, Serialize)]
-#[serde(rename_all = "camelCase")]
-#[command(after_help = EXAMPLES)]
+that take linear time: no back references, no looking around.")]
 pub(crate) struct Args {
     /// A regular expression, tried on each line as a person would read it
     #[arg(allow_hyphen_values = true)]

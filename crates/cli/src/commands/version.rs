@@ -10,15 +10,13 @@ use crate::context::CliContext;
 /// The version of this program.
 pub(crate) const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-const EXAMPLES: &str = "\
+/// Print the version of this program
+#[derive(clap::Args)]
+#[command(after_help = "\
 Examples:
   paned version
   paned version --json
-  paned server status       the version that the server has";
-
-/// Print the version of this program
-#[derive(clap::Args)]
-#[command(after_help = EXAMPLES)]
+  paned server status       the version that the server has")]
 pub(crate) struct Args {}
 
 pub(crate) fn run(context: &CliContext) -> Result<ExitCode> {

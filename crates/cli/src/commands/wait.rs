@@ -13,7 +13,10 @@ use super::support::output::CliOutputLine;
 use crate::context::CliContext;
 use crate::out::{Out, StyledLine, TextStyle};
 
-const EXAMPLES: &str = "\
+/// Wait until a pane prints something, ends, or falls quiet
+#[derive(clap::Args, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[command(after_help = "\
 Examples:
   paned wait build                                 until the program ends
   paned wait web --pattern 'listening on' --stop 'EADDRINUSE|panic' --timeout 60s
@@ -22,12 +25,7 @@ Examples:
 
 Only output after the call counts, or after --since. What was met is shown: the lines that matched, the \
 last lines, or how the program ended. Exit codes: 0 met, 8 (conflict) a --stop pattern came first, 10 \
-(gone) the program ended first, 12 (timeout) time ran out; then standard error says why.";
-
-/// Wait until a pane prints something, ends, or falls quiet
-#[derive(clap::Args, Serialize)]
-#[serde(rename_all = "camelCase")]
-#[command(after_help = EXAMPLES)]
+(gone) the program ended first, 12 (timeout) time ran out; then standard error says why.")]
 pub(crate) struct Args {
     /// The pane
     #[serde(rename = "paneId")]

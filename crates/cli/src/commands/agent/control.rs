@@ -16,7 +16,9 @@ use crate::commands::support::params::PaneParams;
 use crate::context::CliContext;
 use crate::out::{StyledLine, TextStyle};
 
-const ANSWER: &str = "\
+/// Answer the question that an agent asks
+#[derive(clap::Args, Serialize)]
+#[command(after_help = "\
 Examples:
   paned agent state fix-42              shows the question and its options
   paned agent answer fix-42 1           the first of them
@@ -24,11 +26,7 @@ Examples:
   paned agent answer fix-42 'Allow for this session'
 
 Keys are pressed only while that question is on the screen; with --dialog, only if it is still the one \
-that was shown before.";
-
-/// Answer the question that an agent asks
-#[derive(clap::Args, Serialize)]
-#[command(after_help = ANSWER)]
+that was shown before.")]
 pub(crate) struct AnswerArgs {
     /// The agent's pane
     #[serde(rename = "paneId")]

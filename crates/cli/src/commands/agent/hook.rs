@@ -11,18 +11,16 @@ use serde_json::{Map, Value};
 use crate::client::{self, params};
 use crate::context::CliContext;
 
-const EXAMPLES: &str = "\
+/// Pass on what an agent's own hook says
+#[derive(clap::Args, Serialize)]
+#[command(after_help = "\
 Examples:
   paned agent hook                       in an agent's hook: JSON comes on standard input
   paned agent hook '{\"type\":\"agent-turn-complete\"}'
   paned agent hook --event Stop
 
 The pane is the one that the hook runs in. It never fails and prints nothing: a hook that fails may stop \
-the agent. What is wrong is said on standard error.";
-
-/// Pass on what an agent's own hook says
-#[derive(clap::Args, Serialize)]
-#[command(after_help = EXAMPLES)]
+the agent. What is wrong is said on standard error.")]
 pub(crate) struct Args {
     /// What it says, as JSON; standard input when left out
     #[serde(skip)]

@@ -20,12 +20,6 @@ use crate::commands::support::tty;
 use crate::context::CliContext;
 use crate::out::{Out, StyledLine, TextStyle, TextTable, units};
 
-const EXAMPLES: &str = "\
-Examples:
-  paned agent ls
-  paned agent ls --watch                  a live table; ctrl+c leaves it
-  paned agent ls --state blocked --json   those that need you, for a program";
-
 /// Events after which the table is redrawn.
 const TABLE_EVENTS: &str =
     "agent:*,pane:created,pane:exited,pane:killed,pane:lost,pane:title,pane:removed";
@@ -35,7 +29,11 @@ const MAX_REDRAW_INTERVAL: Duration = Duration::from_secs(1);
 
 /// Show the agents, and what each is doing
 #[derive(clap::Args, Serialize)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = "\
+Examples:
+  paned agent ls
+  paned agent ls --watch                  a live table; ctrl+c leaves it
+  paned agent ls --state blocked --json   those that need you, for a program")]
 pub(crate) struct Args {
     /// Only agents in this state: starting, ready, busy, blocked, limited, error, exited or unknown
     #[arg(long)]

@@ -4,7 +4,7 @@ use std::convert::Infallible;
 use std::process::ExitCode;
 
 use anyhow::Result;
-use paned_model::PaneInfo;
+use paned_model::{PaneId, PaneInfo};
 use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 
@@ -15,7 +15,9 @@ use crate::commands::support::spawn_args::{SpawnArgs, SpawnViewArgs};
 use crate::context::CliContext;
 use crate::out::{StyledLine, TextStyle};
 
-const EXAMPLES: &str = "\
+/// Start an agent, wait until it takes a prompt, and print its pane's id
+#[derive(clap::Args, Serialize)]
+#[command(after_help = "\
 Examples:
   paned agent new codex
   paned agent new claude --model opus --prompt 'explain this repository'
@@ -25,14 +27,7 @@ Examples:
   paned agent new codex -- ./codex-wrapper.sh        a known agent, started by another command
 
 The agent is there when it takes a prompt, or asks something; what it asks is shown. `paned agent profiles` \
-shows what can be started.";
-
-/// Start an agent, wait until it takes a prompt, and print its pane's id
-#[derive(clap::Args, Serialize)]
-#[command(
-    after_help = EXAMPLES,
-    mut_arg("id", |id| id.help("What to name its pane; a name is made up when left out"))
-)]
+shows what can be started.")]
 pub(crate) struct Args {
     /// What to start: codex, claude, opencode, …; any other program comes after `--`
     #[arg(required_unless_present = "argv")]
@@ -51,7 +46,8 @@ pub(crate) struct Args {
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     trust: bool,
     /// Have it work in a git worktree of its own, on this branch if you name one
-    #[arg(long, value_name = "BRANCH", num_args = 0..=1, default_missing_value = "", value_parser = worktree)]
+    #[arg(long, value_name = "BRANCH", num_args = 0..=1, default_missing_value = "")]
+    #[arg(value_parser = worktree)]
     worktree: Option<Value>,
     /// Start it again when it fails
     #[arg(long)]
@@ -65,6 +61,9 @@ pub(crate) struct Args {
     #[arg(long, value_name = "TIME", value_parser = millis)]
     #[serde(rename = "timeoutMs")]
     timeout: Option<u64>,
+    /// What to name its pane; a name is made up when left out
+    #[arg(long)]
+    id: Option<PaneId>,
     #[command(flatten)]
     #[serde(flatten)]
     spawn: SpawnArgs,

@@ -10,17 +10,15 @@ use crate::commands::support::exit_status::exit_code;
 use crate::context::CliContext;
 use crate::out::{StyledLine, TextStyle, TextTable};
 
-const EXAMPLES: &str = "\
+/// Show the agents that can be started, and the mistakes in profiles of yours
+#[derive(clap::Args)]
+#[command(after_help = "\
 Examples:
   paned agent profiles
   paned agent profiles --json
 
 Yours are `*.toml` in the folder that is shown. One with the name of one of ours changes what it says and \
-keeps the rest. They are read again when they change. Exit code 2 (invalid) when one has mistakes.";
-
-/// Show the agents that can be started, and the mistakes in profiles of yours
-#[derive(clap::Args)]
-#[command(after_help = EXAMPLES)]
+keeps the rest. They are read again when they change. Exit code 2 (invalid) when one has mistakes.")]
 pub(crate) struct Args {}
 
 #[derive(Deserialize)]

@@ -15,7 +15,9 @@ use crate::context::CliContext;
 use crate::out::{StyledLine, TextStyle, TextTable};
 use crate::settings::SettingFlags;
 
-const RECORD: &str = "\
+/// Make a recording of what an agent has done
+#[derive(clap::Args, Serialize)]
+#[command(after_help = "\
 Examples:
   paned agent record fix-42 wrong.cast            the last ten minutes
   paned agent record fix-42 wrong.cast --last 1m
@@ -23,11 +25,7 @@ Examples:
 
 It is an asciicast of what was printed and typed, made afterwards: nothing has to be switched on. What was \
 typed and not shown, as passwords are, is stars. Beside FILE.cast, FILE.states.json says what the agent was \
-taken to do. `paned agent replay` judges it again.";
-
-/// Make a recording of what an agent has done
-#[derive(clap::Args, Serialize)]
-#[command(after_help = RECORD)]
+taken to do. `paned agent replay` judges it again.")]
 pub(crate) struct RecordArgs {
     /// The agent's pane
     #[serde(rename = "paneId")]

@@ -14,7 +14,10 @@ use crate::commands::support::exit_status::exit_code;
 use crate::context::CliContext;
 use crate::out::{Out, StyledLine, TextStyle};
 
-const EXAMPLES: &str = "\
+/// Hand an agent a prompt, and say what became of it
+#[derive(clap::Args, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[command(after_help = "\
 Examples:
   paned agent send fix-42 'run the tests and fix what fails'
   git diff | paned agent send reviewer             a long text from standard input
@@ -26,12 +29,7 @@ Exit codes: 0 submitted, or queued or held and handed over as soon as possible; 
 9 (busy) drafted: it stands in the composer, or \
 `--wait` ended at a question of the agent; 10 (gone) `--wait`: its program ended before the turn did; \
 12 (timeout) unknown: it was typed, and what became of it cannot be told, or \
-`--wait`: time ran out before the turn was over.";
-
-/// Hand an agent a prompt, and say what became of it
-#[derive(clap::Args, Serialize)]
-#[serde(rename_all = "camelCase")]
-#[command(after_help = EXAMPLES)]
+`--wait`: time ran out before the turn was over.")]
 pub(crate) struct Args {
     /// The agent's pane
     #[serde(rename = "paneId")]

@@ -36,17 +36,15 @@ fn show_state(out: Out, agent: &AgentInfo) -> Result<()> {
     Ok(out.program_lines(question(agent).iter().map(String::as_str))?)
 }
 
-const EXPLAIN: &str = "\
+/// Say why an agent is thought to do what it does
+#[derive(clap::Args, Serialize)]
+#[command(after_help = "\
 Examples:
   paned agent explain fix-42
   paned agent explain fix-42 --json | jq '.reasons[0]'
 
 When it is wrong about an agent of yours, `paned agent record` makes a file of what it saw, and \
-`paned agent replay` judges that again with another profile.";
-
-/// Say why an agent is thought to do what it does
-#[derive(clap::Args, Serialize)]
-#[command(after_help = EXPLAIN)]
+`paned agent replay` judges that again with another profile.")]
 pub(crate) struct ExplainArgs {
     /// The agent's pane
     #[serde(rename = "paneId")]
@@ -60,17 +58,15 @@ pub(super) fn explain(context: &CliContext, args: &ExplainArgs) -> Result<ExitCo
     })
 }
 
-const LAST: &str = "\
+/// Print what an agent answered to its last prompt
+#[derive(clap::Args, Serialize)]
+#[command(after_help = "\
 Examples:
   paned agent last fix-42
   paned agent last fix-42 --json | jq -r .source     transcript, screen or hook
 
 Only an answer to the last prompt is printed; without one the exit code is 3 (not found), or 9 (busy) while its turn is \
-under way. An answer that was cut from the screen is wrapped as it was there; standard error says so.";
-
-/// Print what an agent answered to its last prompt
-#[derive(clap::Args, Serialize)]
-#[command(after_help = LAST)]
+under way. An answer that was cut from the screen is wrapped as it was there; standard error says so.")]
 pub(crate) struct LastArgs {
     /// The agent's pane
     #[serde(rename = "paneId")]
@@ -98,17 +94,15 @@ pub(super) fn show_answer(out: Out, text: &str, source: &str) -> Result<()> {
     Ok(())
 }
 
-const WAIT: &str = "\
+/// Wait until an agent has done its turn, asks something, or is in a state
+#[derive(clap::Args, Serialize)]
+#[command(after_help = "\
 Examples:
   paned agent wait fix-42                        until its turn has ended
   paned agent wait fix-42 --blocked --timeout 1h until it asks something
   paned agent wait fix-42 --state ready,error
 
-Exit codes: 0 met, 10 (gone) its program ended first, 12 (timeout) time ran out.";
-
-/// Wait until an agent has done its turn, asks something, or is in a state
-#[derive(clap::Args, Serialize)]
-#[command(after_help = WAIT)]
+Exit codes: 0 met, 10 (gone) its program ended first, 12 (timeout) time ran out.")]
 pub(crate) struct WaitArgs {
     /// The agent's pane
     #[serde(rename = "paneId")]

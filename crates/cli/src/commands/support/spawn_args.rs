@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use paned_model::{PaneId, Size};
+use paned_model::Size;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -11,9 +11,6 @@ use super::params::{from_here, json_pair, object, pair};
 /// What the new pane is like.
 #[derive(clap::Args, Serialize)]
 pub(crate) struct SpawnArgs {
-    /// What to name it; a name is made up when left out
-    #[arg(long)]
-    id: Option<PaneId>,
     /// Where to start it [default: here]
     #[arg(long, value_name = "FOLDER")]
     #[serde(serialize_with = "from_here")]
