@@ -8,7 +8,7 @@
 //! | `typist` | types messages, answers and interrupts, in that same task |
 //! | `outbox` | the messages to all agents, each with its receipt; returns answers |
 //! | `record` | what is stored of an agent, with its pane, and the publication of its state |
-//! | `profiles` | the profiles, and which one is used: by processes, by screen, or the generic one |
+//! | `profiles` | the profiles, and which one is used: by processes, by screen, or generic |
 //! | `learned_programs` | what was learned of programs without a profile; a file |
 //! | `admission` | the limit of agents, and which one is evicted |
 //! | `on_exit` | what is done when an agent has ended |

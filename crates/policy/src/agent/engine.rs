@@ -138,8 +138,8 @@ impl Engine {
         new
     }
 
-    /// Takes something new about the agent. If that changes the state or the dialog, returns how old
-    /// the evidence is, in milliseconds.
+    /// Takes something new about the agent. If that changes the state or the dialog, returns how
+    /// old the evidence is, in milliseconds.
     pub fn observe(&mut self, seen: &EngineInput, now: Time) -> Option<u64> {
         let was_busy = judge::is_busy(&self.facts, &self.profile, now);
         let entered = self.facts.enter.as_ref().map(|enter| enter.at);

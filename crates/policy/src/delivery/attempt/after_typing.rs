@@ -186,10 +186,10 @@ impl Attempt {
         if now < until {
             return wait(Some(until), "Enter was pressed");
         }
-        // A draft into which a user has typed is no longer ours to submit.
-        // The text that looks like a composer of a program without a profile may be a line that the
-        // program has already read: a second Enter could answer a question that follows it.
+        // Without a profile, the text that looks like a composer may be a line that the program has
+        // already read: a second Enter could answer a question that follows it.
         let presses = if self.profile.is_generic() { 1 } else { MAX_PRESSES };
+        // A draft into which a user has typed is no longer ours to submit.
         if stays && observation.typed == typed.typed_before && pressed.count < presses {
             return self.press(typed, pressed.count + 1, observation);
         }
@@ -229,10 +229,7 @@ impl Attempt {
                 (Delivery::Unknown, "nothing shows what became of it")
             }
         };
-        match observation.asks() {
-            true => self.end_at(observation, delivery, why),
-            false => self.end(delivery, why),
-        }
+        self.end_at(observation, delivery, why)
     }
 }
 

@@ -335,9 +335,9 @@ impl Attempt {
         DeliveryStep::Finished(self.outcome(delivery, why))
     }
 
-    /// Ends at a question, which is a part of the outcome.
-    fn end_at(&mut self, question: &Observation, delivery: Delivery, why: &str) -> DeliveryStep {
-        let dialog = question.dialog.clone();
+    /// Ends with the question on the screen, if there is one, as a part of the outcome.
+    fn end_at(&mut self, observation: &Observation, delivery: Delivery, why: &str) -> DeliveryStep {
+        let dialog = observation.dialog.clone();
         DeliveryStep::Finished(Outcome { dialog, ..self.outcome(delivery, why) })
     }
 
