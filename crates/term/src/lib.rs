@@ -16,6 +16,7 @@ pub mod scanner;
 pub mod screen;
 pub mod sequences;
 mod title;
+pub mod vt;
 
 pub use scanner::{OutputScanner, ScanEvent};
 pub use screen::{Screen, ScreenView};
