@@ -14,7 +14,6 @@ pub mod render;
 pub mod reset;
 pub mod scanner;
 pub mod screen;
-pub mod sequences;
 mod title;
 pub mod vt;
 
