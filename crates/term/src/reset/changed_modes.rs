@@ -142,7 +142,7 @@ impl ChangedState {
 
     fn observe_osc(&mut self, number: u32, text: &str) {
         let (is_changed, undo) = match number {
-            4 | 5 | 10..=19 => (true, format!("{}", number + 100)),
+            4 | 5 | 10..=19 => return self.observe_colours(number, text),
             // Resets a single colour; other changed colours may remain.
             104 | 105 if !text.is_empty() => return,
             104 | 105 | 110..=119 => {
@@ -151,6 +151,7 @@ impl ChangedState {
             }
             8 => (!text.ends_with(';'), "8;;".to_owned()),
             9 if text.starts_with("4;") => (!text.starts_with("4;0"), "9;4;0".to_owned()),
+            22 if text.starts_with('?') => return,
             22 => (!text.is_empty(), "22;".to_owned()),
             _ => return,
         };
@@ -158,6 +159,18 @@ impl ChangedState {
             true => self.strings.insert(number, undo),
             false => self.strings.remove(&number),
         };
+    }
+
+    /// Records the colours that an OSC sets. It may query some of them, or all.
+    fn observe_colours(&mut self, number: u32, text: &str) {
+        let specs = text.split(';');
+        let set: Vec<u32> = match number {
+            // An index before each colour.
+            4 | 5 => specs.skip(1).step_by(2).filter(|spec| *spec != "?").map(|_| number).collect(),
+            // The colours from this number on.
+            _ => (number..=19).zip(specs).filter(|(_, spec)| *spec != "?").map(|it| it.0).collect(),
+        };
+        self.strings.extend(set.into_iter().map(|number| (number, (number + 100).to_string())));
     }
 
     fn undo(&self) -> String {
