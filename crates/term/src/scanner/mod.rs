@@ -6,7 +6,7 @@
 mod modes;
 mod sequence;
 mod sgr_pen;
-mod terminal_state;
+mod settings;
 #[cfg(test)]
 mod tests;
 
@@ -14,7 +14,7 @@ use memchr::{memchr, memchr2, memchr3, memrchr2};
 
 use modes::TrackedModes;
 use sequence::ScannerCsi;
-use terminal_state::TerminalState;
+use settings::TerminalSettings;
 
 /// The longest escape sequence that is understood; longer ones are skipped.
 pub const MAX_SEQUENCE: usize = 4096;
@@ -45,7 +45,7 @@ pub struct OutputScanner {
     /// [`ScannerState::Skip`].
     held: Vec<u8>,
     modes: TrackedModes,
-    terminal_state: TerminalState,
+    settings: TerminalSettings,
     /// How many synchronized updates have begun.
     updates: u64,
     is_updating: bool,
@@ -154,9 +154,9 @@ impl OutputScanner {
     #[must_use]
     pub fn setup(&self) -> Vec<u8> {
         let mut out = Vec::new();
-        self.terminal_state.write_titles(&mut out);
+        self.settings.write_titles(&mut out);
         self.modes.write(&mut out);
-        self.terminal_state.write(&mut out);
+        self.settings.write(&mut out);
         out
     }
 
@@ -180,7 +180,7 @@ impl OutputScanner {
 
     /// The terminal was resized after everything read so far.
     pub fn resized(&mut self) {
-        self.terminal_state.resized();
+        self.settings.resized();
         self.changes += 1;
     }
 
@@ -219,7 +219,7 @@ impl OutputScanner {
     ) -> usize {
         let bytes = &all[sgr.at..];
         let at = memchr2(ESC, BEL, bytes).unwrap_or(bytes.len());
-        if self.terminal_state.has_lines() {
+        if self.settings.has_lines() {
             self.shift(&bytes[..at]);
         }
         match bytes.get(at) {
@@ -252,7 +252,7 @@ impl OutputScanner {
             rest = &rest[at + 1..];
             let length = sequence::skippable(rest).unwrap_or(0);
             if let [b'[', params @ .., b'm'] = &rest[..length] {
-                self.terminal_state.pen().apply(params);
+                self.settings.pen().apply(params);
             }
             rest = &rest[length..];
         }
@@ -295,14 +295,14 @@ impl OutputScanner {
             (_, BEL) => found(ScanEvent::Bell),
             (ScannerIntermediate::None, b'c') => {
                 self.modes = TrackedModes::default();
-                self.terminal_state = TerminalState::default();
+                self.settings = TerminalSettings::default();
             }
             (ScannerIntermediate::None, b'=') => self.modes.set_keypad(true),
             (ScannerIntermediate::None, b'>') => self.modes.set_keypad(false),
-            (ScannerIntermediate::None, b'7') => self.terminal_state.save(),
-            (ScannerIntermediate::None, b'8') => self.terminal_state.restore(),
+            (ScannerIntermediate::None, b'7') => self.settings.save(),
+            (ScannerIntermediate::None, b'8') => self.settings.restore(),
             (ScannerIntermediate::None, b'Z') => found(ScanEvent::Query),
-            (ScannerIntermediate::One(set), kind) => self.terminal_state.designate(set, kind),
+            (ScannerIntermediate::One(set), kind) => self.settings.designate(set, kind),
             (ScannerIntermediate::None | ScannerIntermediate::Other, _) => {}
         }
         1
@@ -311,7 +311,7 @@ impl OutputScanner {
     /// Tracks which character set is active after the text.
     fn shift(&mut self, text: &[u8]) {
         if let Some(at) = memrchr2(SO, SI, text) {
-            self.terminal_state.shift(text[at] == SO);
+            self.settings.shift(text[at] == SO);
             self.changes += 1;
         }
     }
@@ -391,7 +391,7 @@ impl OutputScanner {
     fn handle_csi(&mut self, last: u8, found: &mut impl FnMut(ScanEvent)) {
         self.changes += 1;
         if last == b'm' {
-            return self.terminal_state.pen().apply(&self.held[2..]);
+            return self.settings.pen().apply(&self.held[2..]);
         }
         let Some(csi) = ScannerCsi::parse(&self.held[2..], last) else {
             return;
@@ -400,7 +400,7 @@ impl OutputScanner {
             return found(ScanEvent::Query);
         }
         csi.switch(&mut self.modes);
-        if let Some(title) = csi.set(&mut self.terminal_state) {
+        if let Some(title) = csi.set(&mut self.settings) {
             found(ScanEvent::Title(title));
         }
         if let Some(is_updating) = csi.updates() {
@@ -413,7 +413,7 @@ impl OutputScanner {
     fn handle_string(&mut self, found: &mut impl FnMut(ScanEvent)) {
         let Some(event) = sequence::string(&self.held) else { return };
         if let ScanEvent::Title(title) = &event {
-            self.terminal_state.set_title(title);
+            self.settings.set_title(title);
             self.changes += 1;
         }
         found(event);

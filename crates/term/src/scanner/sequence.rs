@@ -1,7 +1,7 @@
 //! The meaning of complete escape sequences for [`OutputScanner`](super::OutputScanner). Stateless.
 
 use super::modes::TrackedModes;
-use super::terminal_state::TerminalState;
+use super::settings::TerminalSettings;
 use super::{ESC, ScanEvent};
 use crate::title;
 
@@ -80,7 +80,7 @@ impl<'a> ScannerCsi<'a> {
     }
 
     /// Applies what it sets besides modes; returns the new title, if it restored one.
-    pub(super) fn set(&self, state: &mut TerminalState) -> Option<String> {
+    pub(super) fn set(&self, state: &mut TerminalSettings) -> Option<String> {
         match (self.prefix, self.intermediate, self.final_byte) {
             (0, 0, b'r') => state.set_region(self.number(0, 0), self.number(1, 0)),
             (0, b' ', b'q') => state.set_shape(self.number(0, 0)),
