@@ -4,6 +4,7 @@
 use std::mem;
 
 use super::sgr_pen::SgrPen;
+use crate::vt::{ESC, SO};
 
 /// How many titles can be pushed; as many as [`Screen`](crate::Screen) keeps.
 const MAX_PUSHED: usize = 64;
@@ -157,12 +158,12 @@ impl TerminalSettings {
         }
         for (lines, mark) in self.shown.now.lines.iter().zip(b"()*+") {
             if *lines {
-                out.extend([super::ESC, *mark, b'0']);
+                out.extend([ESC, *mark, b'0']);
             }
         }
         self.shown.now.pen.write(out);
         if self.shifted {
-            out.push(super::SO);
+            out.push(SO);
         }
     }
 }
