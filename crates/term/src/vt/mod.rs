@@ -1,11 +1,12 @@
 //! The grammar of terminal output: the only place that knows where escape sequences begin and end.
-//! Pure: no meanings.
+//! That of typed input is in [`input`]. Pure: no meanings.
 //!
 //! It follows the rules that terminals share. ESC begins a sequence and cuts off an unfinished one,
 //! CAN and SUB cancel it. Other control characters inside an escape or control sequence act at
 //! once, and the sequence continues; inside a string they are skipped.
 
 mod csi;
+pub mod input;
 mod state;
 mod string_buffer;
 #[cfg(test)]
