@@ -9,15 +9,13 @@ use std::io;
 use paned_backend::{Output, ReplayedScreen};
 use paned_model::{Offset, PaneId, Refusal, Size};
 use paned_term::OutputScanner;
+use paned_term::vt::ESC;
 
 use crate::panes::screen::live_screen::ScreenHints;
 use crate::panes::screen::live_screen::visible_screen;
 use crate::panes::unreadable;
 use crate::{Caller, Kernel};
 
-const ESC: u8 = 0x1b;
-/// The bytes that begin a control string, after ESC.
-const STRINGS: &[u8] = b"]PX^_";
 /// How far back a sequence may have begun; the screen abandons longer ones, too.
 const FAR: u64 = 1 << 20;
 /// How far back most have begun.
@@ -63,9 +61,7 @@ fn align_offset(mut dump: ScreenDump, output: &dyn Output) -> io::Result<ScreenD
     let mut scanner = OutputScanner::new();
     scanner.feed(&sequence, |_| {});
     dump.offset.0 -= scanner.pending() as u64;
-    if sequence.get(1).is_some_and(|kind| STRINGS.contains(kind)) {
-        dump.bytes.extend(scanner.preamble());
-    }
+    dump.bytes.extend(scanner.string_opener());
     Ok(dump)
 }
 

@@ -14,8 +14,8 @@ pub mod render;
 pub mod reset;
 pub mod scanner;
 pub mod screen;
-pub mod sequences;
 mod title;
+pub mod vt;
 
 pub use scanner::{OutputScanner, ScanEvent};
 pub use screen::{Screen, ScreenView};

@@ -130,4 +130,16 @@ mod tests {
         check_undone("\x1b]9;4;1;50\x07", "\x1b]9;4;0\x07", "\x1b]9;4;0\x1b\\");
         check_undone("\x1b[22;0t\x1b]2;vim\x07", "\x1b[23;0t", "\x1b[23;0t");
     }
+
+    #[test]
+    fn a_colour_that_is_only_queried_is_not_reset() {
+        let mut reset = TerminalReset::default();
+        reset.observe(
+            b"\x1b]4;1;?\x07\x1b]4;1;?;2;?\x07\x1b]10;?;?\x07\x1b]11;?\x1b\\\x1b]22;?\x07",
+        );
+        assert!(reset.is_clean());
+        check_undone("\x1b]4;1;?;2;red\x07", "\x1b]104\x07", "\x1b]104\x1b\\");
+        check_undone("\x1b]10;?;red\x07", "\x1b]111\x07", "\x1b]111\x1b\\");
+        check_undone("\x1b]11;red\x07\x1b]11;?\x07", "\x1b]111\x07", "\x1b]111\x1b\\");
+    }
 }

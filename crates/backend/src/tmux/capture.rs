@@ -1,5 +1,7 @@
 //! The lines of a pane, as tmux has them.
 
+use paned_term::vt::{VtDialect, each_text};
+
 use super::client::ControlClient;
 use super::command::TmuxCommand;
 use super::error::Error;
@@ -85,18 +87,9 @@ pub(super) fn capture(pane: TmuxPane, history: usize, style: CaptureStyle) -> Tm
 
 /// Whether the line shows nothing: only spaces and colours.
 fn is_blank(line: &[u8]) -> bool {
-    let mut escape = false;
-    line.iter().all(|byte| match byte {
-        0x1b => {
-            escape = true;
-            true
-        }
-        b'm' if escape => {
-            escape = false;
-            true
-        }
-        byte => escape || *byte == b' ',
-    })
+    let mut is_blank = true;
+    each_text(VtDialect::Screen, line, |text| is_blank &= text.iter().all(|byte| *byte == b' '));
+    is_blank
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! The contents of a pane, as bytes that draw them on a fresh terminal.
 
 use paned_model::Size;
+use paned_term::vt::{VtDialect, each_text};
 
 use super::rows::FormatRow;
 
@@ -125,19 +126,12 @@ fn draw_screen(bytes: &mut Vec<u8>, screen: &[Vec<u8>], cursor: (u32, u32)) {
 
 /// How many columns a line takes; `None` unless it is printable ASCII and escape sequences.
 fn width(line: &[u8]) -> Option<usize> {
-    let mut width = 0;
-    let mut escape = false;
-    for byte in line {
-        match byte {
-            0x1b => escape = true,
-            b'[' if escape => {}
-            b'@'..=b'~' if escape => escape = false,
-            _ if escape => {}
-            b' '..=b'~' => width += 1,
-            _ => return None,
-        }
-    }
-    Some(width)
+    let mut width = Some(0);
+    each_text(VtDialect::Screen, line, |text| {
+        let is_printable = text.iter().all(|byte| (b' '..=b'~').contains(byte));
+        width = width.filter(|_| is_printable).map(|width| width + text.len());
+    });
+    width
 }
 
 fn move_to(bytes: &mut Vec<u8>, (column, row): (u32, u32)) {
@@ -181,5 +175,11 @@ mod tests {
         };
         let expect = "\x1b)0\x1b[H\x1b[2Jsh\x1b[m\x1b[1;1H\x1b[?1049h\x1b[H\x1b[2Jvi\x1b[m\r\n\x1b[m  \x1b[2;3H\x1b[1;2r\x1b[2;3H\x1b[?25l";
         check(&own, &["vi", "", ""], &["sh", "", ""], expect);
+    }
+
+    #[test]
+    fn the_width_is_that_of_the_text() {
+        assert_eq!(width(b"\x1b[1mab\x1b]8;;http://x\x1b\\c\x1b]8;;\x1b\\"), Some(3));
+        assert_eq!(width(b"\x0eqq\x0f"), None);
     }
 }

@@ -1,62 +1,21 @@
 //! Strips escape sequences from terminal text. Carriage returns stay. Pure.
 
-use std::iter::Peekable;
-use std::str::Chars;
+use paned_term::vt::{VtDialect, each_text};
 
-const ESC: char = '\x1b';
-const BEL: char = '\x07';
-const CAN: char = '\x18';
-const SUB: char = '\x1a';
-const ST: char = '\u{9c}';
-/// What ends a control string.
-const ENDS: [char; 7] = [BEL, CAN, SUB, ESC, ST, '\r', '\n'];
+const LINE_ENDS: [char; 2] = ['\r', '\n'];
 
-/// The text without escape sequences.
+/// The text without escape sequences. One without an end goes no further than its line, as the text
+/// may begin or break off anywhere.
 pub(super) fn strip(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    let mut rest = text.chars().peekable();
-    while let Some(c) = rest.next() {
-        match c {
-            ESC => escape(&mut rest),
-            '\u{9b}' => control(&mut rest),
-            c => out.push(c),
-        }
+    // The terminator of strings as a C1 control.
+    let text = text.replace('\u{9c}', "\x1b\\");
+    let mut out = Vec::with_capacity(text.len());
+    for line in text.split_inclusive(LINE_ENDS) {
+        let (line, end) = line.split_at(line.trim_end_matches(LINE_ENDS).len());
+        each_text(VtDialect::AnyTerminal, line.as_bytes(), |text| out.extend(text));
+        out.extend(end.as_bytes());
     }
-    out
-}
-
-/// Skips what follows an escape.
-fn escape(rest: &mut Peekable<Chars<'_>>) {
-    match rest.next() {
-        Some('[') => control(rest),
-        Some(']' | 'P' | 'X' | '^' | '_') => string(rest),
-        // Intermediates and a final byte, as in `ESC ( B`.
-        Some(' '..='/') => while rest.next().is_some_and(|c| (' '..='/').contains(&c)) {},
-        Some(_) | None => {}
-    }
-}
-
-/// Skips a control sequence: parameters, intermediates, a final byte.
-fn control(rest: &mut Peekable<Chars<'_>>) {
-    while rest.next_if(|c| (' '..='?').contains(c)).is_some() {}
-    rest.next_if(|c| ('@'..='~').contains(c));
-}
-
-/// Skips a control string up to its terminator. One without a terminator ends with its line, or
-/// where another sequence begins.
-fn string(rest: &mut Peekable<Chars<'_>>) {
-    while rest.next_if(|c| !ENDS.contains(c)).is_some() {}
-    match rest.peek() {
-        Some(&(BEL | ST | CAN | SUB)) => drop(rest.next()),
-        Some(&ESC) => {
-            let mut ahead = rest.clone();
-            ahead.next();
-            if ahead.next_if_eq(&'\\').is_some() {
-                *rest = ahead;
-            }
-        }
-        Some(_) | None => {}
-    }
+    String::from_utf8_lossy(&out).into_owned()
 }
 
 #[cfg(test)]

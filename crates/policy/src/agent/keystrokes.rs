@@ -1,6 +1,9 @@
 //! Parses typed input as far as it matters: text, Enter, and keys that end something. Replies of
 //! the terminal are skipped.
 
+use paned_term::vt::ESC;
+use paned_term::vt::input::InputStart;
+
 /// One typed key or text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Keystroke {
@@ -15,8 +18,6 @@ pub(super) enum Keystroke {
     /// Any other key.
     Other,
 }
-
-const ESC: u8 = 0x1b;
 
 /// Parses typed input, chunk by chunk.
 #[derive(Clone, Debug, Default)]
@@ -40,8 +41,19 @@ impl KeystrokeReader {
     }
 
     fn next(&mut self, first: u8, rest: &[u8]) -> (Option<Keystroke>, usize) {
+        match InputStart::of(rest) {
+            InputStart::Sequence(length) => (self.sequence(&rest[..length]), length),
+            InputStart::Reply(length) => (None, length),
+            InputStart::OpenSequence if rest.len() == 1 => (Some(Keystroke::Esc), 1),
+            InputStart::OpenSequence if rest == b"\x1bO" => (Some(Keystroke::Other), 2),
+            InputStart::OpenSequence | InputStart::OpenReply => (None, rest.len()),
+            InputStart::Byte if first == ESC => alt(rest),
+            InputStart::Byte => self.byte(first, rest),
+        }
+    }
+
+    fn byte(&self, first: u8, rest: &[u8]) -> (Option<Keystroke>, usize) {
         match first {
-            ESC => escape(rest, &mut self.pasting),
             b'\r' if self.pasting => (Some(Keystroke::Text("\n".into())), 1),
             b'\r' => (Some(Keystroke::Enter), 1),
             b'\n' => (Some(Keystroke::Text("\n".into())), 1),
@@ -49,6 +61,28 @@ impl KeystrokeReader {
             8 | 0x15 | 0x17 | 0x7f => (Some(Keystroke::Erase), 1),
             byte if byte < 0x20 && byte != b'\t' => (Some(Keystroke::Other), 1),
             _ => text(rest),
+        }
+    }
+
+    fn sequence(&mut self, sequence: &[u8]) -> Option<Keystroke> {
+        let [ESC, b'[', parameters @ .., last] = sequence else { return Some(Keystroke::Other) };
+        match (parameters, last) {
+            (b"200", b'~') => {
+                self.pasting = true;
+                None
+            }
+            (b"201", b'~') => {
+                self.pasting = false;
+                None
+            }
+            // Replies, focus events and mouse events.
+            ([b'?' | b'>' | b'<', ..], _)
+            | (_, b'R' | b'I' | b'O' | b't' | b'n' | b'M' | b'm' | b'c') => None,
+            (b"13" | b"13;1" | b"13;1:1", b'u') => Some(Keystroke::Enter),
+            (b"27" | b"27;1" | b"27;1:1", b'u') => Some(Keystroke::Esc),
+            (b"99;5" | b"99;5:1" | b"100;5" | b"100;5:1", b'u') => Some(Keystroke::Cancel),
+            (b"127" | b"127;1" | b"127;1:1" | b"117;5" | b"119;5", b'u') => Some(Keystroke::Erase),
+            (_, _) => Some(Keystroke::Other),
         }
     }
 }
@@ -59,49 +93,13 @@ fn text(bytes: &[u8]) -> (Option<Keystroke>, usize) {
     (Some(Keystroke::Text(String::from_utf8_lossy(&bytes[..end]).into_owned())), end)
 }
 
-fn escape(bytes: &[u8], pasting: &mut bool) -> (Option<Keystroke>, usize) {
+/// Esc, or Alt with another key.
+fn alt(bytes: &[u8]) -> (Option<Keystroke>, usize) {
     match bytes.get(1) {
         None | Some(&ESC) => (Some(Keystroke::Esc), 1),
-        Some(b'[') => csi(bytes, pasting),
-        // A control string is a reply of the terminal.
-        Some(b']' | b'P' | b'_' | b'^' | b'X') => (None, string(bytes)),
-        Some(b'O') => (Some(Keystroke::Other), 3.min(bytes.len())),
         Some(b'\r') => (Some(Keystroke::Text("\n".into())), 2),
         Some(_) => (Some(Keystroke::Other), 2),
     }
-}
-
-fn string(bytes: &[u8]) -> usize {
-    let end = (2..bytes.len()).find(|at| bytes[*at] == 7 || bytes[*at..].starts_with(b"\x1b\\"));
-    end.map_or(bytes.len(), |at| at + if bytes[at] == 7 { 1 } else { 2 })
-}
-
-fn csi(bytes: &[u8], pasting: &mut bool) -> (Option<Keystroke>, usize) {
-    let last = (2..bytes.len()).find(|at| (0x40..=0x7e).contains(&bytes[*at]));
-    let Some(last) = last else {
-        return (None, bytes.len());
-    };
-    let parameters = &bytes[2..last];
-    let used = last + 1;
-    let stroke = match (parameters, bytes[last]) {
-        (b"200", b'~') => {
-            *pasting = true;
-            None
-        }
-        (b"201", b'~') => {
-            *pasting = false;
-            None
-        }
-        // Replies, focus events and mouse events.
-        ([b'?' | b'>' | b'<', ..], _)
-        | (_, b'R' | b'I' | b'O' | b't' | b'n' | b'M' | b'm' | b'c') => None,
-        (b"13" | b"13;1" | b"13;1:1", b'u') => Some(Keystroke::Enter),
-        (b"27" | b"27;1" | b"27;1:1", b'u') => Some(Keystroke::Esc),
-        (b"99;5" | b"99;5:1" | b"100;5" | b"100;5:1", b'u') => Some(Keystroke::Cancel),
-        (b"127" | b"127;1" | b"127;1:1" | b"117;5" | b"119;5", b'u') => Some(Keystroke::Erase),
-        (_, _) => Some(Keystroke::Other),
-    };
-    (stroke, used)
 }
 
 #[cfg(test)]

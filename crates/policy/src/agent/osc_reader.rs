@@ -1,18 +1,12 @@
 //! Signals in an agent's output, parsed as it arrives: titles, progress, prompt marks,
 //! notifications, program status, resets.
 //!
-//! The output may be split at any byte, and at most [`MAX`] bytes are buffered.
+//! The output may be split at any byte. Signals are at most as long as the longest report of a
+//! program's status, [`MAX_SEQUENCE`](paned_term::vt::MAX_SEQUENCE); longer ones are skipped.
+
+use paned_term::vt::{StringBuffer, StringKind, VtToken, VtTokenizer};
 
 use super::status::StatusReport;
-
-/// The longest signal that is parsed; longer ones are skipped. It is the longest report of a
-/// program's status.
-const MAX: usize = 4096;
-
-const BEL: u8 = 0x07;
-const CAN: u8 = 0x18;
-const SUB: u8 = 0x1a;
-const ESC: u8 = 0x1b;
 
 /// A signal.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,76 +28,36 @@ pub(super) enum OscSignal {
 /// Parses the signals from the output.
 #[derive(Clone, Debug, Default)]
 pub(super) struct OscReader {
-    state: OscReaderState,
-    held: Vec<u8>,
-}
-
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum OscReaderState {
-    #[default]
-    Text,
-    Escape,
-    Osc,
-    /// After an ESC in an OSC.
-    OscEscape,
+    tokenizer: VtTokenizer,
+    string: StringBuffer,
 }
 
 impl OscReader {
     pub(super) fn feed(&mut self, bytes: &[u8], mut found: impl FnMut(OscSignal)) {
-        for &byte in bytes {
-            self.state = match (self.state, byte) {
-                (OscReaderState::Text, ESC) => OscReaderState::Escape,
-                (OscReaderState::Text, _) => OscReaderState::Text,
-                (OscReaderState::Escape, b']') => {
-                    self.held.clear();
-                    OscReaderState::Osc
-                }
-                (OscReaderState::Escape, ESC) => OscReaderState::Escape,
-                (OscReaderState::Escape | OscReaderState::OscEscape, b'c') => {
-                    found(OscSignal::Reset);
-                    OscReaderState::Text
-                }
-                (OscReaderState::Escape, _) => OscReaderState::Text,
-                (OscReaderState::Osc, BEL) | (OscReaderState::OscEscape, b'\\') => {
-                    self.end(&mut found);
-                    OscReaderState::Text
-                }
-                (OscReaderState::Osc, CAN | SUB) => OscReaderState::Text,
-                (OscReaderState::Osc, ESC) => OscReaderState::OscEscape,
-                (OscReaderState::OscEscape, b']') => {
-                    self.held.clear();
-                    OscReaderState::Osc
-                }
-                (OscReaderState::OscEscape, ESC) => OscReaderState::Escape,
-                (OscReaderState::OscEscape, _) => OscReaderState::Text,
-                (OscReaderState::Osc, _) => {
-                    if self.held.len() <= MAX {
-                        self.held.push(byte);
-                    }
-                    OscReaderState::Osc
-                }
-            };
+        let mut rest = bytes;
+        while let Some(token) = self.tokenizer.next(&mut rest) {
+            if matches!(token, VtToken::Escape(sequence) if sequence.plain == b"\x1bc") {
+                found(OscSignal::Reset);
+            }
+            let string = self.string.observe(&token).filter(|(_, _, end)| end.is_complete());
+            if let Some((StringKind::Osc, content, _)) = string {
+                signal(&String::from_utf8_lossy(content)).into_iter().for_each(&mut found);
+            }
         }
     }
+}
 
-    fn end(&mut self, found: &mut impl FnMut(OscSignal)) {
-        if MAX < self.held.len() {
-            return;
-        }
-        let text = String::from_utf8_lossy(&self.held);
-        let (number, rest) = text.split_once(';').unwrap_or((&text, ""));
-        let signal = match number {
-            "0" | "2" => Some(OscSignal::Title(clean(rest))),
-            "9" => Some(progress(rest).unwrap_or_else(|| OscSignal::Notice(clean(rest)))),
-            "99" => rest.split_once(';').map(|(_, words)| OscSignal::Notice(clean(words))),
-            "777" => rest.strip_prefix("notify;").map(|words| OscSignal::Notice(clean(words))),
-            "7501" => StatusReport::read(rest).map(OscSignal::Status),
-            "133" => rest.chars().next().map(OscSignal::Mark),
-            _ => None,
-        };
-        if let Some(signal) = signal {
-            found(signal);
-        }
+/// The signal of an OSC.
+fn signal(osc: &str) -> Option<OscSignal> {
+    let (number, rest) = osc.split_once(';').unwrap_or((osc, ""));
+    match number {
+        "0" | "2" => Some(OscSignal::Title(clean(rest))),
+        "9" => Some(progress(rest).unwrap_or_else(|| OscSignal::Notice(clean(rest)))),
+        "99" => rest.split_once(';').map(|(_, words)| OscSignal::Notice(clean(words))),
+        "777" => rest.strip_prefix("notify;").map(|words| OscSignal::Notice(clean(words))),
+        "7501" => StatusReport::read(rest).map(OscSignal::Status),
+        "133" => rest.chars().next().map(OscSignal::Mark),
+        _ => None,
     }
 }
 
@@ -161,6 +115,11 @@ mod tests {
             [OscSignal::Reset, OscSignal::Title("y".into())]
         );
         assert_eq!(read(&[b"\x1b[c c \x1b(c"]), []);
+    }
+
+    #[test]
+    fn what_terminals_skip_hides_no_signal() {
+        assert_eq!(read(&[b"\x1b\0]\x010\x7f;x\x07"]), [OscSignal::Title("x".into())]);
     }
 
     #[test]

@@ -3,15 +3,10 @@
 use std::iter;
 
 use super::Charsets;
+use crate::vt::{Csi, ESC, SI, SO, VtState, VtToken, VtTokenizer};
 
-const BEL: u8 = 0x07;
 const VT: u8 = 0x0b;
 const FF: u8 = 0x0c;
-const SO: u8 = 0x0e;
-const SI: u8 = 0x0f;
-const CAN: u8 = 0x18;
-const SUB: u8 = 0x1a;
-const ESC: u8 = 0x1b;
 
 /// One operation on a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,9 +59,9 @@ pub(super) enum Erase {
 }
 
 /// Tokenizes a line that arrives in pieces, wherever they are cut.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct LineTokenizer {
-    state: LineTokenizerState,
+    tokenizer: VtTokenizer,
     /// How many bytes were read.
     taken: usize,
     charsets: Charsets,
@@ -82,40 +77,6 @@ enum RowJump {
     Col(usize),
 }
 
-/// The state at the end of the last piece.
-#[derive(Clone, Copy, Debug, Default)]
-enum LineTokenizerState {
-    #[default]
-    Text,
-    /// After an ESC.
-    Escape,
-    /// After an ESC and possibly intermediate bytes.
-    Intermediate(LineIntermediate),
-    Csi(Params),
-    Osc,
-    /// A string that is ended only by ESC, CAN or SUB.
-    Other,
-}
-
-/// The intermediate bytes between an ESC and the final byte.
-#[derive(Clone, Copy, Debug)]
-enum LineIntermediate {
-    None,
-    One(u8),
-    More,
-}
-
-/// The parameters of a sequence, as far as they are needed.
-#[derive(Clone, Copy, Debug, Default)]
-struct Params {
-    /// The first two.
-    numbers: [u16; 2],
-    /// The index of the current one.
-    at: usize,
-    /// Whether the sequence is a private one.
-    is_private: bool,
-}
-
 /// The tokens of a line, each with the number of bytes read up to its end.
 pub(super) fn tokens(sets: Charsets, raw: &[u8]) -> impl Iterator<Item = (LineToken<'_>, usize)> {
     let mut tokenizer = LineTokenizer::new(sets);
@@ -125,9 +86,6 @@ pub(super) fn tokens(sets: Charsets, raw: &[u8]) -> impl Iterator<Item = (LineTo
         Some((token, tokenizer.taken))
     })
 }
-
-/// A token, if there was one, and the bytes after it.
-type ReadToken<'a> = (Option<LineToken<'a>>, &'a [u8]);
 
 impl LineTokenizer {
     /// A tokenizer for a line that begins in these character sets.
@@ -152,10 +110,14 @@ impl LineTokenizer {
 
     /// The next token; `None` at the end of the piece.
     pub(super) fn next<'a>(&mut self, bytes: &mut &'a [u8]) -> Option<LineToken<'a>> {
-        while !bytes.is_empty() {
-            let (token, rest) = self.read(bytes);
-            self.taken += bytes.len() - rest.len();
-            *bytes = rest;
+        while let Some(&first) = bytes.first() {
+            let before = bytes.len();
+            let token = if first != ESC && self.tokenizer.state() == VtState::Ground {
+                self.text(first, bytes)
+            } else {
+                self.sequence(bytes)
+            };
+            self.taken += before - bytes.len();
             if let Some(token) = token {
                 return Some(self.resolve(token));
             }
@@ -181,146 +143,67 @@ impl LineTokenizer {
         token
     }
 
-    fn read<'a>(&mut self, bytes: &'a [u8]) -> ReadToken<'a> {
-        match self.state {
-            LineTokenizerState::Text => self.text(bytes),
-            LineTokenizerState::Escape => self.escape(bytes),
-            LineTokenizerState::Intermediate(middle) => self.intermediate(middle, bytes),
-            LineTokenizerState::Csi(params) => self.csi(params, bytes),
-            LineTokenizerState::Osc => self.string(bytes, true),
-            LineTokenizerState::Other => self.string(bytes, false),
-        }
-    }
-
-    fn text<'a>(&mut self, bytes: &'a [u8]) -> ReadToken<'a> {
-        let Some((&first, rest)) = bytes.split_first() else { return (None, bytes) };
-        match first {
-            ESC => self.escape(rest),
-            b'\r' => (Some(LineToken::Column(0)), rest),
-            b'\t' => (Some(LineToken::Tabs(1)), rest),
-            0x08 => (Some(LineToken::Left(1)), rest),
-            VT | FF => (Some(LineToken::OtherRow(None)), rest),
+    /// Reads a control character, or text up to the next one.
+    fn text<'a>(&mut self, first: u8, bytes: &mut &'a [u8]) -> Option<LineToken<'a>> {
+        let is_text = 0x20 <= first;
+        let end = bytes.iter().position(|byte| *byte < 0x20).unwrap_or(bytes.len());
+        let (text, rest) = bytes.split_at(if is_text { end } else { 1 });
+        *bytes = rest;
+        Some(match first {
+            0x20.. if self.charsets.is_line_drawing() => LineToken::PrintLineDrawing(text),
+            0x20.. => LineToken::Print(text),
+            b'\r' => LineToken::Column(0),
+            b'\t' => LineToken::Tabs(1),
+            0x08 => LineToken::Left(1),
+            VT | FF => LineToken::OtherRow(None),
             SO | SI => {
                 self.charsets.shift(first == SO);
-                (None, rest)
+                return None;
             }
-            ..0x20 => (None, rest),
-            0x20.. => {
-                let (text, rest) = bytes.split_at(find(bytes, |byte| byte < 0x20));
-                let token = if self.charsets.is_line_drawing() {
-                    LineToken::PrintLineDrawing(text)
-                } else {
-                    LineToken::Print(text)
-                };
-                (Some(token), rest)
-            }
-        }
+            ..0x20 => return None,
+        })
     }
 
-    /// Reads after an ESC. Another control character ends the sequence.
-    fn escape<'a>(&mut self, bytes: &'a [u8]) -> ReadToken<'a> {
-        self.state = LineTokenizerState::Text;
-        match bytes {
-            [] => {
-                self.state = LineTokenizerState::Escape;
-                (None, bytes)
-            }
-            [b'[', body @ ..] => self.csi(Params::default(), body),
-            [b']', body @ ..] => self.string(body, true),
-            // `k` is a title in screen and tmux.
-            [b'P' | b'X' | b'^' | b'_' | b'k', body @ ..] => self.string(body, false),
-            [b'7', tail @ ..] => (Some(LineToken::Save), tail),
-            [b'8', tail @ ..] => (Some(LineToken::Restore), tail),
-            [b'D' | b'E' | b'M', tail @ ..] => (Some(LineToken::OtherRow(None)), tail),
-            _ => self.intermediate(LineIntermediate::None, bytes),
-        }
-    }
-
-    fn intermediate<'a>(&mut self, before: LineIntermediate, bytes: &'a [u8]) -> ReadToken<'a> {
-        let (more, rest) = bytes.split_at(find(bytes, |byte| !(0x20..0x30).contains(&byte)));
-        let middle = before.and(more);
-        self.state = if rest.is_empty() {
-            LineTokenizerState::Intermediate(middle)
-        } else {
-            LineTokenizerState::Text
-        };
-        let Some((&last @ 0x30..0x7f, rest)) = rest.split_first() else { return (None, rest) };
-        match (middle, last) {
-            (LineIntermediate::None, b'c') => self.charsets = Charsets::default(),
-            (LineIntermediate::One(set), kind) => self.charsets.designate(set, kind),
-            (LineIntermediate::None | LineIntermediate::More, _) => {}
-        }
-        (None, rest)
-    }
-
-    fn csi<'a>(&mut self, params: Params, body: &'a [u8]) -> ReadToken<'a> {
-        let end = find(body, |byte| matches!(byte, 0x40..0x7f | CAN | SUB | ESC));
-        self.state = LineTokenizerState::Text;
-        match body.get(end) {
-            None => {
-                self.state = LineTokenizerState::Csi(params.and(body));
-                (None, &body[end..])
-            }
-            Some(&ESC) => (None, &body[end..]),
-            Some(&last) => (meaning(params, &body[..end], last, self.row_jump), &body[end + 1..]),
-        }
-    }
-
-    /// Skips a string. The ESC that ends it, and a `\` after that, are read as a sequence of their
-    /// own.
-    fn string<'a>(&mut self, body: &'a [u8], is_osc: bool) -> ReadToken<'a> {
-        let end = find(body, |byte| matches!(byte, ESC | CAN | SUB) || is_osc && byte == BEL);
-        self.state = match body.get(end) {
-            Some(_) => LineTokenizerState::Text,
-            None if is_osc => LineTokenizerState::Osc,
-            None => LineTokenizerState::Other,
-        };
-        let has_last = body.get(end).is_some_and(|&byte| byte != ESC);
-        (None, &body[end + usize::from(has_last)..])
-    }
-}
-
-impl LineIntermediate {
-    /// Appends more bytes.
-    fn and(self, more: &[u8]) -> Self {
-        match (self, more) {
-            (middle, []) => middle,
-            (Self::None, [one]) => Self::One(*one),
-            (Self::None | Self::One(_) | Self::More, _) => Self::More,
+    /// Reads a sequence. One with control characters inside has no effect here, nor have they.
+    fn sequence(&mut self, bytes: &mut &[u8]) -> Option<LineToken<'static>> {
+        match self.tokenizer.next(bytes)? {
+            VtToken::Escape(sequence) => escape(sequence.raw, &mut self.charsets),
+            VtToken::Csi(csi) if csi.sequence().is_plain() => meaning(csi, self.row_jump),
+            VtToken::Csi(_)
+            | VtToken::Text(_)
+            | VtToken::Incomplete(_)
+            | VtToken::Overlong(_)
+            | VtToken::StringStart(..)
+            | VtToken::StringBody(_)
+            | VtToken::StringEnd(_) => None,
         }
     }
 }
 
-impl Params {
-    /// Appends more bytes of parameters.
-    fn and(mut self, more: &[u8]) -> Self {
-        for &byte in more {
-            self.is_private |= !matches!(byte, b'0'..=b';');
-            if !byte.is_ascii_digit() {
-                self.at += 1;
-            } else if let Some(number) = self.numbers.get_mut(self.at) {
-                *number = number.saturating_mul(10).saturating_add(u16::from(byte - b'0'));
-            }
-        }
-        self
+/// The meaning of an escape sequence.
+fn escape(sequence: &[u8], charsets: &mut Charsets) -> Option<LineToken<'static>> {
+    match *sequence {
+        [ESC, b'7'] => return Some(LineToken::Save),
+        [ESC, b'8'] => return Some(LineToken::Restore),
+        [ESC, b'D' | b'E' | b'M'] => return Some(LineToken::OtherRow(None)),
+        [ESC, b'c'] => *charsets = Charsets::default(),
+        [ESC, set, kind] => charsets.designate(set, kind),
+        _ => {}
     }
+    None
 }
 
-/// The meaning of a CSI sequence with this final byte, given the last row jump.
-fn meaning(
-    params: Params,
-    more: &[u8],
-    last: u8,
-    row_jump: Option<RowJump>,
-) -> Option<LineToken<'static>> {
+/// The meaning of a control sequence, given the last row jump.
+fn meaning(csi: Csi<'_>, row_jump: Option<RowJump>) -> Option<LineToken<'static>> {
     // Lazy, because most sequences are colours, whose parameters are not needed.
     let numbers = || {
-        let params = params.and(more);
-        (!params.is_private).then_some(params.numbers.map(usize::from))
+        let is_private = csi.body().iter().any(|byte| !matches!(byte, b'0'..=b';'));
+        let number = |index| csi.number(index).min(u16::MAX.into()) as usize;
+        (!is_private).then(|| [number(0), number(1)])
     };
     let number = || numbers().map(|[number, _]| number);
     let count = || number().map(|number| number.max(1));
-    Some(match last {
+    Some(match csi.last() {
         b'C' | b'a' => LineToken::Right(count()?),
         b'D' => LineToken::Left(count()?),
         b'G' | b'`' => LineToken::Column(count()? - 1),
@@ -355,9 +238,4 @@ fn erase_of(number: usize) -> Option<Erase> {
 /// The column this many tab stops to the left; a partial step counts as one.
 pub(super) fn back_by_tabs(col: usize, count: usize) -> usize {
     col.div_ceil(8).saturating_sub(count) * 8
-}
-
-/// The index of the first matching byte, or the end.
-fn find(bytes: &[u8], is_it: impl Fn(u8) -> bool) -> usize {
-    bytes.iter().position(|&byte| is_it(byte)).unwrap_or(bytes.len())
 }

@@ -1,6 +1,7 @@
 //! Classifies escape sequences by whether a terminal answers them. Stateless.
 
-use crate::sequences::{Csi, ESC, osc};
+use super::QueryResponder;
+use crate::vt::{Csi, StringKind, osc};
 
 /// The OSC numbers whose payload is free text: a `?` in it is not a query.
 const TEXT_OSCS: [u32; 12] = [0, 1, 2, 3, 7, 8, 9, 66, 133, 633, 777, 1337];
@@ -25,40 +26,54 @@ pub(super) enum SequenceClass {
     Forbidden,
 }
 
-/// Classifies a sequence, from its ESC to its end.
-pub(super) fn classify(sequence: &[u8]) -> SequenceClass {
-    if let Some(csi) = Csi::read(sequence) {
-        return classify_csi(&csi);
-    }
-    if let Some((number, text)) = osc(sequence) {
-        return classify_osc(number, &text);
-    }
-    match sequence {
-        // Not a number; but terminals that skip a sign or a blank would read one.
-        [ESC, b']', b' ' | b'+' | b'-', ..] => SequenceClass::Forbidden,
-        [ESC, b'Z'] => SequenceClass::Query,
-        [ESC, b'P', body @ ..] => classify_dcs(body),
-        [ESC, b'_', b'G', body @ ..] => classify_graphics(body),
-        _ => SequenceClass::Harmless,
+impl SequenceClass {
+    /// Whether a sequence reaches the user's terminal when this side answers queries.
+    pub(super) fn passes(self, responder: QueryResponder) -> bool {
+        match (self, responder) {
+            (Self::Harmless | Self::Graphics, _) | (Self::Query, QueryResponder::Terminal) => true,
+            (Self::Query, QueryResponder::Elsewhere) | (Self::Forbidden, _) => false,
+        }
     }
 }
 
-/// Classifies a sequence that is too long to be buffered. If its end may be a query, it does not
+/// Classifies an escape sequence.
+pub(super) fn classify_escape(sequence: &[u8]) -> SequenceClass {
+    if sequence == b"\x1bZ" { SequenceClass::Query } else { SequenceClass::Harmless }
+}
+
+/// Classifies a string.
+pub(super) fn classify_string(kind: StringKind, content: &[u8]) -> SequenceClass {
+    match (kind, content) {
+        (StringKind::Osc, [b' ' | b'+' | b'-', ..]) => {
+            // Not a number; but terminals that skip a sign or a blank would read one.
+            SequenceClass::Forbidden
+        }
+        (StringKind::Osc, content) => osc(content)
+            .map_or(SequenceClass::Harmless, |(number, text)| classify_osc(number, &text)),
+        (StringKind::Dcs, content) => classify_dcs(content),
+        (StringKind::Apc, [b'G', keys @ ..]) => classify_graphics(keys),
+        (StringKind::Apc | StringKind::Sos | StringKind::Pm | StringKind::Title, _) => {
+            SequenceClass::Harmless
+        }
+    }
+}
+
+/// Classifies a string that is too long to be buffered. If its end may be a query, it does not
 /// pass.
-pub(super) fn classify_start(sequence: &[u8]) -> SequenceClass {
-    match osc(sequence) {
+pub(super) fn classify_start(kind: StringKind, content: &[u8]) -> SequenceClass {
+    match osc(content).filter(|_| kind == StringKind::Osc) {
         Some((number, _)) if !TEXT_OSCS.contains(&number) => SequenceClass::Forbidden,
-        Some(_) | None => classify(sequence),
+        Some(_) | None => classify_string(kind, content),
     }
 }
 
 /// The same graphics command with the terminal's reply suppressed.
-pub(super) fn without_answer(sequence: &[u8]) -> Vec<u8> {
-    let body = sequence.get(3..).unwrap_or_default();
-    let end = body.iter().position(|byte| matches!(*byte, b';' | ESC)).unwrap_or(body.len());
+pub(super) fn without_answer(content: &[u8]) -> Vec<u8> {
+    let body = content.get(1..).unwrap_or_default();
+    let end = body.iter().position(|byte| *byte == b';').unwrap_or(body.len());
     let (keys, rest) = body.split_at(end);
     let others = keys.split(|byte| *byte == b',').filter(|key| !key.starts_with(b"q="));
-    let mut out = b"\x1b_Gq=2".to_vec();
+    let mut out = b"Gq=2".to_vec();
     for key in others.filter(|key| !key.is_empty()) {
         out.push(b',');
         out.extend(key);
@@ -67,19 +82,20 @@ pub(super) fn without_answer(sequence: &[u8]) -> Vec<u8> {
     out
 }
 
-fn classify_csi(csi: &Csi) -> SequenceClass {
-    let is_query = match (csi.prefix, csi.intermediate, csi.last) {
+/// Classifies a control sequence.
+pub(super) fn classify_csi(csi: &Csi<'_>) -> SequenceClass {
+    let is_query = match (csi.prefix(), csi.intermediate(), csi.last()) {
         // The title, a checksum of the screen, the printer, and macros, which may hold anything.
-        (0, 0, b't') if matches!(csi.param(0), 20 | 21) => return SequenceClass::Forbidden,
+        (0, 0, b't') if matches!(csi.number(0), 20 | 21) => return SequenceClass::Forbidden,
         (0, b'*', b'y' | b'z') | (0 | b'?', 0, b'i') => return SequenceClass::Forbidden,
         // Locking the keyboard, or switching to VT52 mode, in which these sequences mean nothing.
-        (0, 0, b'h') | (b'?', 0, b'l') if csi.params.contains(&Some(2)) => {
+        (0, 0, b'h') | (b'?', 0, b'l') if csi.has_number(2) => {
             return SequenceClass::Forbidden;
         }
         // Device attributes, version, status reports, terminal parameters.
         (0 | b'>' | b'=', 0, b'c') | (b'>', 0, b'q') | (0 | b'?', 0, b'n') | (0, 0, b'x') => true,
         // Window and cell sizes.
-        (0, 0, b't') => matches!(csi.param(0), 11 | 13..=16 | 18 | 19),
+        (0, 0, b't') => matches!(csi.number(0), 11 | 13..=16 | 18 | 19),
         // Modes, keyboard flags and formats.
         (0 | b'?', b'$', b'p') | (b'?', 0, b'u' | b'm' | b'f' | b'g') => true,
         // State, character sets, page information, colours, attributes, graphics, the locator.
@@ -128,7 +144,7 @@ fn classify_dcs(body: &[u8]) -> SequenceClass {
 }
 
 fn classify_graphics(body: &[u8]) -> SequenceClass {
-    let keys = body.split(|byte| matches!(*byte, b';' | ESC)).next().unwrap_or_default();
+    let keys = body.split(|byte| *byte == b';').next().unwrap_or_default();
     match keys.split(|byte| *byte == b',').any(|key| key == b"a=q") {
         true => SequenceClass::Query,
         false => SequenceClass::Graphics,

@@ -183,6 +183,16 @@ fn a_keyboard_is_never_locked() {
     check("a\x1b[?2lb\x1b[?25l", QueryResponder::Terminal, "ab\x1b[?25l");
 }
 
+#[test]
+fn what_terminals_may_read_otherwise_never_passes() {
+    let long = format!("a\x1b[{}21tb", "0".repeat(5000));
+    check(&long, QueryResponder::Terminal, "ab");
+    check("a\x1bé[21tb", QueryResponder::Terminal, "ab");
+    check("a\x1b[3\u{9b}21tb", QueryResponder::Terminal, "a\x1b[321tb");
+    let tmux = format!("a\x1bPtmux;{}\x1b\x1b]52;c;?\x07\x1b\\b", "x".repeat(5000));
+    check(&tmux, QueryResponder::Terminal, "ab");
+}
+
 /// What passes of a sequence with control characters at a position in it, without the controls.
 fn left_with(sequence: &str, at: usize, controls: &str) -> String {
     let printed = format!("{}{controls}{}", &sequence[..at], &sequence[at..]);

@@ -4,7 +4,7 @@
 //! Programs use that stack as well, so their entries are kept here: a program that pops more than
 //! it pushed does not reach the user's title.
 
-use crate::sequences::{Csi, ESC, osc};
+use crate::vt::{Csi, StringEnd, StringKind, osc};
 
 /// Saves and restores the titles of window and icon.
 const SAVE: &[u8] = b"\x1b[22;0t";
@@ -24,20 +24,34 @@ pub(super) struct TitleStack {
 impl TitleStack {
     /// The bytes to send to the terminal instead of this sequence; `None` if it is not about
     /// titles.
-    pub(super) fn replacement(&mut self, sequence: &[u8]) -> Option<Vec<u8>> {
-        if let Some(csi) = Csi::read(sequence).filter(|csi| csi.is(0, 0, b"t")) {
-            return match csi.param(0) {
-                22 => Some(self.push()),
-                23 => Some(self.pop()),
-                _ => None,
-            };
+    pub(super) fn replace_csi(&mut self, csi: &Csi<'_>) -> Option<Vec<u8>> {
+        if !csi.is(0, 0, b't') {
+            return None;
         }
-        match osc(sequence) {
-            Some((0 | 2, title)) => Some(self.set((!title.is_empty()).then(|| sequence.to_vec()))),
+        match csi.number(0) {
+            22 => Some(self.push()),
+            23 => Some(self.pop()),
+            _ => None,
+        }
+    }
+
+    /// The bytes to send to the terminal instead of this string; `None` if it is not about titles.
+    pub(super) fn replace_string(
+        &mut self,
+        kind: StringKind,
+        content: &[u8],
+        end: StringEnd,
+    ) -> Option<Vec<u8>> {
+        if kind != StringKind::Osc {
+            return None;
+        }
+        let sequence = || [kind.introducer(), content, end.bytes()].concat();
+        match osc(content) {
+            Some((0 | 2, title)) => Some(self.set((!title.is_empty()).then(sequence))),
             // The icon's title; only the terminal can restore it.
-            Some((1, _)) => Some([self.save(), sequence].concat()),
-            None if matches!(sequence, [ESC, b']', b'l' | b'L' | b'I', ..]) => {
-                Some([self.save(), sequence].concat())
+            Some((1, _)) => Some([self.save(), &sequence()].concat()),
+            None if matches!(content, [b'l' | b'L' | b'I', ..]) => {
+                Some([self.save(), &sequence()].concat())
             }
             Some(_) | None => None,
         }

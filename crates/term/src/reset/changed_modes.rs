@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::sequences::{Csi, SequenceSplitter, VtToken, osc};
+use crate::vt::{Csi, StringBuffer, StringKind, VtDialect, VtToken, VtTokenizer, osc};
 
 /// Private modes that are off in a fresh terminal: reverse video, backspace, side margins, reverse
 /// wrapping, highlighting, arrow keys for the wheel, synchronized updates, grapheme clusters,
@@ -23,9 +23,10 @@ const ANSI_ON: [u32; 1] = [12];
 const MOST_TITLES: usize = 16;
 
 /// The state that must be undone.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(super) struct ChangedModes {
-    splitter: SequenceSplitter,
+    tokenizer: VtTokenizer,
+    string: StringBuffer,
     changed: ChangedState,
 }
 
@@ -48,14 +49,32 @@ enum ModeKind {
     Ansi,
 }
 
+impl Default for ChangedModes {
+    fn default() -> Self {
+        Self {
+            tokenizer: VtTokenizer::new(VtDialect::AnyTerminal),
+            string: StringBuffer::default(),
+            changed: ChangedState::default(),
+        }
+    }
+}
+
 impl ChangedModes {
     /// Records bytes that were sent to the terminal.
     pub(super) fn observe(&mut self, bytes: &[u8]) {
-        let changed = &mut self.changed;
-        self.splitter.feed(bytes, |token| match token {
-            VtToken::Sequence(sequence) => changed.observe_sequence(sequence),
-            VtToken::Text(_) | VtToken::Enquiry | VtToken::LongStart(_) | VtToken::LongByte(_) => {}
-        });
+        let mut rest = bytes;
+        while let Some(token) = self.tokenizer.next(&mut rest) {
+            match token {
+                VtToken::Csi(csi) => self.changed.observe_csi(&csi),
+                VtToken::Escape(sequence) => self.changed.observe_escape(sequence.plain),
+                _ => {}
+            }
+            if let Some((StringKind::Osc, content, _)) = self.string.observe(&token)
+                && let Some((number, text)) = osc(content)
+            {
+                self.changed.observe_osc(number, &text);
+            }
+        }
     }
 
     /// The bytes that undo it; empty if nothing was changed.
@@ -65,56 +84,55 @@ impl ChangedModes {
 }
 
 impl ChangedState {
-    fn observe_sequence(&mut self, sequence: &[u8]) {
-        if let Some(csi) = Csi::read(sequence) {
-            self.observe_csi(&csi);
-        } else if let Some((number, text)) = osc(sequence) {
-            self.observe_osc(number, &text);
-        } else if sequence == b"\x1bH" {
-            self.has_tabs = true;
-        } else if sequence == b"\x1bc" {
-            // Titles and colours survive even a full reset.
-            *self = Self {
-                titles: self.titles,
-                strings: std::mem::take(&mut self.strings),
-                ..Self::default()
-            };
-        }
-    }
-
-    fn observe_csi(&mut self, csi: &Csi) {
-        match (csi.prefix, csi.intermediate, csi.last) {
-            (b'?', 0, b'h' | b'l') => self.switch(ModeKind::Private, csi),
-            (0, 0, b'h' | b'l') => self.switch(ModeKind::Ansi, csi),
-            (b'>', 0, b'm' | b'f') if csi.params.iter().all(Option::is_none) => {
-                self.keys.retain(|(last, _)| *last != csi.last);
-            }
-            (b'>', 0, b'm' | b'f') => {
-                let key = (csi.last, csi.param(0));
-                match csi.params.get(1).copied().flatten() {
-                    None | Some(0) => self.keys.remove(&key),
-                    Some(_) => self.keys.insert(key),
+    fn observe_escape(&mut self, sequence: &[u8]) {
+        match sequence {
+            b"\x1bH" => self.has_tabs = true,
+            b"\x1bc" => {
+                // Titles and colours survive even a full reset.
+                *self = Self {
+                    titles: self.titles,
+                    strings: std::mem::take(&mut self.strings),
+                    ..Self::default()
                 };
             }
-            (b'>', 0, b'n') => {
-                self.keys.remove(&(b'm', csi.param(0)));
-            }
-            (0, 0, b'g' | b'W') => self.has_tabs = true,
-            (b'?', 0, b'W') => self.has_tabs = false,
-            (0, 0, b't') if csi.param(0) == 22 => self.titles += 1,
-            (0, 0, b't') if csi.param(0) == 23 => self.titles = self.titles.saturating_sub(1),
             _ => {}
         }
     }
 
-    fn switch(&mut self, kind: ModeKind, csi: &Csi) {
+    fn observe_csi(&mut self, csi: &Csi<'_>) {
+        let last = csi.last();
+        match (csi.prefix(), csi.intermediate(), last) {
+            (b'?', 0, b'h' | b'l') => self.switch(ModeKind::Private, csi),
+            (0, 0, b'h' | b'l') => self.switch(ModeKind::Ansi, csi),
+            (b'>', 0, b'm' | b'f') if csi.numbers().all(|number| number.is_none()) => {
+                self.keys.retain(|(key_last, _)| *key_last != last);
+            }
+            (b'>', 0, b'm' | b'f') => {
+                let key = (last, csi.number(0));
+                match csi.number(1) {
+                    0 => self.keys.remove(&key),
+                    _ => self.keys.insert(key),
+                };
+            }
+            (b'>', 0, b'n') => {
+                self.keys.remove(&(b'm', csi.number(0)));
+            }
+            (0, 0, b'g' | b'W') => self.has_tabs = true,
+            (b'?', 0, b'W') => self.has_tabs = false,
+            (0, 0, b't') if csi.number(0) == 22 => self.titles += 1,
+            (0, 0, b't') if csi.number(0) == 23 => self.titles = self.titles.saturating_sub(1),
+            _ => {}
+        }
+    }
+
+    fn switch(&mut self, kind: ModeKind, csi: &Csi<'_>) {
         let (off, on): (&[u32], &[u32]) = match kind {
             ModeKind::Private => (&PRIVATE_OFF, &PRIVATE_ON),
             ModeKind::Ansi => (&ANSI_OFF, &ANSI_ON),
         };
-        for mode in csi.params.iter().copied().flatten() {
+        for mode in csi.numbers().flatten() {
             let is_known = off.contains(&mode) || on.contains(&mode);
-            if is_known && (csi.last == b'h') == off.contains(&mode) {
+            if is_known && (csi.last() == b'h') == off.contains(&mode) {
                 self.modes.insert((kind, mode));
             } else {
                 self.modes.remove(&(kind, mode));
@@ -124,7 +142,7 @@ impl ChangedState {
 
     fn observe_osc(&mut self, number: u32, text: &str) {
         let (is_changed, undo) = match number {
-            4 | 5 | 10..=19 => (true, format!("{}", number + 100)),
+            4 | 5 | 10..=19 => return self.observe_colours(number, text),
             // Resets a single colour; other changed colours may remain.
             104 | 105 if !text.is_empty() => return,
             104 | 105 | 110..=119 => {
@@ -133,6 +151,7 @@ impl ChangedState {
             }
             8 => (!text.ends_with(';'), "8;;".to_owned()),
             9 if text.starts_with("4;") => (!text.starts_with("4;0"), "9;4;0".to_owned()),
+            22 if text.starts_with('?') => return,
             22 => (!text.is_empty(), "22;".to_owned()),
             _ => return,
         };
@@ -140,6 +159,18 @@ impl ChangedState {
             true => self.strings.insert(number, undo),
             false => self.strings.remove(&number),
         };
+    }
+
+    /// Records the colours that an OSC sets. It may query some of them, or all.
+    fn observe_colours(&mut self, number: u32, text: &str) {
+        let specs = text.split(';');
+        let set: Vec<u32> = match number {
+            // An index before each colour.
+            4 | 5 => specs.skip(1).step_by(2).filter(|spec| *spec != "?").map(|_| number).collect(),
+            // The colours from this number on.
+            _ => (number..=19).zip(specs).filter(|(_, spec)| *spec != "?").map(|it| it.0).collect(),
+        };
+        self.strings.extend(set.into_iter().map(|number| (number, (number + 100).to_string())));
     }
 
     fn undo(&self) -> String {

@@ -5,26 +5,20 @@
 
 mod modes;
 mod sequence;
+mod settings;
 mod sgr_pen;
-mod terminal_state;
 #[cfg(test)]
 mod tests;
 
-use memchr::{memchr, memchr2, memchr3, memrchr2};
+use memchr::{memchr, memchr2, memrchr2};
 
+use crate::vt::{self, BEL, ESC, SI, SO, StringBuffer, StringKind};
+use crate::vt::{Csi, VtSequence, VtState, VtToken, VtTokenizer};
 use modes::TrackedModes;
 use sequence::ScannerCsi;
-use terminal_state::TerminalState;
+use settings::TerminalSettings;
 
-/// The longest escape sequence that is understood; longer ones are skipped.
-pub const MAX_SEQUENCE: usize = 4096;
-
-const BEL: u8 = 0x07;
-const SO: u8 = 0x0e;
-const SI: u8 = 0x0f;
-const CAN: u8 = 0x18;
-const SUB: u8 = 0x1a;
-const ESC: u8 = 0x1b;
+pub use crate::vt::MAX_SEQUENCE;
 
 /// An event in a pane's output.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -40,40 +34,55 @@ pub enum ScanEvent {
 /// The scanner. Feed it every byte in order; how the bytes are cut does not matter.
 #[derive(Clone, Debug, Default)]
 pub struct OutputScanner {
-    state: ScannerState,
-    /// The unfinished sequence, from its ESC on; empty in [`ScannerState::Ground`] and
-    /// [`ScannerState::Skip`].
-    held: Vec<u8>,
+    tokenizer: VtTokenizer,
+    tracker: OutputTracker,
+}
+
+/// What the output has set so far.
+#[derive(Clone, Debug, Default)]
+struct OutputTracker {
+    string: ScannedString,
     modes: TrackedModes,
-    terminal_state: TerminalState,
+    settings: TerminalSettings,
     /// How many synchronized updates have begun.
     updates: u64,
     is_updating: bool,
-    /// How often modes or terminal state may have changed.
+    /// How often modes or settings may have changed.
     changes: u64,
 }
 
-/// The position in the grammar.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum ScannerState {
-    #[default]
-    Ground,
-    /// After ESC and any intermediate bytes.
-    Escape,
-    Csi,
-    String(ScannerStringKind),
-    /// After an ESC inside a string: a `\` ends the string, anything else abandons it.
-    StringEscape,
-    /// Inside a string that grew too long to be of interest.
-    Skip(ScannerStringKind),
+/// The last string.
+#[derive(Clone, Debug, Default)]
+struct ScannedString {
+    buffer: StringBuffer,
+    /// How many bytes it has so far, with its introducer.
+    length: usize,
+}
+
+impl ScannedString {
+    fn start(&mut self, kind: StringKind, introducer: &[u8]) {
+        self.buffer.start(kind);
+        let is_whole = introducer.first() == Some(&ESC);
+        self.length = if is_whole { introducer.len() } else { MAX_SEQUENCE };
+    }
+
+    fn push(&mut self, part: &[u8]) {
+        self.length = self.length.saturating_add(part.len());
+        if !self.is_skipped() {
+            self.buffer.push(part);
+        }
+    }
+
+    /// Whether it grew too long to be of interest.
+    fn is_skipped(&self) -> bool {
+        MAX_SEQUENCE <= self.length
+    }
 }
 
 /// The SGR sequences among the bytes being read. Most are replaced before a caller could ask for
 /// them, so they are applied at the end, starting at the last one that resets everything.
 #[derive(Default)]
 struct PendingSgr {
-    /// The current position.
-    at: usize,
     /// The position of the first one that counts.
     from: Option<usize>,
 }
@@ -88,24 +97,6 @@ impl PendingSgr {
     }
 }
 
-/// The intermediate bytes of a sequence without parameters.
-#[derive(Clone, Copy)]
-enum ScannerIntermediate {
-    None,
-    One(u8),
-    /// More than one, or it was another kind of sequence.
-    Other,
-}
-
-/// The two kinds of strings, which differ in what ends them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum ScannerStringKind {
-    /// Ended by BEL or ST.
-    Osc,
-    /// DCS, SOS, PM and APC: ended by ST only.
-    Other,
-}
-
 impl OutputScanner {
     /// A scanner at the very beginning of a pane's output.
     #[must_use]
@@ -117,19 +108,16 @@ impl OutputScanner {
     pub fn feed(&mut self, bytes: &[u8], mut found: impl FnMut(ScanEvent)) {
         let mut rest = bytes;
         let mut sgr = PendingSgr::default();
-        while let Some(&first) = rest.first() {
-            sgr.at = bytes.len() - rest.len();
-            let used = match self.state {
-                ScannerState::Ground => self.ground(bytes, &mut sgr, &mut found),
-                ScannerState::Escape => self.escape(first, &mut found),
-                ScannerState::Csi => self.csi(rest, &mut found),
-                ScannerState::String(kind) => self.string(kind, rest, &mut found),
-                ScannerState::StringEscape => self.string_escape(first, &mut found),
-                ScannerState::Skip(kind) => self.skip(kind, rest),
-            };
-            rest = &rest[used..];
+        while !rest.is_empty() {
+            if self.tokenizer.state() == VtState::Ground {
+                let at = bytes.len() - rest.len();
+                rest = &bytes[self.tracker.ground(bytes, at, &mut sgr, &mut found)..];
+            }
+            if let Some(token) = self.tokenizer.next(&mut rest) {
+                self.tracker.observe(token, &mut found);
+            }
         }
-        self.apply_pending_sgr(bytes, &mut sgr, bytes.len());
+        self.tracker.apply_pending_sgr(bytes, &mut sgr, bytes.len());
     }
 
     /// How many of the last bytes belong to an unfinished sequence; at most [`MAX_SEQUENCE`].
@@ -138,14 +126,20 @@ impl OutputScanner {
     /// from that many bytes back continues exactly as this one.
     #[must_use]
     pub fn pending(&self) -> usize {
-        self.held.len()
+        let string = match self.tokenizer.state() {
+            VtState::String(_) | VtState::StringEscape(_) => &self.tracker.string,
+            VtState::Ground | VtState::Escape | VtState::Intermediate | VtState::Csi => {
+                return self.tokenizer.held();
+            }
+        };
+        self.tokenizer.held() + if string.is_skipped() { 0 } else { string.length }
     }
 
     /// The escape bytes that set the program's modes, and nothing else.
     #[must_use]
     pub fn modes(&self) -> Vec<u8> {
         let mut out = Vec::new();
-        self.modes.write(&mut out);
+        self.tracker.modes.write(&mut out);
         out
     }
 
@@ -154,34 +148,34 @@ impl OutputScanner {
     #[must_use]
     pub fn setup(&self) -> Vec<u8> {
         let mut out = Vec::new();
-        self.terminal_state.write_titles(&mut out);
-        self.modes.write(&mut out);
-        self.terminal_state.write(&mut out);
+        self.tracker.settings.write_titles(&mut out);
+        self.tracker.modes.write(&mut out);
+        self.tracker.settings.write(&mut out);
         out
     }
 
     /// Increases whenever [`OutputScanner::setup`] may have changed.
     #[must_use]
     pub fn changes(&self) -> u64 {
-        self.changes
+        self.tracker.changes
     }
 
     /// Gives up the synchronized update that has not ended, because its partial drawing was already
     /// shown. Another one may begin.
     pub fn abandon_update(&mut self) {
-        self.is_updating = false;
+        self.tracker.is_updating = false;
     }
 
     /// The number of the synchronized update that has begun and not ended.
     #[must_use]
     pub fn open_update(&self) -> Option<u64> {
-        self.is_updating.then_some(self.updates)
+        self.tracker.is_updating.then_some(self.tracker.updates)
     }
 
     /// The terminal was resized after everything read so far.
     pub fn resized(&mut self) {
-        self.terminal_state.resized();
-        self.changes += 1;
+        self.tracker.settings.resized();
+        self.tracker.changes += 1;
     }
 
     /// The escape bytes that put a fresh terminal into the modes that the program has switched on
@@ -199,48 +193,58 @@ impl OutputScanner {
     /// The bytes that open a string, while inside one that was too long to be buffered.
     #[must_use]
     pub fn string_opener(&self) -> &'static [u8] {
-        match self.state {
+        match self.tokenizer.state() {
+            VtState::String(_) if !self.tracker.string.is_skipped() => b"",
             // An unassigned number, so that the rest is not taken for a command.
-            ScannerState::Skip(ScannerStringKind::Osc) => b"\x1b]99999;",
-            ScannerState::Skip(ScannerStringKind::Other) => b"\x1bX",
-            ScannerState::Ground
-            | ScannerState::Escape
-            | ScannerState::Csi
-            | ScannerState::String(_)
-            | ScannerState::StringEscape => b"",
+            VtState::String(StringKind::Osc) => b"\x1b]99999;",
+            VtState::String(_) => b"\x1bX",
+            VtState::Ground
+            | VtState::Escape
+            | VtState::Intermediate
+            | VtState::Csi
+            | VtState::StringEscape(_) => b"",
         }
     }
+}
 
+impl OutputTracker {
+    /// Reads text and what can be skipped of the sequences in it, from this position on; returns
+    /// the position of the first sequence that matters, or the end.
     fn ground(
         &mut self,
-        all: &[u8],
+        bytes: &[u8],
+        from: usize,
         sgr: &mut PendingSgr,
         found: &mut impl FnMut(ScanEvent),
     ) -> usize {
-        let bytes = &all[sgr.at..];
-        let at = memchr2(ESC, BEL, bytes).unwrap_or(bytes.len());
-        if self.terminal_state.has_lines() {
-            self.shift(&bytes[..at]);
-        }
-        match bytes.get(at) {
-            None => return at,
-            Some(&BEL) => {
-                found(ScanEvent::Bell);
-                return at + 1;
+        let mut at = from;
+        loop {
+            let text = &bytes[at..];
+            let text = &text[..memchr2(ESC, BEL, text).unwrap_or(text.len())];
+            if self.settings.has_lines() {
+                self.shift(text);
             }
-            Some(_) => {}
-        }
-        if let Some(length) = sequence::skippable(&bytes[at + 1..]) {
-            let end = at + 1 + length;
+            at += text.len();
+            match bytes.get(at) {
+                None => return at,
+                Some(&BEL) => {
+                    found(ScanEvent::Bell);
+                    at += 1;
+                    continue;
+                }
+                Some(_) => {}
+            }
+            let Some(length) = sequence::skippable(&bytes[at..]) else {
+                // Another sequence may save or restore the style, so apply the pending SGR first.
+                self.apply_pending_sgr(bytes, sgr, at);
+                return at;
+            };
+            let end = at + length;
             if bytes[end - 1] == b'm' {
-                sgr.note_sgr(sgr.at + at, &bytes[at + 2..end - 1]);
+                sgr.note_sgr(at, &bytes[at + 2..end - 1]);
             }
-            return end;
+            at = end;
         }
-        // Another sequence may save or restore the style, so apply the pending SGR first.
-        self.apply_pending_sgr(all, sgr, sgr.at + at);
-        self.begin();
-        at + 1
     }
 
     /// Applies the deferred SGR sequences up to here.
@@ -249,158 +253,87 @@ impl OutputScanner {
         self.changes += 1;
         let mut rest = &bytes[from..end];
         while let Some(at) = memchr(ESC, rest) {
-            rest = &rest[at + 1..];
-            let length = sequence::skippable(rest).unwrap_or(0);
-            if let [b'[', params @ .., b'm'] = &rest[..length] {
-                self.terminal_state.pen().apply(params);
+            rest = &rest[at..];
+            let length = sequence::skippable(rest).unwrap_or(1);
+            if let [_, b'[', params @ .., b'm'] = &rest[..length] {
+                self.settings.pen().apply(params);
             }
             rest = &rest[length..];
         }
     }
 
-    fn escape(&mut self, byte: u8, found: &mut impl FnMut(ScanEvent)) -> usize {
-        let is_bare = self.held.len() == 1;
-        match byte {
-            b'[' if is_bare => self.push_byte(ScannerState::Csi, byte),
-            b']' if is_bare => self.push_byte(ScannerState::String(ScannerStringKind::Osc), byte),
-            b'P' | b'X' | b'^' | b'_' if is_bare => {
-                self.push_byte(ScannerState::String(ScannerStringKind::Other), byte)
-            }
-            0x20..=0x2f if self.held.len() < MAX_SEQUENCE => {
-                self.push_byte(ScannerState::Escape, byte)
-            }
-            _ => {
-                let middle = match self.held[1..] {
-                    [] => ScannerIntermediate::None,
-                    [one] => ScannerIntermediate::One(one),
-                    _ => ScannerIntermediate::Other,
-                };
-                self.end();
-                return self.single(byte, middle, found);
-            }
+    fn observe(&mut self, token: VtToken<'_>, found: &mut impl FnMut(ScanEvent)) {
+        match token {
+            VtToken::Text(_) => {}
+            VtToken::Escape(sequence) => self.escape(sequence, found),
+            VtToken::Csi(csi) => self.csi(csi, found),
+            VtToken::Incomplete(sequence) => self.execute(sequence.controls(), found),
+            VtToken::Overlong(part) => self.execute(vt::controls(part), found),
+            VtToken::StringStart(kind, introducer) => self.string.start(kind, introducer),
+            VtToken::StringBody(part) => self.string.push(part),
+            VtToken::StringEnd(end) if end.is_complete() => self.end_string(found),
+            VtToken::StringEnd(_) => {}
         }
-        1
     }
 
-    /// The final byte of a sequence without parameters. Control characters act as they do in text.
-    fn single(
-        &mut self,
-        byte: u8,
-        middle: ScannerIntermediate,
-        found: &mut impl FnMut(ScanEvent),
-    ) -> usize {
-        self.changes += 1;
-        match (middle, byte) {
-            (_, ESC) => self.begin(),
-            (_, BEL) => found(ScanEvent::Bell),
-            (ScannerIntermediate::None, b'c') => {
-                self.modes = TrackedModes::default();
-                self.terminal_state = TerminalState::default();
+    /// Control characters inside a sequence act as they do in text.
+    fn execute(&mut self, controls: impl Iterator<Item = u8>, found: &mut impl FnMut(ScanEvent)) {
+        for control in controls {
+            match control {
+                BEL => found(ScanEvent::Bell),
+                SO | SI if self.settings.has_lines() => self.shift(&[control]),
+                _ => {}
             }
-            (ScannerIntermediate::None, b'=') => self.modes.set_keypad(true),
-            (ScannerIntermediate::None, b'>') => self.modes.set_keypad(false),
-            (ScannerIntermediate::None, b'7') => self.terminal_state.save(),
-            (ScannerIntermediate::None, b'8') => self.terminal_state.restore(),
-            (ScannerIntermediate::None, b'Z') => found(ScanEvent::Query),
-            (ScannerIntermediate::One(set), kind) => self.terminal_state.designate(set, kind),
-            (ScannerIntermediate::None | ScannerIntermediate::Other, _) => {}
         }
-        1
+    }
+
+    fn escape(&mut self, sequence: VtSequence<'_>, found: &mut impl FnMut(ScanEvent)) {
+        self.changes += 1;
+        self.execute(sequence.controls(), found);
+        // A reader that starts here does not know what it began with.
+        if sequence.is_overlong() {
+            return;
+        }
+        match sequence.plain[1..] {
+            [b'c'] => {
+                self.modes = TrackedModes::default();
+                self.settings = TerminalSettings::default();
+            }
+            [b'='] => self.modes.set_keypad(true),
+            [b'>'] => self.modes.set_keypad(false),
+            [b'7'] => self.settings.save(),
+            [b'8'] => self.settings.restore(),
+            [b'Z'] => found(ScanEvent::Query),
+            [set, kind] => self.settings.designate(set, kind),
+            _ => {}
+        }
     }
 
     /// Tracks which character set is active after the text.
     fn shift(&mut self, text: &[u8]) {
         if let Some(at) = memrchr2(SO, SI, text) {
-            self.terminal_state.shift(text[at] == SO);
+            self.settings.shift(text[at] == SO);
             self.changes += 1;
         }
     }
 
-    fn csi(&mut self, bytes: &[u8], found: &mut impl FnMut(ScanEvent)) -> usize {
-        let run = bytes.iter().position(|byte| !(0x20..0x40).contains(byte)).unwrap_or(bytes.len());
-        if MAX_SEQUENCE <= self.held.len() + run {
-            self.end();
-            return run;
-        }
-        self.held.extend_from_slice(&bytes[..run]);
-        let Some(&byte) = bytes.get(run) else {
-            return run;
-        };
-        match byte {
-            0x40..=0x7e => {
-                self.handle_csi(byte, found);
-                self.end();
-            }
-            ESC | BEL | CAN | SUB => {
-                self.end();
-                self.single(byte, ScannerIntermediate::Other, found);
-            }
-            _ => self.held.push(byte),
-        }
-        run + 1
-    }
-
-    fn string(
-        &mut self,
-        kind: ScannerStringKind,
-        bytes: &[u8],
-        found: &mut impl FnMut(ScanEvent),
-    ) -> usize {
-        let run = string_run(kind, bytes);
-        if MAX_SEQUENCE <= self.held.len() + run {
-            self.held.clear();
-            self.state = ScannerState::Skip(kind);
-            return run;
-        }
-        self.held.extend_from_slice(&bytes[..run]);
-        match bytes.get(run) {
-            None => return run,
-            Some(&ESC) => self.push_byte(ScannerState::StringEscape, ESC),
-            Some(&BEL) => {
-                self.handle_string(found);
-                self.end();
-            }
-            Some(_) => self.end(),
-        }
-        run + 1
-    }
-
-    fn string_escape(&mut self, byte: u8, found: &mut impl FnMut(ScanEvent)) -> usize {
-        if byte != b'\\' {
-            self.begin();
-            return 0;
-        }
-        self.held.pop();
-        self.handle_string(found);
-        self.end();
-        1
-    }
-
-    fn skip(&mut self, kind: ScannerStringKind, bytes: &[u8]) -> usize {
-        let run = string_run(kind, bytes);
-        match bytes.get(run) {
-            None => return run,
-            // Whether a `\` or another sequence follows, this string is over.
-            Some(&ESC) => self.begin(),
-            Some(_) => self.end(),
-        }
-        run + 1
-    }
-
-    /// Handles a complete CSI sequence.
-    fn handle_csi(&mut self, last: u8, found: &mut impl FnMut(ScanEvent)) {
+    fn csi(&mut self, csi: Csi<'_>, found: &mut impl FnMut(ScanEvent)) {
         self.changes += 1;
-        if last == b'm' {
-            return self.terminal_state.pen().apply(&self.held[2..]);
+        self.execute(csi.sequence().controls(), found);
+        if csi.sequence().is_overlong() {
+            return;
         }
-        let Some(csi) = ScannerCsi::parse(&self.held[2..], last) else {
+        if csi.last() == b'm' {
+            return self.settings.pen().apply(csi.body());
+        }
+        let Some(csi) = ScannerCsi::new(csi) else {
             return;
         };
         if csi.is_query() {
             return found(ScanEvent::Query);
         }
         csi.switch(&mut self.modes);
-        if let Some(title) = csi.set(&mut self.terminal_state) {
+        if let Some(title) = csi.set(&mut self.settings) {
             found(ScanEvent::Title(title));
         }
         if let Some(is_updating) = csi.updates() {
@@ -410,37 +343,15 @@ impl OutputScanner {
     }
 
     /// Handles a complete string.
-    fn handle_string(&mut self, found: &mut impl FnMut(ScanEvent)) {
-        let Some(event) = sequence::string(&self.held) else { return };
+    fn end_string(&mut self, found: &mut impl FnMut(ScanEvent)) {
+        let string = self.string.buffer.whole_string().filter(|_| !self.string.is_skipped());
+        let Some(event) = string.and_then(|(kind, content)| sequence::string(kind, content)) else {
+            return;
+        };
         if let ScanEvent::Title(title) = &event {
-            self.terminal_state.set_title(title);
+            self.settings.set_title(title);
             self.changes += 1;
         }
         found(event);
     }
-
-    fn begin(&mut self) {
-        self.held.clear();
-        self.push_byte(ScannerState::Escape, ESC);
-    }
-
-    fn push_byte(&mut self, state: ScannerState, byte: u8) {
-        self.state = state;
-        self.held.push(byte);
-    }
-
-    fn end(&mut self) {
-        self.held.clear();
-        self.state = ScannerState::Ground;
-    }
-}
-
-/// How many bytes belong to the string: up to ESC, CAN, SUB and, in an OSC, BEL.
-fn string_run(kind: ScannerStringKind, bytes: &[u8]) -> usize {
-    let end = match kind {
-        ScannerStringKind::Osc => memchr3(ESC, BEL, CAN, bytes),
-        ScannerStringKind::Other => memchr2(ESC, CAN, bytes),
-    };
-    let run = end.unwrap_or(bytes.len());
-    memchr(SUB, &bytes[..run]).unwrap_or(run)
 }

@@ -1,7 +1,7 @@
 //! Tracks the modes that a program has switched, to set them again on a terminal that missed the
 //! output.
 //!
-//! Other terminal state is in `terminal_state`; cells are not tracked here.
+//! Other state of the terminal is in `settings`; cells are not tracked here.
 
 /// The private modes to track. Synchronized output (2026) is temporary, so it is not among them.
 const KNOWN: [u16; 21] = [

@@ -1,100 +1,92 @@
 //! The meaning of complete escape sequences for [`OutputScanner`](super::OutputScanner). Stateless.
 
+use super::ScanEvent;
 use super::modes::TrackedModes;
-use super::terminal_state::TerminalState;
-use super::{ESC, ScanEvent};
+use super::settings::TerminalSettings;
 use crate::title;
+use crate::vt::{Csi, MAX_SEQUENCE, StringKind, complete_csi};
 
 /// The final bytes of the CSI sequences that matter.
 const TRACKED_FINALS: &[u8] = b"chlnpqrstu";
 
-/// The length of the rest of a sequence after its ESC, if it is complete and its final byte is not
-/// tracked: nearly always a colour or a cursor move.
-pub(super) fn skippable(rest: &[u8]) -> Option<usize> {
-    let body = rest.strip_prefix(b"[")?;
-    let end = body.iter().position(|byte| !(0x20..0x40).contains(byte))?;
-    let is_untracked = matches!(body[end], 0x40..=0x7e) && !TRACKED_FINALS.contains(&body[end]);
-    is_untracked.then_some(end + 2)
+/// The length of the control sequence that these bytes begin with, if it is complete and its final
+/// byte is not tracked: nearly always a colour or a cursor move.
+#[inline]
+pub(super) fn skippable(bytes: &[u8]) -> Option<usize> {
+    let length = complete_csi(bytes).filter(|length| *length <= MAX_SEQUENCE)?;
+    (!TRACKED_FINALS.contains(&bytes[length - 1])).then_some(length)
 }
 
-/// A complete CSI sequence of a kind that matters here.
+/// A control sequence of a kind that matters here.
 pub(super) struct ScannerCsi<'a> {
-    /// `<`, `=`, `>`, `?`, or 0 if there is none.
+    csi: Csi<'a>,
     prefix: u8,
-    params: &'a [u8],
-    /// The byte between parameters and final byte, or 0 if there is none.
     intermediate: u8,
-    final_byte: u8,
+    last: u8,
 }
 
 impl<'a> ScannerCsi<'a> {
-    /// Parses the bytes between `CSI` and the final byte; `None` if the sequence cannot matter.
-    pub(super) fn parse(body: &'a [u8], last: u8) -> Option<Self> {
-        if !TRACKED_FINALS.contains(&last) {
-            return None;
-        }
-        let (prefix, body) = match body {
-            [prefix @ b'<'..=b'?', rest @ ..] => (*prefix, rest),
-            body => (0, body),
-        };
-        let (params, intermediate) = match body {
-            [params @ .., intermediate @ 0x20..=0x2f] => (params, *intermediate),
-            params => (params, 0),
-        };
-        // With a second intermediate byte, or a prefix in the wrong place, the sequence is
-        // unassigned.
-        let is_plain = params.iter().all(|byte| matches!(byte, b'0'..=b';'));
-        is_plain.then_some(Self { prefix, params, intermediate, final_byte: last })
+    /// `None` if the sequence cannot matter.
+    pub(super) fn new(csi: Csi<'a>) -> Option<Self> {
+        let last = csi.last();
+        let is_tracked = TRACKED_FINALS.contains(&last) && csi.is_well_formed();
+        is_tracked.then(|| Self {
+            prefix: csi.prefix(),
+            intermediate: csi.intermediate(),
+            last,
+            csi,
+        })
     }
 
     /// Whether the program waits for an answer.
     pub(super) fn is_query(&self) -> bool {
-        match (self.prefix, self.intermediate, self.final_byte) {
+        match (self.prefix, self.intermediate, self.last) {
             // Device attributes and version.
-            (0 | b'>' | b'=', 0, b'c') | (b'>', 0, b'q') => self.number(0, 0) == 0,
+            (0 | b'>' | b'=', 0, b'c') | (b'>', 0, b'q') => self.number(0) == 0,
             // Device status, cursor position.
-            (0, 0, b'n') => matches!(self.number(0, 0), 5 | 6),
+            (0, 0, b'n') => matches!(self.number(0), 5 | 6),
             // Private status reports, mode requests, the keyboard's flags.
             (b'?', 0, b'n' | b'u') | (0 | b'?', b'$', b'p') => true,
             // Window and cell sizes.
-            (0, 0, b't') => matches!(self.number(0, 0), 14 | 16 | 18),
+            (0, 0, b't') => matches!(self.number(0), 14 | 16 | 18),
             _ => false,
         }
     }
 
     /// Applies the modes it switches.
     pub(super) fn switch(&self, modes: &mut TrackedModes) {
-        match (self.prefix, self.intermediate, self.final_byte) {
+        match (self.prefix, self.intermediate, self.last) {
             (b'?', 0, b'h' | b'l') => {
-                self.numbers().for_each(|mode| modes.set_private(mode, self.final_byte == b'h'));
+                let modes_given = self.csi.numbers().flatten().map(clamp);
+                modes_given.for_each(|mode| modes.set_private(mode, self.last == b'h'));
             }
-            (0, 0, b'h' | b'l') if self.numbers().any(|mode| mode == 4) => {
-                modes.set_insert(self.final_byte == b'h');
+            (0, 0, b'h' | b'l') if self.csi.has_number(4) => {
+                modes.set_insert(self.last == b'h');
             }
-            (b'>', 0, b'u') => modes.push_keyboard(self.number(0, 0)),
-            (b'<', 0, b'u') => modes.pop_keyboard(self.number(0, 1).max(1)),
-            (b'=', 0, b'u') => modes.set_keyboard(self.number(0, 0), self.number(1, 1)),
+            (b'>', 0, b'u') => modes.push_keyboard(self.number(0)),
+            (b'<', 0, b'u') => modes.pop_keyboard(self.number(0).max(1)),
+            (b'=', 0, b'u') => modes.set_keyboard(self.number(0), self.number(1)),
             (0, b'!', b'p') => modes.reset_softly(),
             _ => {}
         }
     }
 
     /// Applies what it sets besides modes; returns the new title, if it restored one.
-    pub(super) fn set(&self, state: &mut TerminalState) -> Option<String> {
-        match (self.prefix, self.intermediate, self.final_byte) {
-            (0, 0, b'r') => state.set_region(self.number(0, 0), self.number(1, 0)),
-            (0, b' ', b'q') => state.set_shape(self.number(0, 0)),
-            (0, 0, b's') => state.save(),
-            (0, 0, b'u') => state.restore(),
-            (0, 0, b't') if self.number(0, 0) == 22 => state.push_title(),
-            (0, 0, b't') if self.number(0, 0) == 23 => return state.pop_title(),
+    pub(super) fn set(&self, settings: &mut TerminalSettings) -> Option<String> {
+        match (self.prefix, self.intermediate, self.last) {
+            (0, 0, b'r') => settings.set_region(self.number(0), self.number(1)),
+            (0, b' ', b'q') => settings.set_shape(self.number(0)),
+            (0, 0, b's') => settings.save(),
+            (0, 0, b'u') => settings.restore(),
+            (0, 0, b't') if self.number(0) == 22 => settings.push_title(),
+            (0, 0, b't') if self.number(0) == 23 => return settings.pop_title(),
             // Our screens do not implement the older modes 47 and 1047.
-            (b'?', 0, b'h' | b'l') if self.numbers().any(|mode| mode == 1049) => {
-                state.swap(self.final_byte == b'h');
+            (b'?', 0, b'h' | b'l') if self.csi.has_number(1049) => {
+                settings.swap(self.last == b'h');
             }
             // DECCOLM changes the number of columns, which resets the scroll region.
-            (b'?', 0, b'h' | b'l') if self.numbers().any(|mode| mode == 3) => state.resized(),
-            (0, b'!', b'p') => state.reset_softly(),
+            (b'?', 0, b'h' | b'l') if self.csi.has_number(3) => settings.resized(),
+            (0, b'!', b'p') => settings.reset_softly(),
             _ => {}
         }
         None
@@ -103,35 +95,29 @@ impl<'a> ScannerCsi<'a> {
     /// Whether it begins (`true`) or ends (`false`) a synchronized update.
     pub(super) fn updates(&self) -> Option<bool> {
         let is_it =
-            (self.prefix, self.intermediate) == (b'?', 0) && matches!(self.final_byte, b'h' | b'l');
-        (is_it && self.numbers().any(|mode| mode == 2026)).then_some(self.final_byte == b'h')
+            (self.prefix, self.intermediate) == (b'?', 0) && matches!(self.last, b'h' | b'l');
+        (is_it && self.csi.has_number(2026)).then_some(self.last == b'h')
     }
 
-    fn number(&self, index: usize, default: u16) -> u16 {
-        self.numbers().nth(index).unwrap_or(default)
-    }
-
-    fn numbers(&self) -> impl Iterator<Item = u16> {
-        self.params.split(|&byte| byte == b';').map(number)
+    /// A parameter; 0 if it is missing.
+    fn number(&self, index: usize) -> u16 {
+        clamp(self.csi.number(index))
     }
 }
 
-/// A decimal number as terminals parse it: empty is zero, too large is the largest.
-fn number(digits: &[u8]) -> u16 {
-    let whole = digits.split(|&byte| byte == b':').next().unwrap_or_default();
-    whole.iter().fold(0, |sum: u16, digit| {
-        sum.saturating_mul(10).saturating_add(u16::from(digit.saturating_sub(b'0')))
-    })
+/// Numbers have 16 bits in terminals: too large is the largest.
+fn clamp(number: u32) -> u16 {
+    number.try_into().unwrap_or(u16::MAX)
 }
 
-/// The event of a complete string (`held` from its ESC to before its terminator).
-pub(super) fn string(held: &[u8]) -> Option<ScanEvent> {
-    match held {
-        [ESC, b']', b'0' | b'2', b';', text @ ..] => {
+/// The event of a complete string.
+pub(super) fn string(kind: StringKind, content: &[u8]) -> Option<ScanEvent> {
+    match (kind, content) {
+        (StringKind::Osc, [b'0' | b'2', b';', text @ ..]) => {
             Some(ScanEvent::Title(title::clean(&String::from_utf8_lossy(text))))
         }
-        [ESC, b']', body @ ..] if asks_colour(body) || body == b"7501;?" => Some(ScanEvent::Query),
-        [ESC, b'P', b'$' | b'+', b'q', ..] => Some(ScanEvent::Query),
+        (StringKind::Osc, body) if asks_colour(body) || body == b"7501;?" => Some(ScanEvent::Query),
+        (StringKind::Dcs, [b'$' | b'+', b'q', ..]) => Some(ScanEvent::Query),
         _ => None,
     }
 }

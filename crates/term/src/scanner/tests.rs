@@ -66,9 +66,17 @@ fn cancelled_and_interrupted_sequences_say_nothing() {
 }
 
 #[test]
+fn controls_inside_a_sequence_act_and_do_not_end_it() {
+    check("\x1b[\x076n\x1b\x07[5\x00n", "bqbq");
+    check("\x1b[3\x07\x18\x1b]\x010;x\x07", "b<x>");
+    check_setup("\x1b)0\x1b[\x0e1m", "^)0^[1m\x0e");
+}
+
+#[test]
 fn other_strings_are_skipped_with_their_bells() {
     check("\x1bP1;2q\x07\x1b\\\x1b_a\x07\x1b\\\x1b^\x07\x1b\\\x1bX\x07\x1b\\.\x07", "b");
     check(&format!("\x1bPq{}\x1b\\\x07", "\x07".repeat(9000)), "b");
+    check("\x1bktitle\x07\x1b\\\x07", "b");
 }
 
 #[test]

@@ -33,6 +33,7 @@ use alacritty_terminal::grid::Dimensions;
 use memchr::memrchr3;
 use paned_model::Size;
 
+use crate::vt::{BEL, CAN, ESC};
 pub use dump::DumpLoss;
 use handler::TermHandler;
 use parser::ScreenParser;
@@ -45,9 +46,6 @@ pub const UPDATE_TIMEOUT: Duration = Duration::from_millis(150);
 
 /// The longest string sequence; the parser would buffer an endless one completely.
 const MAX_STRING: usize = 1 << 20;
-
-/// Cancels the current sequence, and does nothing in text.
-const CAN: u8 = 0x18;
 
 /// The emulator. Feed it every byte in order; how the bytes are cut does not matter.
 pub struct Screen {
@@ -216,11 +214,12 @@ impl Screen {
     }
 
     fn cancel_long_string(&mut self, bytes: &[u8]) {
-        self.string_bytes = match memrchr3(0x1b, 0x07, CAN, bytes) {
+        self.string_bytes = match memrchr3(ESC, BEL, CAN, bytes) {
             Some(at) => bytes.len() - at,
             None => self.string_bytes + bytes.len(),
         };
         if MAX_STRING < self.string_bytes {
+            // Cancels a sequence, and does nothing in text.
             self.parser.read(&mut self.handler, &[CAN]);
             self.string_bytes = 0;
         }

@@ -15,9 +15,10 @@ use unicode_width::UnicodeWidthChar;
 
 use super::csi::SimpleCsi;
 use super::handler::TermHandler;
-use super::parser_state::{ESC, ParserState};
+use super::parser_state::ParserState;
 use super::status_query::StatusQuery;
 use super::text;
+use crate::vt::ESC;
 
 /// The end of a synchronized update, wherever it occurs.
 const END: &[u8] = b"\x1b[?2026l";
@@ -132,7 +133,7 @@ impl ScreenParser {
 
     /// Draws some of the bytes; returns how many.
     fn step(&mut self, handler: &mut TermHandler, bytes: &[u8]) -> usize {
-        let drawn = if self.state == ParserState::Text { self.draw(handler, bytes) } else { 0 };
+        let drawn = if self.state == ParserState::TEXT { self.draw(handler, bytes) } else { 0 };
         if drawn == 0 { self.parse(handler, bytes) } else { drawn }
     }
 

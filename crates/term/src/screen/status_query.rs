@@ -2,10 +2,10 @@
 //! terminal that supports the protocol answers with the same bytes; programs then report their
 //! status.
 
-use super::parser_state::{ESC, ParserState};
+use super::parser_state::ParserState;
+use crate::vt::{BEL, ESC, StringKind, VtState};
 
 const QUERY: &[u8] = b"7501;?";
-const BEL: u8 = 0x07;
 
 /// Detects the query. How the bytes are cut does not matter.
 #[derive(Debug, Default)]
@@ -19,12 +19,13 @@ impl StatusQuery {
     /// Reads bytes that the parser is about to read in this state, up to the first control
     /// character. Returns the reply to the program, if they end a query.
     pub(super) fn read(&mut self, state: ParserState, bytes: &[u8]) -> Option<&'static str> {
+        let ParserState::Known(state) = state else { return None };
         let text = match (state, bytes) {
-            (ParserState::Escape, [b']', text @ ..]) => {
+            (VtState::Escape | VtState::StringEscape(_), [b']', text @ ..]) => {
                 self.held.clear();
                 text
             }
-            (ParserState::Osc, text) => text,
+            (VtState::String(StringKind::Osc), text) => text,
             _ => return None,
         };
         for &byte in text {

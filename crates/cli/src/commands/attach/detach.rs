@@ -6,6 +6,7 @@ use paned_model::Size;
 use paned_term::Screen;
 use paned_term::keys::Key;
 use paned_term::screen::view::ScreenModes;
+use paned_term::vt::input::InputStart;
 
 const PASTE: &[u8] = b"\x1b[200~";
 const PASTED: &[u8] = b"\x1b[201~";
@@ -90,25 +91,16 @@ impl DetachKeyScanner {
             self.is_pasting = true;
             return DetachScanStep::Other(PASTE.len());
         }
-        match sequence(bytes) {
-            Some(length) if self.key.matches(&bytes[..length]) => DetachScanStep::Detach,
-            Some(length) => DetachScanStep::Other(length),
-            None if bytes.len() < LONGEST => DetachScanStep::Incomplete,
-            None => DetachScanStep::Other(1),
+        let length = match InputStart::of(bytes) {
+            InputStart::Sequence(length) | InputStart::Reply(length) => length,
+            InputStart::OpenSequence if bytes.len() < LONGEST => return DetachScanStep::Incomplete,
+            // Rather Alt with a key than a reply, so the detach key may follow.
+            InputStart::OpenReply | InputStart::OpenSequence | InputStart::Byte => 1,
+        };
+        match self.key.matches(&bytes[..length]) {
+            true => DetachScanStep::Detach,
+            false => DetachScanStep::Other(length),
         }
-    }
-}
-
-/// The length of the key that these bytes start with; `None` while its end has not arrived.
-fn sequence(bytes: &[u8]) -> Option<usize> {
-    match bytes {
-        [0x1b] => None,
-        [0x1b, b'[', rest @ ..] => {
-            let last = rest.iter().position(|byte| !(0x20..0x40).contains(byte));
-            last.map(|last| last + 3)
-        }
-        [0x1b, b'O', ..] => (2 < bytes.len()).then_some(3),
-        _ => Some(1),
     }
 }
 

@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use paned_model::{Size, Time};
+use paned_term::vt::input::InputStart;
 use paned_term::{Screen, ScreenView};
 
 use super::{HistoryEntry, HistoryEvent};
@@ -168,14 +169,12 @@ fn pieces(typed: &str) -> impl Iterator<Item = (&str, bool)> {
 
 /// The length of the key at the start of a text; 0 if it starts with a printable character.
 fn key_length(text: &str) -> usize {
-    let mut chars = text.char_indices();
-    match (chars.next(), chars.next()) {
-        (Some((_, '\u{1b}')), Some((_, '[' | 'O'))) => {
-            let end = chars.find(|(_, c)| ('@'..='~').contains(c));
-            end.map_or(text.len(), |(at, c)| at + c.len_utf8())
+    match InputStart::of(text.as_bytes()) {
+        InputStart::Sequence(length) => length,
+        InputStart::OpenSequence => text.len(),
+        InputStart::Reply(_) | InputStart::OpenReply | InputStart::Byte => {
+            text.chars().next().filter(|c| c.is_control()).map_or(0, char::len_utf8)
         }
-        (Some((_, c)), _) if c.is_control() => c.len_utf8(),
-        _ => 0,
     }
 }
 

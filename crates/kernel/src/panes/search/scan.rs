@@ -93,7 +93,7 @@ pub(crate) struct SearchProgress {
     /// The hits so far, the newest first.
     pub(crate) hits: Vec<LineHit>,
     /// A long line, to be searched before what is left.
-    long: Option<LongLine>,
+    long: Option<Box<LongLine>>,
     left: Option<SearchRest>,
     /// How many parts may still be summarized.
     summaries_left: usize,
@@ -230,7 +230,8 @@ impl OutputSearch<'_> {
             // It begins in this part, and is the newest line that does.
             let start = begin + memrchr(b'\n', bytes).map_or(0, |at| at + 1) as u64;
             let sets = charsets::at(self.output, start, self.sizes.block as u64)?;
-            progress.long = Some(LongLine::new(sets, start, left.line_end, self.sizes.whole + 1));
+            let long = LongLine::new(sets, start, left.line_end, self.sizes.whole + 1);
+            progress.long = Some(Box::new(long));
             return Ok(Some(SearchRest { line_end: start, ..left }));
         }
         let kind = match plan {
@@ -250,7 +251,7 @@ impl OutputSearch<'_> {
     /// Draws one more piece of a long line, and matches it once it is complete.
     fn step_long_line(
         &self,
-        long: LongLine,
+        long: Box<LongLine>,
         progress: &mut SearchProgress,
         buffer: &mut Vec<u8>,
     ) -> io::Result<()> {

@@ -23,7 +23,7 @@ pub(super) struct LongLine {
 /// The result of a step.
 pub(super) enum LongLineStep {
     /// There is more to draw.
-    More(LongLine),
+    More(Box<LongLine>),
     Done(RenderedLongLine),
     /// It was overwritten meanwhile.
     Gone,
@@ -51,7 +51,7 @@ impl LongLine {
 
     /// Draws one more piece, as large as the buffer.
     pub(super) fn step(
-        mut self,
+        mut self: Box<Self>,
         output: &dyn Output,
         buffer: &mut [u8],
     ) -> io::Result<LongLineStep> {
@@ -62,12 +62,8 @@ impl LongLine {
             // Its start is overwritten: what is left of it is searched, as for other lines.
             Err(gap) => {
                 let sets = Charsets::default();
-                return Ok(LongLineStep::More(Self::new(
-                    sets,
-                    gap.first,
-                    self.end,
-                    self.max_chars,
-                )));
+                let rest = Self::new(sets, gap.first, self.end, self.max_chars);
+                return Ok(LongLineStep::More(Box::new(rest)));
             }
         };
         let line_end = memchr(b'\n', &buffer[..read]);

@@ -1,16 +1,17 @@
-//! Terminal state that is neither a mode nor a cell: title, scroll region, cursor shape, and the
+//! What is neither a mode nor a cell: title, scroll region, cursor shape, and the
 //! style of the next character. Kept to set it again on a terminal that missed the output.
 
 use std::mem;
 
 use super::sgr_pen::SgrPen;
+use crate::vt::{ESC, SO};
 
 /// How many titles can be pushed; as many as [`Screen`](crate::Screen) keeps.
 const MAX_PUSHED: usize = 64;
 
-/// The state that differs from a fresh terminal.
+/// The settings that differ from a fresh terminal.
 #[derive(Clone, Debug, Default)]
-pub(super) struct TerminalState {
+pub(super) struct TerminalSettings {
     title: String,
     titles: Vec<String>,
     /// The first and the last row of the scroll region, as given; a resize clears it.
@@ -39,7 +40,7 @@ struct PenState {
     lines: [bool; 4],
 }
 
-impl TerminalState {
+impl TerminalSettings {
     pub(super) fn pen(&mut self) -> &mut SgrPen {
         &mut self.shown.now.pen
     }
@@ -157,12 +158,12 @@ impl TerminalState {
         }
         for (lines, mark) in self.shown.now.lines.iter().zip(b"()*+") {
             if *lines {
-                out.extend([super::ESC, *mark, b'0']);
+                out.extend([ESC, *mark, b'0']);
             }
         }
         self.shown.now.pen.write(out);
         if self.shifted {
-            out.push(super::SO);
+            out.push(SO);
         }
     }
 }
