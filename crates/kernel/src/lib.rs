@@ -30,7 +30,7 @@ mod state_folder;
 mod tmux_view;
 mod undo;
 
-use std::sync::Arc;
+use std::sync::{Arc, RwLock};
 use std::time::Duration;
 
 use paned_backend::Backend;
@@ -48,10 +48,12 @@ pub use dump::ScreenDump;
 pub use grants::Token;
 pub use hooks::{ActionHook, HookCall, HookVerdict};
 use journal::{CommitTicket, Journal};
-pub use paned_backend::UnixSocket;
+pub use paned_backend::{BoxedFuture, UnixSocket};
 pub use paned_term::ScreenView;
 pub use read_api::{EventFeed, PaneOutput, PaneOutputChunk};
-pub use registry::{Action, ActionContext, ActionDefinition, ActionKind, Registry};
+pub use registry::{
+    ActionDefinition, ActionHandler, ActionKind, ActionRegistration, ActionSpec, Registry,
+};
 pub use self_wake::SelfWake;
 pub use setup::{AdvertisedAddress, KernelLimits, KernelSetup, TmuxViewSetup};
 pub use start::{Error, StartSummary};
@@ -84,7 +86,8 @@ struct KernelInner {
     /// What was wrong with the journal when it was opened.
     journal_damage: Option<String>,
     backend: Arc<dyn Backend>,
-    registry: Registry,
+    /// Replaced as a whole when an action is added or removed.
+    registry: RwLock<Arc<Registry>>,
     panes: panes::PaneTable,
     patterns: panes::PatternCache,
     grants: Grants,
@@ -106,12 +109,6 @@ pub enum ServerCommand {
 }
 
 impl Kernel {
-    /// Every action there is.
-    #[must_use]
-    pub fn registry(&self) -> &Registry {
-        &self.inner.registry
-    }
-
     /// How the kernel was set up.
     #[must_use]
     pub fn setup(&self) -> &KernelSetup {

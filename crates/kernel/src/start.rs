@@ -5,7 +5,7 @@ use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, RwLock};
 
 use paned_backend::Backend;
 use paned_model::{Grant, GrantId, PaneSet, Scope, Time};
@@ -82,7 +82,7 @@ impl Kernel {
             journal,
             journal_damage: opened.recovery.as_ref().map(sentence),
             backend,
-            registry: actions::registry(),
+            registry: RwLock::new(Arc::new(actions::registry())),
             panes: PaneTable::default(),
             patterns: PatternCache::default(),
             grants: Grants::new(),

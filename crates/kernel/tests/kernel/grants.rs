@@ -25,7 +25,7 @@ async fn every_action_needs_exactly_its_scope() {
     }
     for action in server.kernel.registry().iter() {
         for (scope, caller) in &callers {
-            let outcome = server.act_as(caller, action.name, json!({ "nonsense": 1 })).await;
+            let outcome = server.act_as(caller, &action.name, json!({ "nonsense": 1 })).await;
             let expect =
                 if action.scope.as_str() == *scope { Code::Invalid } else { Code::Forbidden };
             assert_eq!(code(outcome).0, expect, "{} with {scope}", action.name);

@@ -80,7 +80,7 @@ impl TestKernel {
     ) -> Result<Value, Refusal> {
         let answer = self.kernel.dispatch(name, params.to_string().as_bytes(), who).await?;
         let answer = serde_json::from_str(answer.get()).unwrap();
-        let (_, schema) = self.kernel.registry().get(name)?.schemas();
+        let (_, schema) = self.kernel.action(name)?.schemas();
         schema::check(name, &schema, &answer);
         Ok(answer)
     }
