@@ -12,8 +12,8 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use crate::hooks::HookCall;
-use crate::journal::{self, CommitTicket, EventDraft};
-use crate::redact::{redact, redact_tokens};
+use crate::journal::{self, CommitTicket, draft_with_capacity};
+use crate::redact::redact;
 use crate::registry::{ActionContext, ActionDefinition, ActionKind, PreparedAction};
 use crate::undo::Undo;
 use crate::{Caller, Kernel};
@@ -286,20 +286,6 @@ fn with_note(answer: &RawValue, error: &journal::Error) -> ActionAnswer {
     };
     fields.insert("unwritten".to_owned(), Value::String(note));
     serde_json::value::to_raw_value(&fields).unwrap_or_else(|_| answer.to_owned())
-}
-
-/// An event of this name with this payload.
-pub(crate) fn draft(name: &str, payload: &impl Serialize) -> EventDraft {
-    draft_with_capacity(128, name, payload)
-}
-
-/// The same, with the approximate length of the payload: growing the buffer costs more than writing
-/// it.
-fn draft_with_capacity(capacity: usize, name: &str, payload: &impl Serialize) -> EventDraft {
-    let mut json = Vec::with_capacity(capacity);
-    let written = serde_json::to_writer(&mut json, payload).map(|()| String::from_utf8(json));
-    let payload = written.ok().and_then(Result::ok).unwrap_or_else(|| "{}".to_owned());
-    EventDraft { name: name.to_owned(), payload: redact_tokens(payload) }
 }
 
 /// The refusal for a caller whose grant ended before there was an answer.

@@ -3,17 +3,33 @@
 //! A token is `paned_<grant>_<secret>`. The secret has 256 bits, and only its holder has it; the
 //! server keeps its SHA-256, compared in constant time.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use base64::Engine;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
-use paned_model::{Grant, GrantId};
+use paned_model::{Grant, GrantId, PaneSet, Scope, Time};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
 use tokio::sync::watch;
+
+/// The kind of a grant's record in the journal.
+pub(crate) const GRANT_KIND: &str = "grant";
+
+/// A grant for everything.
+pub(crate) fn owner_grant(now: Time) -> Grant {
+    Grant {
+        id: GrantId("owner".into()),
+        label: "owner".into(),
+        scopes: BTreeSet::from([Scope::Admin]),
+        panes: PaneSet::All,
+        pane: None,
+        created_at: now,
+        expires_at: None,
+    }
+}
 
 /// A grant with the hash of its secret, as it is stored.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

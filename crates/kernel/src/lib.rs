@@ -221,7 +221,7 @@ impl Kernel {
 
     /// Records an event. Never waits.
     pub(crate) fn record(&self, name: &str, payload: &impl Serialize) -> CommitTicket {
-        self.journal().record(vec![dispatch::draft(name, payload)], Vec::new())
+        self.journal().record(vec![journal::draft(name, payload)], Vec::new())
     }
 
     /// The payload of an event about the pane that has this name now, with its instance.

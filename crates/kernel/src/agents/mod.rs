@@ -3,7 +3,6 @@
 //!
 //! | file | idea |
 //! |---|---|
-//! | `record` | what is stored of an agent, with its pane |
 //! | `profile_store` | the profiles: the built-in ones, and the user's files over them |
 //! | `task` | the task that follows one running agent |
 //! | `typist` | types messages, answers and interrupts, in that same task |
@@ -15,6 +14,7 @@
 //! | `notify` | returns answers to the pane that asked for them |
 //! | `status` | the public status of an agent, and its turns |
 //! | `publish` | writes that status to the pane, the journal and the meta |
+//! | `observer` | what happens to panes, for the agents in them |
 //! | `admission` | the limit of agents, and which one is evicted |
 //! | `on_exit` | what is done when an agent has ended |
 //! | `history`, `asciicast`, `recording` | what happened when, and recordings of it |
@@ -29,13 +29,13 @@ mod last_answer;
 mod learned_programs;
 mod message;
 mod notify;
+mod observer;
 mod on_exit;
 mod outbox;
 mod profile_store;
 mod publish;
 mod recipe;
 mod recognition;
-mod record;
 mod recording;
 mod startup;
 mod status;
@@ -47,6 +47,7 @@ use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use paned_backend::BoxedFuture;
 use paned_model::{Meta, PaneId, Refusal};
 use paned_policy::agent::Profile;
 use paned_policy::delivery::PreparedText;
@@ -58,23 +59,24 @@ pub(crate) use self::admission::{candidate, evict};
 pub(crate) use self::last_answer::{AnswerSource, LastAnswer, SESSION, is_session_id, last};
 use self::learned_programs::LearnedPrograms;
 pub(crate) use self::message::{DeliveryStatus, MESSAGE, MessageTurn, OutboxMessage};
-pub(crate) use self::notify::{answer_of, send_to_agent, wait_turn_end};
+pub(crate) use self::notify::{answer_of, wait_turn_end};
+pub(crate) use self::observer::AgentPaneObserver;
 pub(crate) use self::on_exit::ended;
 pub(crate) use self::outbox::NewMessage;
 use self::outbox::{Outbox, Receipt};
 pub(crate) use self::profile_store::ProfileSet;
 use self::profile_store::ProfileStore;
-pub(crate) use self::publish::{publish_exit, publish_recovered};
-pub(crate) use self::record::{AgentLaunch, AgentRecord, RestartPolicy};
 pub(crate) use self::recording::{AgentRecording, record};
 pub(crate) use self::status::{AgentStatus, Turns};
 use self::task::AgentTask;
-pub(crate) use self::task::{AgentInspection, AgentOrigin, AgentRequest, TypedInput};
+pub(crate) use self::task::{AgentInspection, AgentOrigin, AgentRequest};
 pub(crate) use self::typist::{DialogAnswer, TypingRequest};
-pub(crate) use self::worktree::{Worktree, WorktreeRequest};
+pub(crate) use self::worktree::WorktreeRequest;
 use crate::Kernel;
-use crate::panes::Pane;
+use crate::panes::agent_record as record;
+pub(crate) use crate::panes::agent_record::{AgentLaunch, AgentRecord, RestartPolicy, Worktree};
 use crate::panes::pane::pane_gone;
+use crate::panes::{Pane, TypedInput};
 
 /// The profile for programs that no other profile describes.
 pub(crate) const GENERIC: &str = "generic";
@@ -91,7 +93,13 @@ pub(crate) struct Agents {
     learned: Arc<LearnedPrograms>,
     /// The panes of agents that are about to be started.
     starting: Mutex<HashSet<PaneId>>,
+    restart: RestartFn,
 }
+
+/// Starts a failed agent again, in a new pane; the number says which attempt this is. Given at
+/// start, because the code that starts panes is above this module.
+pub(crate) type RestartFn =
+    fn(Kernel, Arc<Pane>, u32) -> BoxedFuture<'static, Result<Arc<Pane>, Refusal>>;
 
 /// A cheap handle to the task of one running agent.
 #[derive(Clone)]
@@ -129,13 +137,18 @@ impl AgentHandle {
 }
 
 impl Agents {
-    pub(crate) fn new(profiles: Option<PathBuf>, state_folder: Option<&Path>) -> Self {
+    pub(crate) fn new(
+        profiles: Option<PathBuf>,
+        state_folder: Option<&Path>,
+        restart: RestartFn,
+    ) -> Self {
         Self {
             living: Mutex::default(),
             profile_store: ProfileStore::new(profiles),
             outbox: Outbox::default(),
             learned: Arc::new(LearnedPrograms::new(state_folder)),
             starting: Mutex::default(),
+            restart,
         }
     }
 

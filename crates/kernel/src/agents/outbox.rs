@@ -12,8 +12,7 @@ use tokio::sync::watch;
 use super::message::{DeliveryStatus, MessageOutcome, MessageTurn, OutboxMessage, hash};
 use super::notify;
 use crate::Kernel;
-use crate::dispatch::draft;
-use crate::journal::{CommitTicket, RecordChange};
+use crate::journal::{CommitTicket, RecordChange, draft};
 
 /// How many messages may wait for one agent.
 const MAX_WAITING: usize = 100;

@@ -8,9 +8,9 @@ use serde_json::{Map, Value, json};
 use super::AgentRecord;
 use super::status::legacy_status;
 use crate::Kernel;
-use crate::dispatch::draft;
-use crate::panes::Pane;
+use crate::journal::draft;
 use crate::panes::pane::PaneState;
+use crate::panes::{Pane, PaneChange};
 
 /// Stores the state of an agent in its pane, and records an event if the state or the dialog has
 /// changed.
@@ -30,12 +30,12 @@ pub(super) fn publish(kernel: &Kernel, pane: &Pane, info: &AgentInfo, age_ms: u6
     drop(state);
     if is_shown {
         // A pane that waits for space in a view may get it now.
-        kernel.tmux_views().pane_changed(&pane.id);
+        kernel.panes().report(kernel, pane, &PaneChange::View);
     }
 }
 
 /// Publishes the exit of an agent whose program ended while no task followed it.
-pub(crate) fn publish_exit(kernel: &Kernel, pane: &Pane) {
+pub(super) fn publish_exit(kernel: &Kernel, pane: &Pane) {
     let info = AgentRecord::initial_info(&pane.lock().record);
     if let Some(info) = info {
         publish(kernel, pane, &info, 0);
@@ -43,7 +43,7 @@ pub(crate) fn publish_exit(kernel: &Kernel, pane: &Pane) {
 }
 
 /// Publishes a recovered agent: its state is not known yet.
-pub(crate) fn publish_recovered(kernel: &Kernel, pane: &Pane) {
+pub(super) fn publish_recovered(kernel: &Kernel, pane: &Pane) {
     let info = AgentRecord::initial_info(&pane.lock().record);
     if let Some(info) = info {
         let info = AgentInfo { state: AgentState::Unknown, since: kernel.now(), ..info };

@@ -25,7 +25,7 @@ use super::startup::{self, StartupAnswerer};
 use super::status::{self, AgentStatus, Turns};
 use super::typist::{self, AgentTypist, TypingContext, TypingRequest};
 use crate::Kernel;
-use crate::panes::Pane;
+use crate::panes::{Pane, TypedInput};
 
 /// How long output is collected before the screen is read.
 const LOOK_DELAY: Duration = Duration::from_millis(30);
@@ -61,16 +61,6 @@ pub(crate) enum AgentRequest {
     History(Time, oneshot::Sender<HistorySlice>),
     /// Type something.
     Type(TypingRequest),
-}
-
-/// Input that a client typed.
-#[derive(Clone)]
-pub(crate) struct TypedInput {
-    pub(crate) bytes: Vec<u8>,
-    /// When it was typed.
-    pub(crate) at: Time,
-    /// The end of the output at that time, as an offset.
-    pub(crate) end: u64,
 }
 
 /// Everything that is known about an agent.

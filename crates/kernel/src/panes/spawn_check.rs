@@ -194,7 +194,7 @@ mod tests {
         ];
         let (id, address) = ("p".parse().unwrap(), AdvertisedAddress::default());
         let (_, token) =
-            crate::grants::StoredGrant::new(crate::start::owner_grant(paned_model::Time(0)));
+            crate::grants::StoredGrant::new(crate::grants::owner_grant(paned_model::Time(0)));
         let who = PaneIdentity { id: &id, address: &address, token: &token };
         let env = environment(&base, [pair("A", "2"), pair("TERM", "dumb")].into(), &who);
         let get =

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use paned_backend::BoxedFuture;
 use paned_model::{AgentState, PaneId, PaneSet, Refusal, StateSource, ViewState};
 use paned_policy::agent::{LaunchOptions, Profile};
 use serde_json::json;
@@ -232,17 +233,18 @@ pub(in crate::actions) fn as_parent(context: &ActionContext, pane: &Pane) -> Act
 }
 
 /// Restarts a failed agent in a new pane.
-pub(crate) async fn restart_failed(
-    kernel: &Kernel,
-    pane: &Pane,
+pub(crate) fn restart_failed(
+    kernel: Kernel,
+    pane: Arc<Pane>,
     attempt: u32,
-) -> Result<Arc<Pane>, Refusal> {
-    let mut request = restart_request(kernel, pane)?;
-    request.launch.attempt = attempt;
-    // Started on behalf of no caller, so no other pane is evicted for it.
-    let mut caller = kernel.owner(None);
-    Arc::make_mut(&mut caller.grant).panes = PaneSet::Only(BTreeSet::new());
-    let undo = Undo::default();
-    let context = ActionContext { kernel: kernel.clone(), caller, undo };
-    start(&as_parent(&context, pane), request).await
+) -> BoxedFuture<'static, Result<Arc<Pane>, Refusal>> {
+    Box::pin(async move {
+        let mut request = restart_request(&kernel, &pane)?;
+        request.launch.attempt = attempt;
+        // Started on behalf of no caller, so no other pane is evicted for it.
+        let mut caller = kernel.owner(None);
+        Arc::make_mut(&mut caller.grant).panes = PaneSet::Only(BTreeSet::new());
+        let context = ActionContext { kernel, caller, undo: Undo::default() };
+        start(&as_parent(&context, &pane), request).await
+    })
 }

@@ -1,14 +1,14 @@
 //! What is stored of an agent, in the record of its pane.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 
 use paned_model::{AgentInfo, AgentState, StateSource, Time};
 use paned_policy::agent::Permissions;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::worktree::Worktree;
-use crate::panes::PaneRecord;
+use super::PaneRecord;
 
 /// The stored record of an agent: its profile, how it was started, and its last published state.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -56,6 +56,22 @@ pub(crate) struct AgentLaunch {
     /// The worktree that was created for it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) worktree: Option<Worktree>,
+}
+
+/// A worktree that was created for an agent.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Worktree {
+    /// Its path.
+    pub(crate) path: PathBuf,
+    /// The repository it belongs to.
+    pub(crate) repository: PathBuf,
+    /// The branch that is checked out there.
+    pub(crate) branch: String,
+    /// The commit that it started from.
+    pub(crate) base: String,
+    /// Whether the branch was created for it.
+    pub(crate) is_new: bool,
 }
 
 /// Whether an agent is started again by itself.
