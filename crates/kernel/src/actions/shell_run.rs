@@ -9,7 +9,7 @@ use tokio::process::Command;
 
 use super::EmptyOutput;
 use crate::access::AccessRequest;
-use crate::panes::spawn_check;
+use crate::panes::environment;
 use crate::registry::{Action, ActionContext, ActionKind};
 
 pub(super) struct ShellRun;
@@ -39,10 +39,10 @@ impl Action for ShellRun {
         if params.command.trim().is_empty() {
             return Err(Refusal::invalid("`command` is empty"));
         }
-        spawn_check::check_text("command", &params.command)?;
+        environment::check_text("command", &params.command)?;
         let env = &context.kernel.setup().env;
         let home = env.iter().find(|(name, _)| name == "HOME").map(|(_, value)| value.as_str());
-        let cwd = spawn_check::find_folder(params.cwd.as_deref(), home)?;
+        let cwd = paned_backend::find_folder(params.cwd.as_deref(), home)?;
         let mut command = Command::new("/bin/sh");
         command.arg("-c").arg(params.command).current_dir(cwd).process_group(0);
         command.env_clear().envs(env.iter().map(|(name, value)| (name, value)));

@@ -3,6 +3,7 @@
 pub(crate) mod adopted_from;
 pub(crate) mod agent_record;
 pub(crate) mod close;
+pub(crate) mod environment;
 pub(crate) mod exit;
 pub(crate) mod exit_notice;
 pub(crate) mod list_cache;
@@ -12,7 +13,6 @@ pub(crate) mod record;
 pub(crate) mod recover;
 pub(crate) mod screen;
 pub(crate) mod search;
-pub(crate) mod spawn_check;
 pub(crate) mod table;
 pub(crate) mod task;
 pub(crate) mod text;

@@ -17,7 +17,7 @@ use crate::actions::pane::new::PaneCapability;
 use crate::actions::support::visibility::Visibility;
 use crate::agents::{AgentLaunch, AgentRecord, AgentStatus, Worktree, WorktreeRequest};
 use crate::panes::record::PaneTitle;
-use crate::panes::{Pane, PaneRecord, spawn_check};
+use crate::panes::{Pane, PaneRecord};
 use crate::registry::ActionContext;
 use crate::tmux_view::ViewLocation;
 use crate::undo::Undo;
@@ -100,7 +100,7 @@ async fn make_worktree(
         return Err(Refusal::new(paned_model::Code::Conflict, sentence));
     }
     let home = kernel.setup().env.iter().find(|(name, _)| name == "HOME");
-    let folder = spawn_check::find_folder(cwd, home.map(|(_, home)| home.as_str()))?;
+    let folder = paned_backend::find_folder(cwd, home.map(|(_, home)| home.as_str()))?;
     Worktree::add(kernel, id, Path::new(&folder), wanted).await
 }
 
