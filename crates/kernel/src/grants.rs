@@ -49,6 +49,11 @@ impl Token {
         &self.0
     }
 
+    /// The token that a caller has proven itself with.
+    pub(crate) fn from_text(text: &str) -> Self {
+        Self(text.to_owned())
+    }
+
     /// The grant that a text of the form of a token is for.
     pub(crate) fn grant_of(text: &str) -> Option<GrantId> {
         Self::parts(text).map(|(id, _)| id)

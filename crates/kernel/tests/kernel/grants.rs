@@ -147,3 +147,29 @@ async fn whoever_revokes_their_own_grant_is_told_that_it_is_done() {
     assert!(server.act_as(&caller, "grant:revoke", json!({ "id": id })).await.is_ok());
     assert_eq!(code(server.act_as(&caller, "pane:list", json!({})).await).0, Code::Unauthorized);
 }
+
+#[tokio::test]
+async fn a_shell_that_a_pane_runs_counts_as_that_pane() {
+    let server = TestKernel::new().await;
+    let new = json!({ "id": "a", "argv": ["sh"], "can": ["spawn"] });
+    server.act("pane:new", new).await.unwrap();
+    let token = server.token_in("a");
+    let folder = tempfile::tempdir().unwrap();
+    for (number, caller) in
+        [server.kernel.authenticate(&token).unwrap(), server.kernel.owner(Some(&token))]
+            .iter()
+            .enumerate()
+    {
+        let pipe = folder.path().join(format!("pipe{number}"));
+        assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+        let command = format!("echo $PANED_PANE $PANED_TOKEN > {}", pipe.display());
+        let printed = tokio::task::spawn_blocking(move || std::fs::read_to_string(pipe).unwrap());
+        server.act_as(caller, "shell:run", json!({ "command": command })).await.unwrap();
+        let printed = tokio::time::timeout(Duration::from_secs(60), printed).await;
+        assert_eq!(printed.unwrap().unwrap(), format!("a {token}\n"));
+    }
+    let shell = server.kernel.authenticate(&token).unwrap();
+    let child = json!({ "id": "b", "argv": ["sh"] });
+    let child = server.act_as(&shell, "pane:new", child).await.unwrap();
+    assert_eq!(child["parent"], "a");
+}

@@ -228,7 +228,7 @@ fn copy_view(params: &mut new::Params, record: &PaneRecord) {
 /// A context with the caller's rights whose calling pane is the parent of `pane`.
 pub(in crate::actions) fn as_parent(context: &ActionContext, pane: &Pane) -> ActionContext {
     let parent = pane.lock().record.parent().cloned();
-    let caller = Caller { pane: parent, ..context.caller.clone() };
+    let caller = Caller { pane: parent, pane_token: None, ..context.caller.clone() };
     ActionContext { caller, ..context.clone() }
 }
 
