@@ -40,12 +40,11 @@ pub(crate) struct StoredGrant {
 
 /// A token: shown once to the client that created it, and never logged.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Token(String);
+pub(crate) struct Token(String);
 
 impl Token {
     /// The text to send as `Authorization: Bearer …`.
-    #[must_use]
-    pub fn reveal(&self) -> &str {
+    pub(crate) fn reveal(&self) -> &str {
         &self.0
     }
 

@@ -1,7 +1,8 @@
 //! Panes, actions, events, journal, grants: the kernel owns all shared state.
 //!
-//! Its main entry points are [`Kernel::dispatch`], [`Kernel::events`], [`Kernel::output`] and
-//! [`Kernel::view`]. Servers, extensions and tests are equal callers.
+//! Panes are reached by [`Kernel::dispatch`], [`Kernel::events`], [`Kernel::output`] and
+//! [`Kernel::dump`] only. Servers, extensions and tests are equal callers. What else is public
+//! identifies callers, describes and extends the actions, or starts and stops the kernel.
 #![forbid(unsafe_code)]
 
 mod access;
@@ -45,11 +46,9 @@ pub use caller::Caller;
 pub use client::ConnectedClient;
 pub use dispatch::ActionAnswer;
 pub use dump::ScreenDump;
-pub use grants::Token;
 pub use hooks::{ActionHook, HookCall, HookVerdict};
 use journal::{CommitTicket, Journal};
 pub use paned_backend::{BoxedFuture, UnixSocket};
-pub use paned_term::ScreenView;
 pub use read_api::{EventFeed, PaneOutput, PaneOutputChunk};
 pub use registry::{
     ActionDefinition, ActionHandler, ActionKind, ActionRegistration, ActionSpec, Registry,

@@ -8,8 +8,8 @@ use paned_model::{
     PaneStatus, Refusal, Scope,
 };
 use paned_policy::permit;
+use paned_term::Screen;
 use paned_term::screen::view::ScreenModes;
-use paned_term::{Screen, ScreenView};
 use serde::Deserialize;
 use tokio::sync::watch;
 
@@ -47,8 +47,7 @@ impl Kernel {
     }
 
     /// Whether an authenticated caller's grant is still valid.
-    #[must_use]
-    pub fn is_authorized(&self, caller: &Caller) -> bool {
+    pub(crate) fn is_authorized(&self, caller: &Caller) -> bool {
         let held = is_owner(caller) || self.grants().contains(&caller.grant.id);
         held && !permit::is_expired(&caller.grant, self.now())
     }
@@ -120,15 +119,6 @@ impl Kernel {
         let output = pane.readable()?;
         let changes = pane.watch();
         Ok(PaneOutput { pane, output, at: from, changes })
-    }
-
-    /// A pane's screen, as everything it printed up to now makes it.
-    ///
-    /// # Errors
-    /// When there is no such pane, or the caller may not see it.
-    pub async fn view(&self, pane: &PaneId, caller: &Caller) -> Result<ScreenView, Refusal> {
-        let pane = self.readable_pane(pane, caller)?;
-        self.look(&pane, Screen::view).await
     }
 
     /// Reads a pane's screen as everything it printed up to now makes it.

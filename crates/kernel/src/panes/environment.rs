@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use paned_model::{PaneId, Refusal};
 
-use crate::{AdvertisedAddress, Token};
+use crate::AdvertisedAddress;
+use crate::grants::Token;
 
 /// Refuses a text that a program cannot be given.
 pub(crate) fn check_text(field: &str, text: &str) -> Result<(), Refusal> {

@@ -46,7 +46,8 @@ async fn a_narrow_grant_sees_its_panes_and_theirs_only() {
     assert!(server.act_as(&caller, "pane:get", json!({ "paneId": "a" })).await.is_ok());
     let other = server.act_as(&caller, "pane:write", json!({ "paneId": "b", "text": "x" })).await;
     assert_eq!(code(other).0, Code::Forbidden);
-    assert!(server.kernel.view(&"b".parse().unwrap(), &caller).await.is_err());
+    assert!(server.act_as(&caller, "pane:screen", json!({ "paneId": "b" })).await.is_err());
+    assert!(server.kernel.dump(&"b".parse().unwrap(), &caller).await.is_err());
     let mut feed = server.kernel.events(Some(EventId(0)), "*".parse().unwrap(), &caller).unwrap();
     server.pane("b").exit(paned_model::Exit::Code(0));
     server.pane("a").exit(paned_model::Exit::Code(0));

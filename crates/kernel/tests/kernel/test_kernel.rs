@@ -85,6 +85,11 @@ impl TestKernel {
         Ok(answer)
     }
 
+    /// A pane's screen, as `pane:screen` answers it.
+    pub(crate) async fn screen(&self, id: &str) -> Value {
+        self.act("pane:screen", serde_json::json!({ "paneId": id })).await.unwrap()
+    }
+
     #[track_caller]
     pub(crate) fn feed(&self, include: &str) -> EventFeed {
         self.kernel.events(Some(EventId(0)), include.parse().unwrap(), &self.owner).unwrap()
