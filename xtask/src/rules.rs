@@ -6,6 +6,7 @@ use std::fmt;
 use crate::tree::{File, Tree};
 
 mod direction;
+mod kernel_modules;
 mod names;
 mod pure;
 mod registries;
@@ -21,6 +22,7 @@ type Rule = fn(&Tree) -> Vec<Finding>;
 
 const RULES: &[Rule] = &[
     direction::arrows_point_one_way,
+    kernel_modules::kernel_modules_have_an_order,
     repository::documents_exist,
     repository::lints_hold_everywhere,
     repository::the_map_names_files_that_exist,

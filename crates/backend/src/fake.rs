@@ -14,6 +14,7 @@ use crate::{
     Backend, BoxedFuture, Driver, Error, InputReport, LineMark, Output, OutputFlag, OutputGap,
     OutputTime, PaneCommand, PaneEvent, PaneHandle, PendingRecovery, ProcessFingerprint,
     RecoveredPane, RecoveredState, ResizeError, SizeMark, SizeRequest, SpawnSpec, UnresponsivePane,
+    program,
 };
 
 /// A backend in memory. Clones share one state, so that a second kernel finds the first one's
@@ -77,7 +78,9 @@ impl FakeBackend {
         self.panes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn start(&self, spec: SpawnSpec) -> Result<PaneHandle, Error> {
+    fn start(&self, mut spec: SpawnSpec) -> Result<PaneHandle, Error> {
+        program::resolve(&mut spec)?;
+        let cwd = spec.cwd.clone();
         if spec.program.ends_with("/refused") {
             return Err(Error::Refused("cannot run it".into()));
         }
@@ -94,7 +97,7 @@ impl FakeBackend {
         });
         panes.insert(id, pane.clone());
         drop(panes);
-        Ok(pane.handle())
+        Ok(PaneHandle { cwd, ..pane.handle() })
     }
 }
 
@@ -310,6 +313,7 @@ impl FakePane {
             pid: 4242,
             keeper: 4241,
             started: Time(1),
+            cwd: None,
             output: self.clone(),
             commands,
             events,

@@ -13,6 +13,7 @@ pub mod fake;
 pub mod native;
 mod output;
 pub mod processes;
+mod program;
 mod replayed_screen;
 mod socket;
 mod terminal;
@@ -33,6 +34,7 @@ use paned_model::{Code, PaneId, Refusal, Size, Time};
 use tokio::sync::{mpsc, oneshot, watch};
 
 pub use output::{Damage, LineMark, Output, OutputGap, OutputTime, SizeMark, Summary};
+pub use program::find_folder;
 pub use replayed_screen::{ReplayedScreen, thread_time};
 pub use socket::UnixSocket;
 
@@ -45,7 +47,8 @@ pub type BoxedFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
 /// What panes run on.
 pub trait Backend: Send + Sync + 'static {
-    /// Starts a program. On failure, nothing of the pane is left.
+    /// Checks program and folder where the pane is to run, and starts it. On failure, nothing of
+    /// the pane is left.
     fn spawn(&self, spec: SpawnSpec) -> BoxedFuture<'_, Result<PaneHandle, Error>>;
 
     /// Every pane that a previous server left, alive or not.
@@ -80,19 +83,19 @@ pub struct ProcessFingerprint {
     pub lost: Time,
 }
 
-/// A pane to start. Everything in it has been checked.
+/// A pane to start. The backend checks program and folder; everything else has been checked.
 #[derive(Clone, Debug)]
 pub struct SpawnSpec {
     /// Its name.
     pub id: PaneId,
-    /// The program's file.
+    /// The program: a path from `cwd`, or a name that is looked up on the `PATH` of `env`.
     pub program: String,
     /// Its arguments, its own name first.
     pub argv: Vec<String>,
     /// Its whole environment.
     pub env: Vec<(String, String)>,
-    /// Where to start it.
-    pub cwd: String,
+    /// Where to start it, absolute; the `HOME` of `env` when left out.
+    pub cwd: Option<String>,
     /// How large its terminal is.
     pub size: Size,
     /// How many bytes of its output to keep.
@@ -116,6 +119,8 @@ pub struct PaneHandle {
     pub keeper: u32,
     /// When it was started.
     pub started: Time,
+    /// The folder that the program was started in; `None` for a pane that was found again.
+    pub cwd: Option<String>,
     /// What it has printed.
     pub output: Arc<dyn Output>,
     /// Commands to it.
@@ -383,6 +388,12 @@ pub enum Error {
     /// The program cannot be run as asked.
     #[error("{0}")]
     Refused(String),
+    /// There is no such program.
+    #[error("{0}")]
+    NoProgram(String),
+    /// The program is there, and cannot be executed.
+    #[error("{0}")]
+    NotExecutable(String),
     /// A limit of the machine, and what to change.
     #[error("{0}")]
     Limit(String),
@@ -412,9 +423,19 @@ impl From<Error> for Refusal {
         if let Error::Io { what, source } = &error {
             return Self::system(format!("cannot {what}"), source);
         }
+        // A shell has exit codes for these, 127 and 126.
+        let program = match error {
+            Error::NoProgram(_) => Some("missing"),
+            Error::NotExecutable(_) => Some("notExecutable"),
+            _ => None,
+        };
+        if let Some(program) = program {
+            let details = serde_json::json!({ "program": program });
+            return Self::invalid(error.to_string()).with_details(details);
+        }
         let code = match error {
             Error::NameTaken(_) => Code::Conflict,
-            Error::Refused(_) => Code::Invalid,
+            Error::Refused(_) | Error::NoProgram(_) | Error::NotExecutable(_) => Code::Invalid,
             Error::Limit(_) => Code::Limit,
             Error::Machine(_) => Code::Unavailable,
             Error::Timeout { .. } => Code::Timeout,

@@ -171,8 +171,7 @@ impl Kernel {
     }
 
     /// Whether a caller's grant reaches a pane.
-    #[must_use]
-    pub fn reaches(&self, id: &PaneId, caller: &Caller) -> bool {
+    pub(crate) fn reaches(&self, id: &PaneId, caller: &Caller) -> bool {
         self.check_reach(id, caller).is_ok()
     }
 

@@ -6,6 +6,7 @@ use paned_model::{Grant, PaneRef};
 
 use crate::Kernel;
 use crate::client::ConnectedClient;
+use crate::grants::Token;
 
 /// An authenticated caller: its grant, and the pane it runs in.
 #[derive(Clone, Debug)]
@@ -14,6 +15,8 @@ pub struct Caller {
     pub grant: Arc<Grant>,
     /// The pane it runs in, proven by that pane's token.
     pub pane: Option<PaneRef>,
+    /// That token, for programs that are started on its behalf.
+    pub(crate) pane_token: Option<Arc<Token>>,
     /// Its connection, if that is persistent: such a client may hold the sizes of panes.
     pub client: Option<Arc<ConnectedClient>>,
 }

@@ -12,8 +12,8 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use crate::hooks::HookCall;
-use crate::journal::{self, CommitTicket, EventDraft};
-use crate::redact::{redact, redact_tokens};
+use crate::journal::{self, CommitTicket, draft_with_capacity};
+use crate::redact::redact;
 use crate::registry::{ActionContext, ActionDefinition, ActionKind, PreparedAction};
 use crate::undo::Undo;
 use crate::{Caller, Kernel};
@@ -32,14 +32,6 @@ struct ActionEvent<'a> {
     error_info: Option<&'a Refusal>,
 }
 
-/// What the events about an action need to know of it.
-#[derive(Clone, Copy)]
-struct ActionLog {
-    action: &'static str,
-    kind: ActionKind,
-    secrets: &'static [&'static str],
-}
-
 impl Kernel {
     /// Runs an action: find it, authorize it, parse its parameters, ask the hooks, run it, record
     /// events. A change is answered once it is in the journal; one that cannot be written there is
@@ -53,37 +45,35 @@ impl Kernel {
         params: &[u8],
         caller: &Caller,
     ) -> Result<ActionAnswer, Refusal> {
-        let definition = self.registry().get(name)?;
+        let action = self.action(name)?;
         self.check_authorized(caller)?;
-        permit::scope(&caller.grant, definition.scope).map_err(forbidden)?;
-        self.check_state_folder(definition)?;
+        permit::scope(&caller.grant, action.scope).map_err(forbidden)?;
+        self.check_state_folder(&action)?;
         let undo = Undo::default();
         let context =
             ActionContext { kernel: self.clone(), caller: caller.clone(), undo: undo.clone() };
-        let run = (definition.prepare)(context, params)?;
+        let run = action.prepare(context, params)?;
         self.permit(&run.access, caller)?;
         self.permit_typing(&run.access, caller)?;
-        self.check_journal(definition)?;
-        if self.is_silent(definition) {
-            return self.until_revoked(caller, definition.kind, run.future).await?;
+        self.check_journal(&action)?;
+        if self.is_silent(&action) {
+            return self.until_revoked(caller, action.kind, run.future).await?;
         }
-        self.charge_quota(definition, params, caller)?;
-        let logged_params = redact(params, definition.secrets);
-        let ActionDefinition { name: action, kind, secrets, .. } = *definition;
-        let log = ActionLog { action, kind, secrets };
-        let logged = Box::pin(self.clone().run_logged(log, logged_params.clone(), run));
-        match definition.kind {
+        self.charge_quota(&action, params, caller)?;
+        let logged_params = redact(params, &action.secrets);
+        let logged = self.clone().run_logged(action.clone(), logged_params.clone(), run);
+        let logged = Box::pin(logged);
+        match action.kind {
             ActionKind::Question | ActionKind::Input => {
-                self.until_revoked(caller, definition.kind, logged).await?.0
+                self.until_revoked(caller, action.kind, logged).await?.0
             }
             ActionKind::Event | ActionKind::Change => {
                 // The caller may disconnect or lose its grant meanwhile: a change that has begun is
                 // finished and recorded.
                 let change = self.background().run(logged);
-                let (outcome, ticket) =
-                    self.until_revoked(caller, definition.kind, change).await??;
+                let (outcome, ticket) = self.until_revoked(caller, action.kind, change).await??;
                 let Err(error) = self.journal().committed(ticket).await else { return outcome };
-                self.on_write_failure(log, &logged_params, outcome, &undo, ticket, error).await
+                self.on_write_failure(&action, &logged_params, outcome, &undo, ticket, error).await
             }
         }
     }
@@ -126,7 +116,7 @@ impl Kernel {
     /// undone; what cannot be undone has happened, and its answer says that it is in memory only.
     async fn on_write_failure(
         &self,
-        log: ActionLog,
+        action: &ActionDefinition,
         params: &RawValue,
         outcome: Result<ActionAnswer, Refusal>,
         undo: &Undo,
@@ -147,7 +137,7 @@ impl Kernel {
         }
         undo.restore();
         let refusal = unavailable(&error);
-        self.log_event(log.action, "action:error", params, Err(&refusal));
+        self.log_event(&action.name, "action:error", params, Err(&refusal));
         Err(refusal)
     }
 
@@ -181,21 +171,21 @@ impl Kernel {
     /// Runs an action between its two events. The answer is durable once the ticket is committed.
     async fn run_logged(
         self,
-        log: ActionLog,
+        action: Arc<ActionDefinition>,
         logged_params: Box<RawValue>,
         run: PreparedAction,
     ) -> (Result<ActionAnswer, Refusal>, CommitTicket) {
-        self.log_event(log.action, "action:start", &logged_params, Ok(None));
+        self.log_event(&action.name, "action:start", &logged_params, Ok(None));
         let allowed = match self.hooks().is_empty() {
             true => Ok(()),
             // Boxed to keep the future small: it is rarely polled.
-            false => Box::pin(self.ask_hooks(log.action, &logged_params)).await,
+            false => Box::pin(self.ask_hooks(action.name.clone(), &logged_params)).await,
         };
         let outcome = match allowed {
             Ok(()) => run.future.await,
             Err(refusal) => Err(refusal),
         };
-        let ticket = self.log_outcome(log, &logged_params, &outcome);
+        let ticket = self.log_outcome(&action, &logged_params, &outcome);
         (outcome, ticket)
     }
 
@@ -209,7 +199,7 @@ impl Kernel {
             && !names().iter().any(|event| self.journal().wants(event))
     }
 
-    async fn ask_hooks(&self, action: &'static str, params: &RawValue) -> Result<(), Refusal> {
+    async fn ask_hooks(&self, action: Arc<str>, params: &RawValue) -> Result<(), Refusal> {
         let start = HookCall { action, params: Arc::from(params.to_owned()) };
         let (verdict, failed) = self.hooks().ask(&start, self.limits().hook_timeout).await;
         for failed in failed {
@@ -227,24 +217,24 @@ impl Kernel {
     /// Records the outcome.
     fn log_outcome(
         &self,
-        ActionLog { action, kind, secrets }: ActionLog,
+        ActionDefinition { name, kind, secrets, .. }: &ActionDefinition,
         params: &RawValue,
         outcome: &Result<ActionAnswer, Refusal>,
     ) -> CommitTicket {
         match outcome {
             // The answer to a question is for the caller alone: most of it is what a terminal
             // shows.
-            Ok(_) if kind == ActionKind::Question => {
-                self.log_event(action, "action:success", params, Ok(None))
+            Ok(_) if *kind == ActionKind::Question => {
+                self.log_event(name, "action:success", params, Ok(None))
             }
             Ok(answer) if secrets.is_empty() => {
-                self.log_event(action, "action:success", params, Ok(Some(answer)))
+                self.log_event(name, "action:success", params, Ok(Some(answer)))
             }
             Ok(answer) => {
                 let answer = redact(answer.get().as_bytes(), secrets);
-                self.log_event(action, "action:success", params, Ok(Some(&answer)))
+                self.log_event(name, "action:success", params, Ok(Some(&answer)))
             }
-            Err(refusal) => self.log_event(action, "action:error", params, Err(refusal)),
+            Err(refusal) => self.log_event(name, "action:error", params, Err(refusal)),
         }
     }
 
@@ -296,20 +286,6 @@ fn with_note(answer: &RawValue, error: &journal::Error) -> ActionAnswer {
     };
     fields.insert("unwritten".to_owned(), Value::String(note));
     serde_json::value::to_raw_value(&fields).unwrap_or_else(|_| answer.to_owned())
-}
-
-/// An event of this name with this payload.
-pub(crate) fn draft(name: &str, payload: &impl Serialize) -> EventDraft {
-    draft_with_capacity(128, name, payload)
-}
-
-/// The same, with the approximate length of the payload: growing the buffer costs more than writing
-/// it.
-fn draft_with_capacity(capacity: usize, name: &str, payload: &impl Serialize) -> EventDraft {
-    let mut json = Vec::with_capacity(capacity);
-    let written = serde_json::to_writer(&mut json, payload).map(|()| String::from_utf8(json));
-    let payload = written.ok().and_then(Result::ok).unwrap_or_else(|| "{}".to_owned());
-    EventDraft { name: name.to_owned(), payload: redact_tokens(payload) }
 }
 
 /// The refusal for a caller whose grant ended before there was an answer.

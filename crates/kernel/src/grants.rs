@@ -3,17 +3,33 @@
 //! A token is `paned_<grant>_<secret>`. The secret has 256 bits, and only its holder has it; the
 //! server keeps its SHA-256, compared in constant time.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use base64::Engine;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
-use paned_model::{Grant, GrantId};
+use paned_model::{Grant, GrantId, PaneSet, Scope, Time};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
 use tokio::sync::watch;
+
+/// The kind of a grant's record in the journal.
+pub(crate) const GRANT_KIND: &str = "grant";
+
+/// A grant for everything.
+pub(crate) fn owner_grant(now: Time) -> Grant {
+    Grant {
+        id: GrantId("owner".into()),
+        label: "owner".into(),
+        scopes: BTreeSet::from([Scope::Admin]),
+        panes: PaneSet::All,
+        pane: None,
+        created_at: now,
+        expires_at: None,
+    }
+}
 
 /// A grant with the hash of its secret, as it is stored.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -24,13 +40,17 @@ pub(crate) struct StoredGrant {
 
 /// A token: shown once to the client that created it, and never logged.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Token(String);
+pub(crate) struct Token(String);
 
 impl Token {
     /// The text to send as `Authorization: Bearer …`.
-    #[must_use]
-    pub fn reveal(&self) -> &str {
+    pub(crate) fn reveal(&self) -> &str {
         &self.0
+    }
+
+    /// The token that a caller has proven itself with.
+    pub(crate) fn from_text(text: &str) -> Self {
+        Self(text.to_owned())
     }
 
     /// The grant that a text of the form of a token is for.

@@ -12,7 +12,7 @@ use tokio::time::timeout;
 #[derive(Clone, Debug)]
 pub struct HookCall {
     /// The action's name.
-    pub action: &'static str,
+    pub action: Arc<str>,
     /// Its parameters as they were sent, secrets left out.
     pub params: Arc<RawValue>,
 }
@@ -69,7 +69,7 @@ impl ActionHooks {
             let error = match timeout(limit, hook.before(start.clone())).await {
                 Ok(Ok(HookVerdict::Allow)) => continue,
                 Ok(Ok(HookVerdict::Cancel(reason))) => {
-                    return (Err(vetoed(hook.name(), start.action, &reason)), failed);
+                    return (Err(vetoed(hook.name(), &start.action, &reason)), failed);
                 }
                 Ok(Err(error)) => error,
                 Err(_) => format!("no answer within {} ms", limit.as_millis()),

@@ -1,7 +1,8 @@
 //! Panes, actions, events, journal, grants: the kernel owns all shared state.
 //!
-//! Its main entry points are [`Kernel::dispatch`], [`Kernel::events`], [`Kernel::output`] and
-//! [`Kernel::view`]. Servers, extensions and tests are equal callers.
+//! Panes are reached by [`Kernel::dispatch`], [`Kernel::events`], [`Kernel::output`] and
+//! [`Kernel::dump`] only. Servers, extensions and tests are equal callers. What else is public
+//! identifies callers, describes and extends the actions, or starts and stops the kernel.
 #![forbid(unsafe_code)]
 
 mod access;
@@ -30,7 +31,7 @@ mod state_folder;
 mod tmux_view;
 mod undo;
 
-use std::sync::Arc;
+use std::sync::{Arc, RwLock};
 use std::time::Duration;
 
 use paned_backend::Backend;
@@ -45,13 +46,13 @@ pub use caller::Caller;
 pub use client::ConnectedClient;
 pub use dispatch::ActionAnswer;
 pub use dump::ScreenDump;
-pub use grants::Token;
 pub use hooks::{ActionHook, HookCall, HookVerdict};
 use journal::{CommitTicket, Journal};
-pub use paned_backend::UnixSocket;
-pub use paned_term::ScreenView;
+pub use paned_backend::{BoxedFuture, UnixSocket};
 pub use read_api::{EventFeed, PaneOutput, PaneOutputChunk};
-pub use registry::{Action, ActionContext, ActionDefinition, ActionKind, Registry};
+pub use registry::{
+    ActionDefinition, ActionHandler, ActionKind, ActionRegistration, ActionSpec, Registry,
+};
 pub use self_wake::SelfWake;
 pub use setup::{AdvertisedAddress, KernelLimits, KernelSetup, TmuxViewSetup};
 pub use start::{Error, StartSummary};
@@ -84,7 +85,8 @@ struct KernelInner {
     /// What was wrong with the journal when it was opened.
     journal_damage: Option<String>,
     backend: Arc<dyn Backend>,
-    registry: Registry,
+    /// Replaced as a whole when an action is added or removed.
+    registry: RwLock<Arc<Registry>>,
     panes: panes::PaneTable,
     patterns: panes::PatternCache,
     grants: Grants,
@@ -106,12 +108,6 @@ pub enum ServerCommand {
 }
 
 impl Kernel {
-    /// Every action there is.
-    #[must_use]
-    pub fn registry(&self) -> &Registry {
-        &self.inner.registry
-    }
-
     /// How the kernel was set up.
     #[must_use]
     pub fn setup(&self) -> &KernelSetup {
@@ -224,7 +220,7 @@ impl Kernel {
 
     /// Records an event. Never waits.
     pub(crate) fn record(&self, name: &str, payload: &impl Serialize) -> CommitTicket {
-        self.journal().record(vec![dispatch::draft(name, payload)], Vec::new())
+        self.journal().record(vec![journal::draft(name, payload)], Vec::new())
     }
 
     /// The payload of an event about the pane that has this name now, with its instance.

@@ -4,15 +4,16 @@ use std::sync::Arc;
 
 use paned_backend::Output;
 use paned_model::{
-    Code, EventFilter, EventId, Instance, Offset, PaneId, PaneInfo, PaneRef, PaneSet, PaneStatus,
-    Refusal, Scope,
+    Code, EventFilter, EventId, Grant, Instance, Offset, PaneId, PaneInfo, PaneRef, PaneSet,
+    PaneStatus, Refusal, Scope,
 };
 use paned_policy::permit;
+use paned_term::Screen;
 use paned_term::screen::view::ScreenModes;
-use paned_term::{Screen, ScreenView};
 use serde::Deserialize;
 use tokio::sync::watch;
 
+use crate::grants::Token;
 use crate::journal::{EventBatch, JournalEntry, JournalRead, JournalReader};
 use crate::panes::screen::live_screen::visible_screen;
 use crate::panes::{Pane, unreadable};
@@ -32,7 +33,7 @@ impl Kernel {
     /// When no grant belongs to it, or the grant has expired.
     pub fn authenticate(&self, token: &str) -> Result<Caller, Refusal> {
         let grant = self.grants().find(token).ok_or_else(unauthorized)?;
-        let caller = Caller { pane: grant.pane.clone(), grant, client: None };
+        let caller = caller(grant.clone(), Some((token, &grant)));
         self.check_authorized(&caller)?;
         Ok(caller)
     }
@@ -41,13 +42,12 @@ impl Kernel {
     /// pane the caller runs in.
     #[must_use]
     pub fn owner(&self, pane_token: Option<&str>) -> Caller {
-        let pane = pane_token.and_then(|token| self.grants().find(token)?.pane.clone());
-        Caller { grant: self.owner_grant().clone(), pane, client: None }
+        let found = pane_token.and_then(|token| Some((token, self.grants().find(token)?)));
+        caller(self.owner_grant().clone(), found.as_ref().map(|(token, grant)| (*token, &**grant)))
     }
 
     /// Whether an authenticated caller's grant is still valid.
-    #[must_use]
-    pub fn is_authorized(&self, caller: &Caller) -> bool {
+    pub(crate) fn is_authorized(&self, caller: &Caller) -> bool {
         let held = is_owner(caller) || self.grants().contains(&caller.grant.id);
         held && !permit::is_expired(&caller.grant, self.now())
     }
@@ -121,15 +121,6 @@ impl Kernel {
         Ok(PaneOutput { pane, output, at: from, changes })
     }
 
-    /// A pane's screen, as everything it printed up to now makes it.
-    ///
-    /// # Errors
-    /// When there is no such pane, or the caller may not see it.
-    pub async fn view(&self, pane: &PaneId, caller: &Caller) -> Result<ScreenView, Refusal> {
-        let pane = self.readable_pane(pane, caller)?;
-        self.look(&pane, Screen::view).await
-    }
-
     /// Reads a pane's screen as everything it printed up to now makes it.
     pub(crate) async fn look<T: Send + 'static>(
         &self,
@@ -154,6 +145,16 @@ impl Kernel {
         self.check_reach(id, caller)?;
         self.panes().get(id)
     }
+}
+
+/// A caller with this grant. The token of a pane's grant says which pane it runs in.
+fn caller(grant: Arc<Grant>, proof: Option<(&str, &Grant)>) -> Caller {
+    let proof = proof.and_then(|(token, of)| Some((token, of.pane.clone()?)));
+    let (pane, pane_token) = match proof {
+        Some((token, pane)) => (Some(pane), Some(Arc::new(Token::from_text(token)))),
+        None => (None, None),
+    };
+    Caller { grant, pane, pane_token, client: None }
 }
 
 /// Whether this caller has the owner's grant, which cannot be revoked.

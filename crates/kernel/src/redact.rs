@@ -14,7 +14,7 @@ const SECRET_LENGTH: usize = 43;
 
 /// The JSON for events: on one line, with secrets left out. A secret is the path of a field, `a.b`,
 /// which also passes through arrays; or `*`.
-pub(crate) fn redact(json: &[u8], secrets: &[&str]) -> Box<RawValue> {
+pub(crate) fn redact<S: AsRef<str>>(json: &[u8], secrets: &[S]) -> Box<RawValue> {
     if secrets.is_empty()
         && let Ok(line) = String::from_utf8(compact(json))
         && let Ok(raw) = RawValue::from_string(line)
@@ -23,7 +23,7 @@ pub(crate) fn redact(json: &[u8], secrets: &[&str]) -> Box<RawValue> {
     }
     let mut value: Value = serde_json::from_slice(json).unwrap_or_else(|_| serde_json::json!({}));
     for secret in secrets {
-        match *secret {
+        match secret.as_ref() {
             ALL_FIELDS => hide_all(&mut value),
             path => hide(&mut value, path),
         }
@@ -33,8 +33,8 @@ pub(crate) fn redact(json: &[u8], secrets: &[&str]) -> Box<RawValue> {
 
 /// Whether a field at this path is left out.
 #[cfg(test)]
-pub(crate) fn is_redacted(path: &str, secrets: &[&str]) -> bool {
-    secrets.iter().any(|secret| match *secret {
+pub(crate) fn is_redacted(path: &str, secrets: &[String]) -> bool {
+    secrets.iter().any(|secret| match secret.as_str() {
         ALL_FIELDS => !NEVER_REDACTED.contains(&path),
         secret => {
             path.strip_prefix(secret).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))

@@ -1,8 +1,13 @@
 //! Actions: each is defined in one place, and every interface (HTTP, CLI, docs) is derived from
-//! that definition.
+//! that definition. The kernel's own actions are types; extensions add others at run time.
+
+mod dynamic;
+mod param_schema;
 
 use std::collections::BTreeMap;
 use std::future::Future;
+use std::marker::PhantomData;
+use std::sync::{Arc, PoisonError};
 
 use paned_backend::BoxedFuture;
 use paned_model::{Refusal, Scope};
@@ -12,9 +17,29 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
+pub use self::dynamic::{ActionHandler, ActionRegistration, ActionSpec};
 use crate::access::AccessRequest;
 use crate::undo::Undo;
 use crate::{Caller, Kernel, param_errors};
+
+/// Nouns of events and actions that only paned itself may use.
+pub(crate) const RESERVED_NOUNS: [&str; 15] = [
+    "action",
+    "agent",
+    "approval",
+    "ext",
+    "extensions",
+    "grant",
+    "handler",
+    "journal",
+    "layout",
+    "pane",
+    "server",
+    "session",
+    "shell",
+    "subagent",
+    "tmux",
+];
 
 /// Whether an action changes anything.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
@@ -32,7 +57,7 @@ pub enum ActionKind {
 }
 
 /// A named, typed change or question.
-pub trait Action: 'static {
+pub(crate) trait Action: 'static {
     /// `noun:verb`.
     const NAME: &'static str;
     /// One sentence.
@@ -64,11 +89,11 @@ pub trait Action: 'static {
 
 /// What an action works with.
 #[derive(Clone)]
-pub struct ActionContext {
+pub(crate) struct ActionContext {
     /// The kernel.
-    pub kernel: Kernel,
+    pub(crate) kernel: Kernel,
     /// The caller.
-    pub caller: Caller,
+    pub(crate) caller: Caller,
     /// How to undo what it did, if that cannot be written to the journal.
     pub(crate) undo: Undo,
 }
@@ -76,18 +101,23 @@ pub struct ActionContext {
 /// One action as servers and clients see it.
 pub struct ActionDefinition {
     /// `noun:verb`.
-    pub name: &'static str,
+    pub name: Arc<str>,
     /// One sentence.
-    pub doc: &'static str,
+    pub doc: Arc<str>,
     /// The scope that a caller needs.
     pub scope: Scope,
     /// Whether it changes anything.
     pub kind: ActionKind,
     pub(crate) needs_journal: bool,
-    pub(crate) secrets: &'static [&'static str],
-    params: fn(&mut SchemaGenerator) -> Value,
-    answer: fn(&mut SchemaGenerator) -> Value,
-    pub(crate) prepare: fn(ActionContext, &[u8]) -> Result<PreparedAction, Refusal>,
+    pub(crate) secrets: Vec<String>,
+    code: Box<dyn AnyAction>,
+}
+
+/// The part of an action that is code: typed actions and those of extensions alike.
+trait AnyAction: Send + Sync {
+    fn params(&self, generator: &mut SchemaGenerator) -> Value;
+    fn answer(&self, generator: &mut SchemaGenerator) -> Value;
+    fn prepare(&self, context: ActionContext, params: &[u8]) -> Result<PreparedAction, Refusal>;
 }
 
 /// An action with parsed parameters, ready to be authorized and run.
@@ -99,15 +129,13 @@ pub(crate) struct PreparedAction {
 impl ActionDefinition {
     fn of<A: Action>() -> Self {
         Self {
-            name: A::NAME,
-            doc: A::DOC,
+            name: A::NAME.into(),
+            doc: A::DOC.into(),
             scope: A::SCOPE,
             kind: A::KIND,
             needs_journal: A::NEEDS_JOURNAL,
-            secrets: A::SECRETS,
-            params: schema::<A::Params>,
-            answer: schema::<A::Answer>,
-            prepare: prepare::<A>,
+            secrets: A::SECRETS.iter().map(|secret| (*secret).to_owned()).collect(),
+            code: Box::new(TypedAction::<A>(PhantomData)),
         }
     }
 
@@ -115,14 +143,14 @@ impl ActionDefinition {
     /// deserialization.
     #[must_use]
     pub fn params(&self, generator: &mut SchemaGenerator) -> Value {
-        (self.params)(generator)
+        self.code.params(generator)
     }
 
     /// The answer's JSON Schema. Named types go into the generator, which must be for
     /// serialization: a field that is skipped when empty is not required.
     #[must_use]
     pub fn answer(&self, generator: &mut SchemaGenerator) -> Value {
-        (self.answer)(generator)
+        self.code.answer(generator)
     }
 
     /// Both schemas, each self-contained.
@@ -133,6 +161,37 @@ impl ActionDefinition {
         let answer = self.answer(&mut whole.for_serialize().into_generator());
         (params, answer)
     }
+
+    pub(crate) fn prepare(
+        &self,
+        context: ActionContext,
+        params: &[u8],
+    ) -> Result<PreparedAction, Refusal> {
+        self.code.prepare(context, params)
+    }
+}
+
+/// An action of the kernel's own.
+struct TypedAction<A>(PhantomData<fn() -> A>);
+
+impl<A: Action> AnyAction for TypedAction<A> {
+    fn params(&self, generator: &mut SchemaGenerator) -> Value {
+        schema::<A::Params>(generator)
+    }
+
+    fn answer(&self, generator: &mut SchemaGenerator) -> Value {
+        schema::<A::Answer>(generator)
+    }
+
+    fn prepare(&self, context: ActionContext, params: &[u8]) -> Result<PreparedAction, Refusal> {
+        let params: A::Params = parse(params)?;
+        let access = A::access(&params);
+        let future = Box::pin(async move {
+            let answer = A::run(context, params).await?;
+            serde_json::value::to_raw_value(&answer).map_err(Refusal::internal)
+        });
+        Ok(PreparedAction { access, future })
+    }
 }
 
 fn schema<T: JsonSchema>(generator: &mut SchemaGenerator) -> Value {
@@ -141,16 +200,6 @@ fn schema<T: JsonSchema>(generator: &mut SchemaGenerator) -> Value {
         object.remove("$schema");
     }
     schema
-}
-
-fn prepare<A: Action>(context: ActionContext, params: &[u8]) -> Result<PreparedAction, Refusal> {
-    let params: A::Params = parse(params)?;
-    let access = A::access(&params);
-    let future = Box::pin(async move {
-        let answer = A::run(context, params).await?;
-        serde_json::value::to_raw_value(&answer).map_err(Refusal::internal)
-    });
-    Ok(PreparedAction { access, future })
 }
 
 /// Parses parameters. An empty body is the same as `{}`.
@@ -176,9 +225,10 @@ fn parse<T: DeserializeOwned>(params: &[u8]) -> Result<T, Refusal> {
     Ok(parsed)
 }
 
-/// Every action by its name.
+/// Every action by its name, at one moment.
+#[derive(Clone)]
 pub struct Registry {
-    actions: BTreeMap<&'static str, ActionDefinition>,
+    actions: BTreeMap<Arc<str>, Arc<ActionDefinition>>,
 }
 
 impl Registry {
@@ -187,26 +237,53 @@ impl Registry {
     }
 
     pub(crate) fn with<A: Action>(mut self) -> Self {
-        let earlier = self.actions.insert(A::NAME, ActionDefinition::of::<A>());
-        debug_assert!(earlier.is_none(), "two actions are called {}", A::NAME);
+        let is_new = self.insert(ActionDefinition::of::<A>());
+        debug_assert!(is_new, "two actions are called {}", A::NAME);
         self
+    }
+
+    /// Adds an action. Returns false if its name is taken.
+    fn insert(&mut self, action: ActionDefinition) -> bool {
+        let is_free = !self.actions.contains_key(&action.name);
+        if is_free {
+            self.actions.insert(action.name.clone(), Arc::new(action));
+        }
+        is_free
     }
 
     /// All of them, by name.
     pub fn iter(&self) -> impl Iterator<Item = &ActionDefinition> {
-        self.actions.values()
+        self.actions.values().map(AsRef::as_ref)
     }
 
     /// One of them.
     ///
     /// # Errors
     /// When there is none of this name.
-    pub fn get(&self, name: &str) -> Result<&ActionDefinition, Refusal> {
+    pub fn get(&self, name: &str) -> Result<&Arc<ActionDefinition>, Refusal> {
         self.actions.get(name).ok_or_else(|| {
             let name = name.escape_debug();
             Refusal::not_found(format!(
                 "no action `{name}`; GET /actions and `paned list` show them all"
             ))
         })
+    }
+}
+
+impl Kernel {
+    /// Every action there is now. Extensions that come and go change what the next call returns,
+    /// never a snapshot that was taken.
+    #[must_use]
+    pub fn registry(&self) -> Arc<Registry> {
+        self.inner.registry.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// The action of this name.
+    ///
+    /// # Errors
+    /// When there is none.
+    pub fn action(&self, name: &str) -> Result<Arc<ActionDefinition>, Refusal> {
+        let registry = self.inner.registry.read().unwrap_or_else(PoisonError::into_inner);
+        registry.get(name).cloned()
     }
 }

@@ -1,34 +1,28 @@
 //! Starts the kernel: the journal first, then the grants, then the panes that still run.
 
-use std::collections::BTreeSet;
-use std::fs::{self, OpenOptions};
-use std::io::{self, Write};
-use std::os::unix::fs::OpenOptionsExt;
+use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, RwLock};
 
 use paned_backend::Backend;
-use paned_model::{Grant, GrantId, PaneSet, Scope, Time};
+use paned_model::{Grant, GrantId};
 use serde::de::DeserializeOwned;
 use serde_json::json;
 use tokio::sync::watch;
 
-use crate::agents::{self, Agents, MESSAGE, Message};
+use crate::agents::{self, AgentPaneObserver, Agents, MESSAGE, Message};
 use crate::background::BackgroundTasks;
 use crate::budgets::Budgets;
-use crate::dispatch::draft;
-use crate::grants::{Grants, StoredGrant, random_name};
+use crate::grants::{GRANT_KIND, Grants, StoredGrant, owner_grant, random_name};
 use crate::hooks::ActionHooks;
 use crate::journal::{
-    self, CommitTicket, Journal, JournalRecord, JournalRecovery, OpenedJournal, RecordChange,
+    self, CommitTicket, Journal, JournalRecord, JournalRecovery, OpenedJournal, RecordChange, draft,
 };
 use crate::panes::{self, PaneTable, PatternCache, recover};
-use crate::state_folder::StateFolderIdentity;
-use crate::tmux_view::{self, TmuxViews};
+use crate::state_folder::{StateFolderIdentity, write_private};
+use crate::tmux_view::{self, TmuxViewObserver, TmuxViews};
 use crate::{Kernel, KernelInner, KernelSetup, actions};
-
-/// The kind of a grant's record in the journal.
-pub(crate) const GRANT_KIND: &str = "grant";
 
 /// Why the kernel could not start.
 #[derive(Debug, thiserror::Error)]
@@ -73,7 +67,7 @@ impl Kernel {
         let started_at = (setup.now)();
         let folder = setup.token_file.as_deref().and_then(StateFolderIdentity::of);
         let state_folder = setup.token_file.as_deref().and_then(Path::parent);
-        let agents = Agents::new(setup.profiles.clone(), state_folder);
+        let agents = Agents::new(setup.profiles.clone(), state_folder, actions::restart_failed);
         let inner = KernelInner {
             setup,
             state_folder: folder,
@@ -82,8 +76,8 @@ impl Kernel {
             journal,
             journal_damage: opened.recovery.as_ref().map(sentence),
             backend,
-            registry: actions::registry(),
-            panes: PaneTable::default(),
+            registry: RwLock::new(Arc::new(actions::registry())),
+            panes: PaneTable::new(vec![Box::new(AgentPaneObserver), Box::new(TmuxViewObserver)]),
             patterns: PatternCache::default(),
             grants: Grants::new(),
             hooks: ActionHooks::default(),
@@ -215,19 +209,6 @@ fn sentence(recovery: &JournalRecovery) -> String {
     format!("when the server started, {cause}; {kept} events could be read and were kept")
 }
 
-/// A grant for everything.
-pub(crate) fn owner_grant(now: Time) -> Grant {
-    Grant {
-        id: GrantId("owner".into()),
-        label: "owner".into(),
-        scopes: BTreeSet::from([Scope::Admin]),
-        panes: PaneSet::All,
-        pane: None,
-        created_at: now,
-        expires_at: None,
-    }
-}
-
 fn records_of_kind<'a, T: DeserializeOwned>(
     records: &'a [JournalRecord],
     kind: &'a str,
@@ -239,14 +220,4 @@ fn records_of_kind<'a, T: DeserializeOwned>(
         })
         .ok()
     })
-}
-
-/// Writes a file that only its user can read, whole or not at all.
-pub(crate) fn write_private(path: &Path, text: &str) -> io::Result<()> {
-    let fresh = path.with_extension("new");
-    let _ = fs::remove_file(&fresh);
-    let mut open = OpenOptions::new();
-    let mut file = open.write(true).create_new(true).mode(0o600).open(&fresh)?;
-    writeln!(file, "{text}")?;
-    fs::rename(fresh, path)
 }

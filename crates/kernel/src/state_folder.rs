@@ -1,8 +1,9 @@
 //! The state folder, as it was when the server started. If it was deleted or replaced since, writes
 //! are lost: the open files no longer have names.
 
-use std::fs;
-use std::os::unix::fs::MetadataExt;
+use std::fs::{self, OpenOptions};
+use std::io::{self, Write};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use paned_model::{Code, Refusal};
@@ -39,6 +40,16 @@ impl StateFolderIdentity {
 fn id(path: &Path) -> Option<(u64, u64)> {
     let found = fs::metadata(path).ok()?;
     Some((found.dev(), found.ino()))
+}
+
+/// Writes a file that only its user can read, whole or not at all.
+pub(crate) fn write_private(path: &Path, text: &str) -> io::Result<()> {
+    let fresh = path.with_extension("new");
+    let _ = fs::remove_file(&fresh);
+    let mut open = OpenOptions::new();
+    let mut file = open.write(true).create_new(true).mode(0o600).open(&fresh)?;
+    writeln!(file, "{text}")?;
+    fs::rename(fresh, path)
 }
 
 #[cfg(test)]

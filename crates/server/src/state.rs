@@ -1,6 +1,6 @@
 //! The state that all requests share.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use bytes::Bytes;
 use paned_kernel::{Caller, Kernel};
@@ -9,6 +9,7 @@ use paned_policy::guard::RequestTransport;
 use tokio::sync::watch;
 
 use crate::compat_api::CompatApi;
+use crate::http::api_reference::ActionDocument;
 use crate::http::metrics::Metrics;
 use crate::http::routes::{Route, routes};
 use crate::transport::conn_limit::ConnLimit;
@@ -30,10 +31,10 @@ pub struct ServerState {
     /// Rate limit for wrong tokens over TCP.
     pub(crate) login_limit: LoginLimit,
     conn_pools: ConnPools,
-    /// The list of actions, built on the first request.
-    pub(crate) actions: OnceLock<Bytes>,
-    /// The OpenAPI document, built on the first request.
-    pub(crate) openapi: OnceLock<Bytes>,
+    /// The list of actions.
+    pub(crate) actions: ActionDocument,
+    /// The OpenAPI document.
+    pub(crate) openapi: ActionDocument,
     closing: watch::Sender<bool>,
 }
 
@@ -67,8 +68,8 @@ impl ServerState {
             routes,
             login_limit: LoginLimit::default(),
             conn_pools: ConnPools::new(limits.connections),
-            actions: OnceLock::new(),
-            openapi: OnceLock::new(),
+            actions: ActionDocument::default(),
+            openapi: ActionDocument::default(),
             closing: watch::Sender::new(false),
         }
     }

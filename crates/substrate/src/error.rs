@@ -86,7 +86,9 @@ impl From<paned_backend::Error> for Error {
         let says = error.to_string();
         match error {
             paned_backend::Error::NameTaken(_) => Self::SessionExists(says),
-            paned_backend::Error::Refused(_) => Self::InvalidCommand(says),
+            paned_backend::Error::Refused(_)
+            | paned_backend::Error::NoProgram(_)
+            | paned_backend::Error::NotExecutable(_) => Self::InvalidCommand(says),
             paned_backend::Error::Timeout { what, limit } => Self::Timeout { what, limit },
             paned_backend::Error::Limit(_) => Self::MachineLimit(says),
             paned_backend::Error::Machine(_) | paned_backend::Error::Io { .. } => {

@@ -172,6 +172,7 @@ impl AdoptedPanes {
             pid: recorder.pid,
             keeper: recorder.keeper,
             started: recorder.started,
+            cwd: None,
             output: recorder.output,
             commands,
             events,

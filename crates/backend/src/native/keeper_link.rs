@@ -53,6 +53,7 @@ pub(super) fn start(conn: KeeperConn, welcome: Welcome, output: Arc<dyn Output>)
         pid: welcome.pid,
         keeper: welcome.keeper,
         started: welcome.started,
+        cwd: None,
         output,
         commands,
         events,

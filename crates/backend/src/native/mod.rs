@@ -28,7 +28,7 @@ use tokio::time::timeout;
 
 use crate::{
     Backend, BoxedFuture, Error, PaneHandle, ProcessFingerprint, RecoveredPane, RecoveredState,
-    SpawnSpec,
+    SpawnSpec, program,
 };
 pub use fork_server::ForkServer;
 pub use keeper_conn::KeeperConn;
@@ -55,7 +55,8 @@ impl NativeBackend {
         Self { state_dir: StateDir::new(&state), fork_server, spare: Mutex::default() }
     }
 
-    async fn start(&self, spec: SpawnSpec) -> Result<PaneHandle, Error> {
+    async fn start(&self, mut spec: SpawnSpec) -> Result<PaneHandle, Error> {
+        program::resolve(&mut spec)?;
         let id = spec.id.clone();
         let started = match self.state_dir.make(&id, &spec.record) {
             // The folder belongs to another pane.
@@ -93,6 +94,7 @@ impl NativeBackend {
 
     async fn spawn_on(&self, spec: SpawnSpec, mut conn: KeeperConn) -> Result<PaneHandle, Error> {
         let tape = self.state_dir.tape(&spec.id);
+        let cwd = spec.cwd.clone();
         let request = self.spawn_request(spec);
         conn.queue(&ToKeeper::Spawn(Box::new(request)));
         let Ok(welcome) = timeout(SPAWN_TIMEOUT, await_welcome(&mut conn)).await else {
@@ -102,7 +104,10 @@ impl NativeBackend {
         };
         let welcome = welcome?;
         match TapeReader::open(&tape) {
-            Ok(reader) => Ok(keeper_link::start(conn, welcome, Arc::new(reader))),
+            Ok(reader) => {
+                let handle = keeper_link::start(conn, welcome, Arc::new(reader));
+                Ok(PaneHandle { cwd, ..handle })
+            }
             Err(error) => {
                 // Its program runs already, and could not be found again.
                 abandon(&mut conn);
@@ -129,7 +134,7 @@ impl NativeBackend {
             program: spec.program,
             argv: spec.argv,
             env: spec.env,
-            cwd: spec.cwd,
+            cwd: spec.cwd.unwrap_or_default(),
             size: spec.size,
             capacity: spec.capacity,
             timeout_ms: spec.timeout.map(millis),

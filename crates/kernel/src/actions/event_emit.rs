@@ -6,26 +6,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::access::AccessRequest;
-use crate::registry::{Action, ActionContext, ActionKind};
+use crate::registry::{Action, ActionContext, ActionKind, RESERVED_NOUNS};
 
-/// Nouns of events that only paned itself may record.
-const RESERVED_NOUNS: [&str; 15] = [
-    "action",
-    "agent",
-    "approval",
-    "ext",
-    "extensions",
-    "grant",
-    "handler",
-    "journal",
-    "layout",
-    "pane",
-    "server",
-    "session",
-    "shell",
-    "subagent",
-    "tmux",
-];
 const LONGEST_NAME: usize = 128;
 
 pub(super) struct EventEmit;

@@ -12,15 +12,11 @@ pub(crate) mod subagent;
 pub(crate) mod support;
 mod tmux_list;
 
-use std::sync::Arc;
-
-use paned_model::{PaneId, Refusal};
+use paned_model::PaneId;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub(crate) use self::agent::start::restart_failed;
-use crate::Kernel;
-use crate::panes::Pane;
 use crate::registry::Registry;
 
 /// Every action there is.
@@ -83,12 +79,6 @@ pub(crate) fn registry() -> Registry {
         .with::<subagent::closed::SubagentClosed>()
         .with::<subagent::opened::SubagentOpened>()
         .with::<tmux_list::TmuxList>()
-}
-
-/// Ends a pane's program and removes the pane, unless one of its processes survives.
-pub(crate) async fn close(kernel: &Kernel, pane: &Arc<Pane>) -> Result<(), Refusal> {
-    let (_, survivors) = pane::kill::kill(kernel, pane, kernel.limits().kill_grace, false).await?;
-    if survivors.is_empty() { pane::remove::forget(kernel, pane).await } else { Ok(()) }
 }
 
 /// Parameters that name a pane and nothing else.

@@ -1,5 +1,6 @@
 //! `shell:run`
 
+use std::collections::BTreeMap;
 use std::process::Stdio;
 
 use paned_model::{Refusal, Scope};
@@ -9,7 +10,7 @@ use tokio::process::Command;
 
 use super::EmptyOutput;
 use crate::access::AccessRequest;
-use crate::panes::spawn_check;
+use crate::panes::environment::{self, PaneIdentity};
 use crate::registry::{Action, ActionContext, ActionKind};
 
 pub(super) struct ShellRun;
@@ -39,18 +40,32 @@ impl Action for ShellRun {
         if params.command.trim().is_empty() {
             return Err(Refusal::invalid("`command` is empty"));
         }
-        spawn_check::check_text("command", &params.command)?;
-        let env = &context.kernel.setup().env;
+        environment::check_text("command", &params.command)?;
+        let env = environment_of(&context);
         let home = env.iter().find(|(name, _)| name == "HOME").map(|(_, value)| value.as_str());
-        let cwd = spawn_check::find_folder(params.cwd.as_deref(), home)?;
+        let cwd = paned_backend::find_folder(params.cwd.as_deref(), home)?;
         let mut command = Command::new("/bin/sh");
         command.arg("-c").arg(params.command).current_dir(cwd).process_group(0);
-        command.env_clear().envs(env.iter().map(|(name, value)| (name, value)));
+        command.env_clear().envs(env);
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         let mut child =
             command.spawn().map_err(|error| Refusal::system("cannot start a shell", &error))?;
         // Reaps the process so that it does not stay a zombie; its exit status is not used.
         tokio::spawn(async move { child.wait().await });
         Ok(EmptyOutput {})
+    }
+}
+
+/// The environment of the shell. One that a pane runs has that pane's identity: what it starts
+/// counts as the pane's, with the same rights.
+fn environment_of(context: &ActionContext) -> Vec<(String, String)> {
+    let setup = context.kernel.setup();
+    let caller = &context.caller;
+    match (&caller.pane, &caller.pane_token) {
+        (Some(pane), Some(token)) => {
+            let identity = PaneIdentity { id: &pane.id, address: &setup.address, token };
+            environment::environment(&setup.env, BTreeMap::new(), &identity)
+        }
+        (Some(_) | None, _) => setup.env.clone(),
     }
 }

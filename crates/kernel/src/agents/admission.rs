@@ -7,8 +7,8 @@ use paned_model::{Code, PaneId, Refusal};
 use paned_policy::evict::{self, EvictCandidate};
 
 use super::{AgentRequest, Agents};
-use crate::panes::Pane;
-use crate::{Caller, Kernel, actions};
+use crate::panes::{Pane, close};
+use crate::{Caller, Kernel};
 
 /// Watchers of a pane that are not clients: the task of its agent.
 const OWN_WATCHERS: usize = 1;
@@ -115,6 +115,6 @@ pub(crate) async fn evict(kernel: &Kernel, pane: &Arc<Pane>) -> Result<bool, Ref
     if !is_still_evictable(kernel, pane).await {
         return Ok(false);
     }
-    actions::close(kernel, pane).await?;
+    close::close(kernel, pane).await?;
     Ok(!kernel.panes().contains(&pane.id))
 }

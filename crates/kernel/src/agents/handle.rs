@@ -11,6 +11,7 @@ use tokio::sync::{mpsc, oneshot, watch};
 
 use super::recording::HistorySlice;
 use super::typist::{DialogAnswer, TypingReply};
+use crate::panes::TypedInput;
 
 /// A cheap handle to the task of one running agent.
 #[derive(Clone)]
@@ -67,16 +68,6 @@ pub(crate) enum AgentRequest {
     Answer(DialogAnswer),
     /// Interrupt the turn.
     Interrupt(TypingReply<InterruptOutcome>),
-}
-
-/// Input that a client typed.
-#[derive(Clone)]
-pub(crate) struct TypedInput {
-    pub(crate) bytes: Vec<u8>,
-    /// When it was typed.
-    pub(crate) at: Time,
-    /// The end of the output at that time, as an offset.
-    pub(crate) end: u64,
 }
 
 /// Everything that is known about an agent.

@@ -16,7 +16,7 @@ use paned_model::Time;
 use paned_policy::agent::{ComposerSign, MAX_SIGNS};
 use serde::{Deserialize, Serialize};
 
-use crate::start::write_private;
+use crate::state_folder::write_private;
 
 /// The name of the file in the state folder.
 const FILE: &str = "learned.json";

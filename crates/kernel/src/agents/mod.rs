@@ -7,9 +7,10 @@
 //! | `handle` | requests to that task, the public status of an agent, and its turns |
 //! | `typist` | types messages, answers and interrupts, in that same task |
 //! | `outbox` | the messages to all agents, each with its receipt; returns answers |
-//! | `record` | what is stored of an agent, with its pane, and the publication of its state |
+//! | `publish` | writes the state of an agent to the pane, the journal and the meta |
 //! | `profiles` | the profiles, and which one is used: by processes, by screen, or generic |
 //! | `learned_programs` | what was learned of programs without a profile; a file |
+//! | `observer` | what happens to panes, for the agents in them |
 //! | `admission` | the limit of agents, and which one is evicted |
 //! | `on_exit` | what is done when an agent has ended |
 //! | `recording` | what happened when, and recordings of it |
@@ -20,10 +21,11 @@ mod admission;
 mod handle;
 mod last_answer;
 mod learned_programs;
+mod observer;
 mod on_exit;
 mod outbox;
 mod profiles;
-mod record;
+mod publish;
 mod recording;
 mod task;
 mod typist;
@@ -33,6 +35,7 @@ use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use paned_backend::BoxedFuture;
 use paned_model::{Meta, PaneId, Refusal};
 use paned_policy::agent::Profile;
 use paned_policy::delivery::PreparedText;
@@ -41,11 +44,10 @@ use tokio::sync::{mpsc, watch};
 use tokio::time::Instant;
 
 pub(crate) use self::admission::{candidate, evict};
-pub(crate) use self::handle::{
-    AgentHandle, AgentInspection, AgentRequest, AgentStatus, Turns, TypedInput,
-};
+pub(crate) use self::handle::{AgentHandle, AgentInspection, AgentRequest, AgentStatus, Turns};
 pub(crate) use self::last_answer::{AnswerSource, LastAnswer, SESSION, is_session_id, last};
 use self::learned_programs::LearnedPrograms;
+pub(crate) use self::observer::AgentPaneObserver;
 pub(crate) use self::on_exit::ended;
 use self::outbox::Outbox;
 pub(crate) use self::outbox::{
@@ -53,16 +55,15 @@ pub(crate) use self::outbox::{
 };
 pub(crate) use self::profiles::ProfileSet;
 use self::profiles::ProfileStore;
-pub(crate) use self::record::{
-    AgentLaunch, AgentRecord, RestartPolicy, publish_exit, publish_recovered,
-};
 pub(crate) use self::recording::{AgentRecording, record};
 pub(crate) use self::task::AgentOrigin;
 use self::task::AgentTask;
 pub(crate) use self::typist::DialogAnswer;
-pub(crate) use self::worktree::{Worktree, WorktreeRequest};
+pub(crate) use self::worktree::WorktreeRequest;
 use crate::Kernel;
 use crate::panes::Pane;
+use crate::panes::agent_record as record;
+pub(crate) use crate::panes::agent_record::{AgentLaunch, AgentRecord, RestartPolicy, Worktree};
 use crate::panes::pane::pane_gone;
 
 /// The profile for programs that no other profile describes.
@@ -80,16 +81,27 @@ pub(crate) struct Agents {
     learned: Arc<LearnedPrograms>,
     /// The panes of agents that are about to be started.
     starting: Mutex<HashSet<PaneId>>,
+    restart: RestartFn,
 }
 
+/// Starts a failed agent again, in a new pane; the number says which attempt this is. Given at
+/// start, because the code that starts panes is above this module.
+pub(crate) type RestartFn =
+    fn(Kernel, Arc<Pane>, u32) -> BoxedFuture<'static, Result<Arc<Pane>, Refusal>>;
+
 impl Agents {
-    pub(crate) fn new(profiles: Option<PathBuf>, state_folder: Option<&Path>) -> Self {
+    pub(crate) fn new(
+        profiles: Option<PathBuf>,
+        state_folder: Option<&Path>,
+        restart: RestartFn,
+    ) -> Self {
         Self {
             living: Mutex::default(),
             profile_store: ProfileStore::new(profiles),
             outbox: Outbox::default(),
             learned: Arc::new(LearnedPrograms::new(state_folder)),
             starting: Mutex::default(),
+            restart,
         }
     }
 

@@ -7,11 +7,11 @@ use std::time::Duration;
 use paned_model::{Exit, PaneStatus};
 use serde_json::json;
 
-use super::record::{AgentLaunch, RestartPolicy};
-use super::worktree::{Worktree, WorktreeCleanup};
+use super::record::{AgentLaunch, RestartPolicy, Worktree};
+use super::worktree::WorktreeCleanup;
+use crate::Kernel;
 use crate::panes::Pane;
 use crate::panes::record::PaneExit;
-use crate::{Kernel, actions};
 
 /// How many times in a row an agent is restarted after a failure.
 const MAX_ATTEMPTS: u32 = 5;
@@ -69,7 +69,7 @@ async fn restart(kernel: &Kernel, pane: &Arc<Pane>, launch: AgentLaunch, attempt
         return remove_worktree(kernel, pane, launch.worktree).await;
     }
     mark_handled(kernel, pane);
-    match actions::restart_failed(kernel, pane, attempt).await {
+    match (kernel.agents().restart)(kernel.clone(), pane.clone(), attempt).await {
         Ok(new) => {
             let payload = new.event_payload(json!({ "oldId": pane.id, "attempt": attempt }));
             kernel.emit("agent:restarted", &payload);

@@ -43,6 +43,7 @@ use std::thread::JoinHandle;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use paned_model::{EventFilter, EventId, Time};
+use serde::Serialize;
 
 pub use batch::EventBatch;
 pub use entry::JournalEntry;
@@ -54,6 +55,8 @@ use sqlite::SqliteStore;
 pub use store::FakeDisk;
 use store::MemoryStore;
 
+use crate::redact::redact_tokens;
+
 /// An event that has no id yet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EventDraft {
@@ -61,6 +64,24 @@ pub struct EventDraft {
     pub name: String,
     /// JSON text.
     pub payload: String,
+}
+
+/// An event of this name with this payload.
+pub(crate) fn draft(name: &str, payload: &impl Serialize) -> EventDraft {
+    draft_with_capacity(128, name, payload)
+}
+
+/// The same, with the approximate length of the payload: growing the buffer costs more than writing
+/// it.
+pub(crate) fn draft_with_capacity(
+    capacity: usize,
+    name: &str,
+    payload: &impl Serialize,
+) -> EventDraft {
+    let mut json = Vec::with_capacity(capacity);
+    let written = serde_json::to_writer(&mut json, payload).map(|()| String::from_utf8(json));
+    let payload = written.ok().and_then(Result::ok).unwrap_or_else(|| "{}".to_owned());
+    EventDraft { name: name.to_owned(), payload: redact_tokens(payload) }
 }
 
 /// A change to a small durable record, in the same transaction as the events about it.

@@ -37,23 +37,85 @@ pub(super) fn rebuild(
     cause: &Error,
 ) -> Result<JournalRecovery, Error> {
     resume(path)?;
-    let fresh = with_suffix(path, ".new");
-    let saved = copy(path, live, &fresh, mark)?;
-    File::open(&fresh)?.sync_all()?;
-    let aside = move_aside(path)?;
-    fs::rename(&fresh, path)?;
+    let (saved, number) = build(path, live, mark)?;
+    let aside = replace(path, number)?;
     tracing::error!(%cause, kept = saved.count, ?aside, "the journal was damaged and rebuilt");
     let last = (saved.count > 0).then_some(saved.last);
     Ok(JournalRecovery { cause: cause.to_string(), kept: saved.count, last, damaged_files: aside })
 }
 
-/// Finishes a rebuild that was interrupted: if the database is missing, the fresh one is complete.
-pub(super) fn resume(path: &Path) -> io::Result<()> {
+/// Builds the fresh database. Once it is complete its name says so, and says where the damaged
+/// files go: from then on an interrupted rebuild is finished, before that it is begun again.
+pub(super) fn build(
+    path: &Path,
+    live: Option<&Connection>,
+    mark: Option<&HighWaterMark>,
+) -> Result<(JournalStateRow, u64), Error> {
     let fresh = with_suffix(path, ".new");
-    if fresh.exists() && !path.exists() {
-        return fs::rename(fresh, path);
+    let saved = copy(path, live, &fresh, mark)?;
+    File::open(&fresh)?.sync_all()?;
+    let is_free = |number: &u64| {
+        let aside = damaged_file(path, *number);
+        !aside.exists() && !with_suffix(&aside, "-wal").exists()
+    };
+    let number = (1..).find(is_free).unwrap_or(u64::MAX);
+    fs::rename(&fresh, rebuilt_file(path, number))?;
+    Ok((saved, number))
+}
+
+/// Finishes a rebuild that was interrupted after the fresh database was complete; removes an
+/// incomplete one.
+pub(super) fn resume(path: &Path) -> io::Result<()> {
+    remove(&with_suffix(path, ".new"))?;
+    match rebuilt_number(path)? {
+        Some(number) => replace(path, number).map(drop),
+        None => Ok(()),
     }
-    remove(&fresh)
+}
+
+/// Renames the database and its log to the damaged files of this number, and the complete database
+/// of this number to the database. Can be interrupted anywhere, and is then done again.
+fn replace(path: &Path, number: u64) -> io::Result<Vec<PathBuf>> {
+    let aside = damaged_file(path, number);
+    remove(&with_suffix(path, "-shm"))?;
+    // The log first: a log beside a database that it does not belong to would corrupt the fresh
+    // one.
+    let moves =
+        [(with_suffix(path, "-wal"), with_suffix(&aside, "-wal")), (path.to_owned(), aside)];
+    let mut moved = Vec::new();
+    for (from, to) in moves.into_iter().filter(|(from, _)| from.exists()) {
+        fs::rename(from, &to)?;
+        moved.push(to);
+    }
+    fs::rename(rebuilt_file(path, number), path)?;
+    Ok(moved)
+}
+
+fn damaged_file(path: &Path, number: u64) -> PathBuf {
+    with_suffix(path, &format!(".damaged-{number}"))
+}
+
+/// A fresh database that is complete and has not replaced the damaged one yet.
+pub(super) fn rebuilt_file(path: &Path, number: u64) -> PathBuf {
+    with_suffix(path, &format!(".rebuilt-{number}"))
+}
+
+/// The number of a complete database that an interrupted rebuild has left.
+fn rebuilt_number(path: &Path) -> io::Result<Option<u64>> {
+    let prefix = with_suffix(path, ".rebuilt-");
+    let (Some(folder), Some(prefix)) = (path.parent(), prefix.file_name()) else {
+        return Ok(None);
+    };
+    let files = match fs::read_dir(folder) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        files => files?,
+    };
+    let prefix = prefix.to_string_lossy();
+    let numbers = files.filter_map(|file| {
+        let name = file.ok()?.file_name();
+        name.to_str()?.strip_prefix(&*prefix)?.parse().ok()
+    });
+    Ok(numbers.min())
 }
 
 /// Copies what can be read: through a connection that is still open to deleted files, or from the
@@ -232,24 +294,6 @@ pub(super) fn skip_damage(at: i64, is_readable: impl Fn(i64) -> bool) -> Option<
         }
     }
     Some(good)
-}
-
-/// Renames the database and its log to the first free `.damaged-<n>`.
-fn move_aside(path: &Path) -> Result<Vec<PathBuf>, Error> {
-    let names = (1_u64..).map(|n| with_suffix(path, &format!(".damaged-{n}")));
-    let is_free = |name: &PathBuf| !name.exists() && !with_suffix(name, "-wal").exists();
-    let aside = names.into_iter().find(is_free).unwrap_or_default();
-    remove(&with_suffix(path, "-shm"))?;
-    // The log first: a log beside a database that it does not belong to would corrupt the fresh
-    // one.
-    let moves =
-        [(with_suffix(path, "-wal"), with_suffix(&aside, "-wal")), (path.to_owned(), aside)];
-    let mut moved = Vec::new();
-    for (from, to) in moves.into_iter().filter(|(from, _)| from.exists()) {
-        fs::rename(from, &to)?;
-        moved.push(to);
-    }
-    Ok(moved)
 }
 
 fn remove(path: &Path) -> io::Result<()> {

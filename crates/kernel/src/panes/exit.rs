@@ -1,17 +1,18 @@
 //! Records a pane's exit: once, in the table, then in the journal.
 
+use std::sync::Arc;
+
 use paned_backend::Output;
 use paned_model::{Exit, PaneStatus, Time};
 use paned_term::lines;
 use serde_json::{Map, Value, json};
 
+use super::observer::PaneExitReport;
 use super::pane::PaneState;
 use super::record::PaneExit;
-use super::{Pane, exit_notice};
+use super::{Pane, PaneChange, exit_notice};
 use crate::Kernel;
-use crate::agents;
-use crate::dispatch::draft;
-use crate::journal::EventDraft;
+use crate::journal::{EventDraft, draft};
 
 /// How far back to look for a line that is not blank. The first step is mostly enough.
 const LOOK_BACK: [u64; 3] = [4 << 10, 64 << 10, 1 << 20];
@@ -24,10 +25,11 @@ pub(crate) fn lost_exit(at: Time) -> PaneExit {
 }
 
 /// Records the exit, unless one is recorded already.
-pub(crate) fn record_exit(kernel: &Kernel, pane: &Pane, mut end: PaneExit) {
+pub(crate) fn record_exit(kernel: &Kernel, pane: &Arc<Pane>, mut end: PaneExit) {
     // Looked up before the exit is published: a client that waits for it may remove the pane at
     // once.
-    let found = kernel.panes().get(&pane.id).ok();
+    let found = kernel.panes().get(&pane.id);
+    let is_listed = found.is_ok_and(|found| Arc::ptr_eq(&found, pane));
     let mut state = pane.lock();
     if state.record.end.is_some() {
         return;
@@ -42,20 +44,12 @@ pub(crate) fn record_exit(kernel: &Kernel, pane: &Pane, mut end: PaneExit) {
     kernel.journal().record(drafts, vec![state.record.put()]);
     let parent = state.record.parent().cloned();
     drop(state);
-    if let (Some(parent), Some(text)) = (parent, text) {
-        // An agent reads messages, not events.
-        agents::send_to_agent(
-            kernel,
-            &parent,
-            &text,
-            format!("end of {} of {}", pane.id, pane.created_at.0),
-        );
-    }
+    let report = PaneExitReport {
+        listed: is_listed.then_some(pane),
+        notice: parent.as_ref().zip(text.as_deref()),
+    };
+    kernel.panes().report(kernel, pane, &PaneChange::Exited(report));
     pane.notify();
-    kernel.tmux_views().pane_changed(&pane.id);
-    if let Some(found) = found.filter(|found| std::ptr::eq(found.as_ref(), pane)) {
-        agents::ended(kernel, &found);
-    }
 }
 
 /// The exit notice for the client that started the pane.

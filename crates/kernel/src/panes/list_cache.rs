@@ -9,7 +9,6 @@ use paned_model::{PaneInfo, Size};
 
 use super::pane::PaneState;
 use crate::cached_json::CachedJson;
-use crate::registry::ActionContext;
 
 /// A pane as lists show it.
 pub(crate) type PaneJson = CachedJson<PaneInfo>;
@@ -22,18 +21,6 @@ pub(crate) struct OutputStats {
     pub(crate) bytes: u64,
     pub(crate) dropped: u64,
     pub(crate) damage: Option<Damage>,
-}
-
-/// The panes that the caller may reach and that `picks` selects, oldest first.
-pub(crate) fn list(context: &ActionContext, picks: impl Fn(&PaneState) -> bool) -> Vec<PaneJson> {
-    let ActionContext { kernel, caller, .. } = context;
-    let panes = kernel.panes().list();
-    let reached = panes.iter().filter(|pane| kernel.reaches(&pane.id, caller));
-    let listed = reached.filter_map(|pane| {
-        let mut pane = pane.lock();
-        picks(&pane).then(|| pane.listed())
-    });
-    listed.collect()
 }
 
 /// A pane's state behind a lock, and its cached JSON for lists.

@@ -19,6 +19,8 @@ use tokio::time::timeout;
 
 use self::refusals::{keeper_unresponsive, starting};
 pub(crate) use self::refusals::{late, pane_gone, unreadable};
+use super::PaneChange;
+use super::agent_record::AgentRecord;
 use super::list_cache::{OutputStats, PaneStateGuard, PaneStateLock};
 use super::record::{PaneRecord, PaneTitle, event_payload};
 use super::screen::live_screen::{LiveScreen, ScreenHints};
@@ -27,7 +29,6 @@ use super::search::blocks;
 use super::text::last_line;
 use super::text::lines::OutputText;
 use crate::Kernel;
-use crate::agents::AgentRecord;
 
 /// One pane. Its state is accessed through short methods that never wait.
 pub(crate) struct Pane {
@@ -191,7 +192,7 @@ impl Pane {
         if changed {
             kernel.emit("pane:size-held", &self.event_payload(json!({ "holder": holder })));
             // The last holder may be a view that was closed; not every tmux version reports that.
-            kernel.tmux_views().pane_changed(&self.id);
+            kernel.panes().report(kernel, self, &PaneChange::View);
         }
     }
 

@@ -5,13 +5,13 @@ use paned_model::{Exit, Instance, Meta, PaneId, PaneRef, PaneStatus, Time};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::agents::AgentRecord;
 use crate::grants::StoredGrant;
 use crate::journal::RecordChange;
-use crate::tmux_view::ViewSpec;
 
 use super::adopted_from::AdoptedOrigin;
+use super::agent_record::AgentRecord;
 use super::exit_notice::ExitNoticeFormat;
+use super::view_spec::ViewSpec;
 
 /// The payload of an event about a pane: these fields, the pane's name and its instance. The
 /// instance decides which grants see the event, because the name may be another pane's by then.

@@ -16,12 +16,10 @@ use super::exit_notice::ExitNoticeFormat;
 use super::pane::KeeperConnection;
 use super::record::{PaneExit, PaneTitle};
 use super::task;
-use super::{Pane, PaneRecord, exit};
+use super::{Pane, PaneChange, PaneRecord, exit};
 use crate::Kernel;
-use crate::agents::{self, AgentOrigin};
-use crate::dispatch::draft;
 use crate::grants::{StoredGrant, random_name};
-use crate::journal::RecordChange;
+use crate::journal::{RecordChange, draft};
 
 /// How many milliseconds a program waits for a reply of its terminal. Many wait longer; none waits
 /// much less.
@@ -73,7 +71,7 @@ fn recover_one(kernel: &Kernel, found: RecoveredPane, known: Option<PaneRecord>)
     let lives = matches!(found.state, RecoveredState::Alive(_) | RecoveredState::Unresponsive(_));
     if is_refuted && lives {
         record_event(kernel, &pane, "pane:found");
-        agents::publish_recovered(kernel, &pane);
+        kernel.panes().report(kernel, &pane, &PaneChange::Refound);
     }
     resume_state(kernel, &pane, found.state);
     lives
@@ -128,7 +126,7 @@ pub(crate) fn reconnect(kernel: &Kernel, pane: &Arc<Pane>) {
     tracing::warn!(pane = %pane.id, "the keeper of a pane closed the connection; connecting again");
     pane.mark_unresponsive(pane.output(), None);
     // The agent's task starts anew, as after a restart.
-    kernel.agents().forget(&pane.id);
+    kernel.panes().report(kernel, pane, &PaneChange::Disconnected);
     let kernel = kernel.clone();
     let pane = pane.clone();
     tokio::spawn(async move {
@@ -150,7 +148,7 @@ fn connect(kernel: &Kernel, pane: &Arc<Pane>, handle: PaneHandle) {
     pane.lock().ignore_queries_before = expired_queries_end(handle.output.as_ref(), kernel.now());
     pane.connect(&handle);
     task::spawn_task(kernel, pane, handle);
-    kernel.agents().spawn_task(kernel, pane, AgentOrigin::Recovered);
+    kernel.panes().report(kernel, pane, &PaneChange::Reconnected(pane));
 }
 
 /// The offset up to which a program's queries are too old to answer. A query that was sent while no
@@ -170,9 +168,9 @@ fn expired_queries_end(output: &dyn Output, now: Time) -> u64 {
     end
 }
 
-fn mark_exited(kernel: &Kernel, pane: &Pane, end: PaneExit) {
+fn mark_exited(kernel: &Kernel, pane: &Arc<Pane>, end: PaneExit) {
     exit::record_exit(kernel, pane, end);
-    agents::publish_exit(kernel, pane);
+    kernel.panes().report(kernel, pane, &PaneChange::ExitRecovered);
     pane.notify();
 }
 

@@ -5,14 +5,14 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use paned_model::{Code, Instance, PaneId, PaneRef, Refusal};
 
-use super::Pane;
 use super::typing_activity::TypingActivity;
+use super::{Pane, PaneChange, PaneObserver};
+use crate::Kernel;
 
 /// How many removed panes are remembered by their lineage.
 const MAX_REMOVED: usize = 1000;
 
 /// Every pane by its name.
-#[derive(Default)]
 pub(crate) struct PaneTable {
     panes: Mutex<HashMap<PaneId, Arc<Pane>>>,
     /// The lineages of removed panes, newest first: clients that may reach the panes they were
@@ -20,9 +20,25 @@ pub(crate) struct PaneTable {
     removed_lineages: Mutex<VecDeque<Vec<Instance>>>,
     /// Which panes users type into.
     pub(crate) typing_activity: TypingActivity,
+    observers: Vec<Box<dyn PaneObserver>>,
 }
 
 impl PaneTable {
+    /// An empty table whose panes are observed by these, in this order.
+    pub(crate) fn new(observers: Vec<Box<dyn PaneObserver>>) -> Self {
+        Self {
+            panes: Mutex::default(),
+            removed_lineages: Mutex::default(),
+            typing_activity: TypingActivity::default(),
+            observers,
+        }
+    }
+
+    /// Tells the observers what happened to a pane.
+    pub(crate) fn report(&self, kernel: &Kernel, pane: &Pane, change: &PaneChange<'_>) {
+        self.observers.iter().for_each(|observer| observer.observe(kernel, pane, change));
+    }
+
     fn lock(&self) -> MutexGuard<'_, HashMap<PaneId, Arc<Pane>>> {
         self.panes.lock().unwrap_or_else(PoisonError::into_inner)
     }

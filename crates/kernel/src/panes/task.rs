@@ -15,16 +15,14 @@ use serde_json::json;
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 
-use super::Pane;
-use super::exit;
 use super::record::PaneExit;
 use super::recover;
 use super::screen::live_screen::ScreenHints;
 use super::screen::live_screen::visible_screen;
 use super::throttle::Throttle;
 use super::typing_activity::FloodPacer;
-use crate::agents::TypedInput;
-use crate::dispatch::draft;
+use super::{Pane, PaneChange, TypedInput, exit};
+use crate::journal::draft;
 use crate::{Kernel, SelfWake};
 
 const ESC: u8 = 0x1b;
@@ -158,14 +156,11 @@ impl PaneTask {
         }
     }
 
-    /// A client typed into it at the keeper, not through us: the agent's task gets the keys.
+    /// A client typed into it at the keeper, not through us.
     fn on_keys(&self, keys: Vec<u8>) {
         self.kernel.panes().typing_activity.typed(&self.pane.id, Instant::now());
-        if let Some(agent) = self.kernel.agents().find(&self.pane.id) {
-            let typed = TypedInput { bytes: keys, at: self.kernel.now(), end: self.output.end() };
-            agent.typing(&typed);
-            agent.typed(typed);
-        }
+        let typed = TypedInput { bytes: keys, at: self.now(), end: self.output.end() };
+        self.kernel.panes().report(&self.kernel, &self.pane, &PaneChange::Typed(typed));
     }
 
     /// Scans the output, as far as it has one size and is not too much. Returns whether there is

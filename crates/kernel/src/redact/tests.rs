@@ -132,7 +132,7 @@ fn every_free_text_of_every_action_is_declared_as_shown_or_is_a_secret() {
             let name = field.rsplit('.').next().unwrap_or(field);
             let here = format!("{} {field}", action.name);
             let is_shown = SHOWN.contains(&name) || SHOWN.contains(&here.as_str());
-            !is_redacted(field, action.secrets) && !is_shown
+            !is_redacted(field, &action.secrets) && !is_shown
         });
         fields.sort();
         fields.dedup();

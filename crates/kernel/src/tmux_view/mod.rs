@@ -3,7 +3,6 @@
 //!
 //! | file | idea |
 //! |---|---|
-//! | `spec` | where a pane is to be shown, stored with the pane |
 //! | `task` | the task that owns the connection to one tmux server |
 //! | `observe` | what has changed there, and what follows from it |
 //! | `recover` | restores views after a server was gone |
@@ -18,7 +17,6 @@ mod place;
 mod recover;
 mod session;
 mod snapshot;
-mod spec;
 mod task;
 
 use std::collections::{BTreeMap, HashMap};
@@ -34,8 +32,10 @@ use tokio::sync::oneshot;
 
 pub(crate) use self::session::{KIND as SESSION, SessionInfo, ViewSessionRecord};
 pub(crate) use self::snapshot::WindowSnapshot;
-pub(crate) use self::spec::{OnViewClosed, ViewLocation, ViewSpec};
 use crate::Kernel;
+use crate::panes::view_spec as spec;
+pub(crate) use crate::panes::view_spec::{OnViewClosed, ViewLocation, ViewSpec};
+use crate::panes::{Pane, PaneChange, PaneObserver};
 use task::TmuxViewTask;
 
 /// The size of a session's window until a client is attached.
@@ -126,6 +126,23 @@ pub(crate) enum ViewRequest {
     Hide(PaneId, ViewReply<()>),
     /// A pane has ended, was removed or has another title.
     PaneChanged(PaneId),
+}
+
+/// Tells the tasks of tmux servers what happens to panes.
+pub(crate) struct TmuxViewObserver;
+
+impl PaneObserver for TmuxViewObserver {
+    fn observe(&self, kernel: &Kernel, pane: &Pane, change: &PaneChange<'_>) {
+        match change {
+            PaneChange::View | PaneChange::Exited(_) => kernel.tmux_views().pane_changed(&pane.id),
+            PaneChange::Reconnected(_)
+            | PaneChange::Disconnected
+            | PaneChange::Refound
+            | PaneChange::Typed(_)
+            | PaneChange::ExitRecovered
+            | PaneChange::Removed => {}
+        }
+    }
 }
 
 impl TmuxViews {

@@ -10,8 +10,8 @@ use serde_json::json;
 use super::session::ViewSessionRecord;
 use super::spec::{OnViewClosed, ViewLocation};
 use super::task::TmuxViewTask;
-use crate::actions;
-use crate::dispatch::draft;
+use crate::journal::draft;
+use crate::panes::close;
 
 /// The state at the last query.
 #[derive(Default)]
@@ -243,7 +243,7 @@ impl TmuxViewTask {
         if is_live && on_closed == Some(OnViewClosed::Close) {
             let kernel = self.kernel.clone();
             tokio::spawn(async move {
-                if let Err(refusal) = actions::close(&kernel, &pane).await {
+                if let Err(refusal) = close::close(&kernel, &pane).await {
                     tracing::warn!(pane = %pane.id, %refusal, "cannot close a pane whose view was closed");
                 }
             });

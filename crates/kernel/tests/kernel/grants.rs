@@ -25,7 +25,7 @@ async fn every_action_needs_exactly_its_scope() {
     }
     for action in server.kernel.registry().iter() {
         for (scope, caller) in &callers {
-            let outcome = server.act_as(caller, action.name, json!({ "nonsense": 1 })).await;
+            let outcome = server.act_as(caller, &action.name, json!({ "nonsense": 1 })).await;
             let expect =
                 if action.scope.as_str() == *scope { Code::Invalid } else { Code::Forbidden };
             assert_eq!(code(outcome).0, expect, "{} with {scope}", action.name);
@@ -46,7 +46,8 @@ async fn a_narrow_grant_sees_its_panes_and_theirs_only() {
     assert!(server.act_as(&caller, "pane:get", json!({ "paneId": "a" })).await.is_ok());
     let other = server.act_as(&caller, "pane:write", json!({ "paneId": "b", "text": "x" })).await;
     assert_eq!(code(other).0, Code::Forbidden);
-    assert!(server.kernel.view(&"b".parse().unwrap(), &caller).await.is_err());
+    assert!(server.act_as(&caller, "pane:screen", json!({ "paneId": "b" })).await.is_err());
+    assert!(server.kernel.dump(&"b".parse().unwrap(), &caller).await.is_err());
     let mut feed = server.kernel.events(Some(EventId(0)), "*".parse().unwrap(), &caller).unwrap();
     server.pane("b").exit(paned_model::Exit::Code(0));
     server.pane("a").exit(paned_model::Exit::Code(0));
@@ -146,4 +147,30 @@ async fn whoever_revokes_their_own_grant_is_told_that_it_is_done() {
     let (id, caller) = create_caller(&server, json!({ "scopes": ["admin"] })).await;
     assert!(server.act_as(&caller, "grant:revoke", json!({ "id": id })).await.is_ok());
     assert_eq!(code(server.act_as(&caller, "pane:list", json!({})).await).0, Code::Unauthorized);
+}
+
+#[tokio::test]
+async fn a_shell_that_a_pane_runs_counts_as_that_pane() {
+    let server = TestKernel::new().await;
+    let new = json!({ "id": "a", "argv": ["sh"], "can": ["spawn"] });
+    server.act("pane:new", new).await.unwrap();
+    let token = server.token_in("a");
+    let folder = tempfile::tempdir().unwrap();
+    for (number, caller) in
+        [server.kernel.authenticate(&token).unwrap(), server.kernel.owner(Some(&token))]
+            .iter()
+            .enumerate()
+    {
+        let pipe = folder.path().join(format!("pipe{number}"));
+        assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+        let command = format!("echo $PANED_PANE $PANED_TOKEN > {}", pipe.display());
+        let printed = tokio::task::spawn_blocking(move || std::fs::read_to_string(pipe).unwrap());
+        server.act_as(caller, "shell:run", json!({ "command": command })).await.unwrap();
+        let printed = tokio::time::timeout(Duration::from_secs(60), printed).await;
+        assert_eq!(printed.unwrap().unwrap(), format!("a {token}\n"));
+    }
+    let shell = server.kernel.authenticate(&token).unwrap();
+    let child = json!({ "id": "b", "argv": ["sh"] });
+    let child = server.act_as(&shell, "pane:new", child).await.unwrap();
+    assert_eq!(child["parent"], "a");
 }

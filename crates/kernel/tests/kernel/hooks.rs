@@ -19,7 +19,7 @@ impl ActionHook for FixedHook {
     }
 
     fn before(&self, start: HookCall) -> BoxedFuture<'_, Result<HookVerdict, String>> {
-        match start.action {
+        match &*start.action {
             "pane:new" => (self.0)(),
             _ => Box::pin(async { Ok(HookVerdict::Allow) }),
         }

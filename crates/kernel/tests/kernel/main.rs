@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod actions;
+mod dynamic_actions;
 mod full_disk;
 mod grants;
 mod hooks;

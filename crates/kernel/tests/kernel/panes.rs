@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use paned_kernel::PaneOutputChunk;
 use paned_model::frame::Survivor;
-use paned_model::{Code, Exit, Offset};
+use paned_model::{Code, Exit, Offset, Size};
 use serde_json::{Value, json};
 
 use crate::test_kernel::{TestKernel, code, names, next};
@@ -306,11 +306,10 @@ async fn output_is_pulled_from_any_offset_to_the_end() {
 async fn the_view_is_what_was_printed_up_to_now() {
     let server = with_pane("a").await;
     server.pane("a").print(b"one\r\ntwo");
-    let view = server.kernel.view(&"a".parse().unwrap(), &server.owner).await.unwrap();
-    assert_eq!((view.rows[0].as_str(), view.rows[1].as_str()), ("one", "two"));
+    let screen = server.screen("a").await;
+    assert_eq!((&screen["rows"][0], &screen["rows"][1]), (&json!("one"), &json!("two")));
     server.pane("a").print(b"\x1b[2J\x1b[Hnew");
-    let view = server.kernel.view(&"a".parse().unwrap(), &server.owner).await.unwrap();
-    assert_eq!(view.rows[0], "new");
+    assert_eq!(server.screen("a").await["rows"][0], "new");
 }
 
 #[tokio::test(start_paused = true)]
@@ -461,10 +460,13 @@ async fn a_look_at_a_long_plain_output_shows_what_parsing_all_of_it_would() {
         server.pane("a").print(text.as_bytes());
         server.pane("a").exit(Exit::Code(0));
         next(&mut server.feed("pane:exited")).await;
-        let view = server.kernel.view(&"a".parse().unwrap(), &server.owner).await.unwrap();
-        let mut whole = paned_term::Screen::new(view.size);
+        let screen = server.screen("a").await;
+        let mut whole = paned_term::Screen::new(Size::default());
         whole.feed(text.as_bytes());
-        assert_eq!((view.rows, view.cursor), (whole.view().rows, whole.view().cursor), "{end:?}");
+        let whole = json!(whole.view());
+        for field in ["size", "rows", "cursor"] {
+            assert_eq!(screen[field], whole[field], "{field} {end:?}");
+        }
     }
 }
 

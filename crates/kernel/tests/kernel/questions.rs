@@ -14,7 +14,7 @@ async fn open(server: &TestKernel) {
 }
 
 async fn look(server: &TestKernel) {
-    server.kernel.view(&"a".parse().unwrap(), &server.owner).await.unwrap();
+    server.screen("a").await;
 }
 
 /// With `looks`, the screen is read before the kernel's own task has run.

@@ -99,7 +99,7 @@ async fn the_end_of_a_child_is_told_to_who_reaches_its_parent() {
     let boss = spawner(&server, "boss").await;
     server.act_as(&boss, "pane:new", json!({ "id": "child", "argv": ["sh"] })).await.unwrap();
     let grandchild = server.kernel.authenticate(&server.token_in("child")).unwrap();
-    assert!(!server.kernel.reaches(&"boss".parse().unwrap(), &grandchild));
+    assert!(server.kernel.check_reach(&"boss".parse().unwrap(), &grandchild).is_err());
     close(&server, "child").await;
     let names = shown(&server, &boss, "boss").await;
     assert_eq!(names.last().map(String::as_str), Some("pane:removed"), "{names:?}");

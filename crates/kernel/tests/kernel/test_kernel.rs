@@ -80,9 +80,14 @@ impl TestKernel {
     ) -> Result<Value, Refusal> {
         let answer = self.kernel.dispatch(name, params.to_string().as_bytes(), who).await?;
         let answer = serde_json::from_str(answer.get()).unwrap();
-        let (_, schema) = self.kernel.registry().get(name)?.schemas();
+        let (_, schema) = self.kernel.action(name)?.schemas();
         schema::check(name, &schema, &answer);
         Ok(answer)
+    }
+
+    /// A pane's screen, as `pane:screen` answers it.
+    pub(crate) async fn screen(&self, id: &str) -> Value {
+        self.act("pane:screen", serde_json::json!({ "paneId": id })).await.unwrap()
     }
 
     #[track_caller]

@@ -380,7 +380,7 @@ async fn a_program_that_has_ended_is_quiet() {
 #[tokio::test(start_paused = true)]
 async fn a_wait_for_the_screen_ends_when_it_changes() {
     let server = printing("one").await;
-    let revision = server.kernel.view(&"a".parse().unwrap(), &server.owner).await.unwrap().revision;
+    let revision = server.screen("a").await["revision"].clone();
     let params = json!({ "paneId": "a", "screenChangeSince": revision });
     let changed = wait(&server, params, async || server.pane("a").print(b"two")).await;
     assert_eq!(changed["met"], "screenChange");

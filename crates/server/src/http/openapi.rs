@@ -73,14 +73,14 @@ fn action_path(action: &ActionDefinition, schemas: &mut Schemas) -> (String, Val
     let answer = action.answer(&mut schemas.answers);
     let is_required = params.get("required").is_some();
     let operation = json!({
-        "operationId": camel(action.name),
-        "summary": action.doc,
+        "operationId": camel(&action.name),
+        "summary": &*action.doc,
         "x-scope": action.scope,
         "x-kind": action.kind,
         "requestBody": { "required": is_required, "content": content(JSON, params) },
         "responses": responses(JSON, answer),
     });
-    (ACTIONS.replace("{name}", action.name), json!({ "post": operation }))
+    (ACTIONS.replace("{name}", &action.name), json!({ "post": operation }))
 }
 
 /// The operation of a route.

@@ -199,7 +199,7 @@ impl WsSession {
 
     fn run_concurrent(&mut self, id: Option<WsRequestId>, call: WsActionCall) {
         // An unknown action is refused at once, so it counts as a brief one.
-        let definition = self.shared.kernel.registry().get(&call.name);
+        let definition = self.shared.kernel.action(&call.name);
         let kind = definition.map_or(paned_kernel::ActionKind::Event, |definition| definition.kind);
         let bytes = call.params.len();
         let job = self.action_job(id.clone(), call);

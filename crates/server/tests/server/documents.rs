@@ -1,7 +1,10 @@
 //! The server's documents: the list of actions, OpenAPI, health, metrics.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
+use paned_kernel::{AccessRequest, ActionHandler, ActionKind, ActionSpec, BoxedFuture, Caller};
+use paned_model::{Refusal, Scope};
 use paned_server::{RequiredAccess, routes};
 use serde_json::{Value, json};
 
@@ -23,7 +26,7 @@ fn references(value: &Value) -> Vec<String> {
 async fn every_action_is_listed_and_documented_and_nothing_else_is() {
     let server = TestServer::new().await;
     let registered: BTreeSet<String> =
-        server.kernel.registry().iter().map(|action| action.name.to_owned()).collect();
+        server.kernel.registry().iter().map(|action| action.name.to_string()).collect();
     let list = server.get("/actions").await.json();
     let listed =
         list.as_array().unwrap().iter().map(|action| action["name"].as_str().unwrap().to_owned());
@@ -142,4 +145,45 @@ async fn metrics_for_a_narrow_grant_count_its_own_panes_alone() {
     }
     let health = server.send(&server.request_as(&token, "GET", "/health")).await.json();
     assert_eq!(health["panes"], json!({ "running": 1 }), "{health}");
+}
+
+/// Answers with nothing.
+struct EmptyHandler;
+
+impl ActionHandler for EmptyHandler {
+    fn access(&self, _: &Value) -> AccessRequest {
+        AccessRequest::nothing()
+    }
+
+    fn run(&self, _: Caller, _: Value) -> BoxedFuture<'_, Result<Value, Refusal>> {
+        Box::pin(async { Ok(json!({})) })
+    }
+}
+
+#[tokio::test]
+async fn an_action_of_an_extension_is_served_and_documented_while_it_is_there() {
+    let server = TestServer::new().await;
+    let listed = async || {
+        let list = server.get("/actions").await.json();
+        let document = server.get("/openapi.json").await.json();
+        let in_list = list.as_array().unwrap().iter().any(|action| action["name"] == "build:run");
+        (in_list, document["paths"]["/action/build:run"]["post"]["summary"].clone())
+    };
+    assert_eq!(listed().await, (false, Value::Null));
+    let spec = ActionSpec {
+        name: "build:run".into(),
+        doc: "Build it.".into(),
+        scope: Scope::Spawn,
+        kind: ActionKind::Change,
+        params: json!({ "type": "object" }),
+        answer: json!({ "type": "object" }),
+        secrets: Vec::new(),
+        handler: Arc::new(EmptyHandler),
+    };
+    let registration = server.kernel.register_action(spec).unwrap();
+    assert_eq!(listed().await, (true, json!("Build it.")));
+    assert_eq!(server.act("build:run", json!({})).await, json!({}));
+    drop(registration);
+    assert_eq!(listed().await, (false, Value::Null));
+    assert_eq!(server.send(&server.ask("POST", "/action/build:run")).await.status(), 404);
 }

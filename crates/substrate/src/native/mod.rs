@@ -77,7 +77,7 @@ impl NativeSubstrate {
             program: path(resolved.file)?,
             argv: resolved.argv,
             env: resolved.env,
-            cwd: path(resolved.cwd)?,
+            cwd: Some(path(resolved.cwd)?),
             size,
             capacity: TAPE_CAPACITY,
             timeout: None,

@@ -49,7 +49,7 @@ impl StoppedKeeper {
             program: "/bin/sh".into(),
             argv: text(&["sh", "-c", "echo hello; exec cat"]),
             env: vec![("PATH".into(), "/usr/bin:/bin".into())],
-            cwd: "/".into(),
+            cwd: Some("/".into()),
             size: SIZE,
             capacity: MIN_CAPACITY,
             timeout: None,

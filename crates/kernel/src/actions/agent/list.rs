@@ -5,7 +5,8 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::access::AccessRequest;
-use crate::panes::list_cache::{self, PaneJson};
+use crate::actions::pane::list::list;
+use crate::panes::list_cache::PaneJson;
 use crate::panes::pane::PaneState;
 use crate::registry::{Action, ActionContext, ActionKind};
 
@@ -33,7 +34,7 @@ impl Action for AgentList {
     }
 
     async fn run(context: ActionContext, params: Params) -> Result<Vec<PaneJson>, Refusal> {
-        Ok(list_cache::list(&context, |pane| params.matches(pane)))
+        Ok(list(&context, |pane| params.matches(pane)))
     }
 }
 

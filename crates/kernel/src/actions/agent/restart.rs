@@ -11,9 +11,9 @@ use super::start;
 use super::start::{as_parent, restart_request};
 use crate::Kernel;
 use crate::access::AccessRequest;
-use crate::actions::close;
 use crate::actions::support::wait_limit::wait_limit;
 use crate::panes::Pane;
+use crate::panes::close::close;
 use crate::registry::{Action, ActionContext, ActionKind};
 
 /// How long the new agent may take until it accepts a prompt.

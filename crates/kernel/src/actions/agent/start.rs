@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use paned_backend::BoxedFuture;
 use paned_model::{AgentState, PaneId, PaneSet, Refusal, StateSource, ViewState};
 use paned_policy::agent::{LaunchOptions, Profile};
 use serde_json::json;
@@ -16,7 +17,7 @@ use crate::actions::pane::new::PaneCapability;
 use crate::actions::support::visibility::Visibility;
 use crate::agents::{AgentLaunch, AgentRecord, AgentStatus, Worktree, WorktreeRequest};
 use crate::panes::record::PaneTitle;
-use crate::panes::{Pane, PaneRecord, spawn_check};
+use crate::panes::{Pane, PaneRecord};
 use crate::registry::ActionContext;
 use crate::tmux_view::ViewLocation;
 use crate::undo::Undo;
@@ -99,7 +100,7 @@ async fn make_worktree(
         return Err(Refusal::new(paned_model::Code::Conflict, sentence));
     }
     let home = kernel.setup().env.iter().find(|(name, _)| name == "HOME");
-    let folder = spawn_check::find_folder(cwd, home.map(|(_, home)| home.as_str()))?;
+    let folder = paned_backend::find_folder(cwd, home.map(|(_, home)| home.as_str()))?;
     Worktree::add(kernel, id, Path::new(&folder), wanted).await
 }
 
@@ -227,22 +228,23 @@ fn copy_view(params: &mut new::Params, record: &PaneRecord) {
 /// A context with the caller's rights whose calling pane is the parent of `pane`.
 pub(in crate::actions) fn as_parent(context: &ActionContext, pane: &Pane) -> ActionContext {
     let parent = pane.lock().record.parent().cloned();
-    let caller = Caller { pane: parent, ..context.caller.clone() };
+    let caller = Caller { pane: parent, pane_token: None, ..context.caller.clone() };
     ActionContext { caller, ..context.clone() }
 }
 
 /// Restarts a failed agent in a new pane.
-pub(crate) async fn restart_failed(
-    kernel: &Kernel,
-    pane: &Pane,
+pub(crate) fn restart_failed(
+    kernel: Kernel,
+    pane: Arc<Pane>,
     attempt: u32,
-) -> Result<Arc<Pane>, Refusal> {
-    let mut request = restart_request(kernel, pane)?;
-    request.launch.attempt = attempt;
-    // Started on behalf of no caller, so no other pane is evicted for it.
-    let mut caller = kernel.owner(None);
-    Arc::make_mut(&mut caller.grant).panes = PaneSet::Only(BTreeSet::new());
-    let undo = Undo::default();
-    let context = ActionContext { kernel: kernel.clone(), caller, undo };
-    start(&as_parent(&context, pane), request).await
+) -> BoxedFuture<'static, Result<Arc<Pane>, Refusal>> {
+    Box::pin(async move {
+        let mut request = restart_request(&kernel, &pane)?;
+        request.launch.attempt = attempt;
+        // Started on behalf of no caller, so no other pane is evicted for it.
+        let mut caller = kernel.owner(None);
+        Arc::make_mut(&mut caller.grant).panes = PaneSet::Only(BTreeSet::new());
+        let context = ActionContext { kernel, caller, undo: Undo::default() };
+        start(&as_parent(&context, &pane), request).await
+    })
 }

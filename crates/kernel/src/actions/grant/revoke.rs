@@ -6,11 +6,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use crate::access::AccessRequest;
-use crate::dispatch::draft;
+use crate::grants::GRANT_KIND;
 use crate::grants::Token;
-use crate::journal::RecordChange;
+use crate::journal::{RecordChange, draft};
 use crate::registry::{Action, ActionContext, ActionKind};
-use crate::start::GRANT_KIND;
 
 pub(in crate::actions) struct GrantRevoke;
 

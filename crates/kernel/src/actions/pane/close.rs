@@ -11,10 +11,9 @@ use serde_json::json;
 use tokio::sync::oneshot;
 use tokio::time::timeout;
 
-use super::kill::{kill, traces};
-use super::remove::forget;
 use crate::access::AccessRequest;
 use crate::panes::Pane;
+use crate::panes::close::{forget, kill, traces};
 use crate::registry::{Action, ActionContext, ActionKind};
 
 /// How long it may take to release an adopted pane.

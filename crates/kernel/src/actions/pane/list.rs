@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::access::AccessRequest;
-use crate::panes::list_cache::{self, PaneJson};
+use crate::panes::list_cache::PaneJson;
 use crate::panes::pane::PaneState;
 use crate::registry::{Action, ActionContext, ActionKind};
 
@@ -38,8 +38,23 @@ impl Action for PaneList {
     }
 
     async fn run(context: ActionContext, params: Params) -> Result<Vec<PaneJson>, Refusal> {
-        Ok(list_cache::list(&context, |pane| params.matches(pane)))
+        Ok(list(&context, |pane| params.matches(pane)))
     }
+}
+
+/// The panes that the caller may reach and that `picks` selects, oldest first.
+pub(in crate::actions) fn list(
+    context: &ActionContext,
+    picks: impl Fn(&PaneState) -> bool,
+) -> Vec<PaneJson> {
+    let ActionContext { kernel, caller, .. } = context;
+    let panes = kernel.panes().list();
+    let reached = panes.iter().filter(|pane| kernel.reaches(&pane.id, caller));
+    let listed = reached.filter_map(|pane| {
+        let mut pane = pane.lock();
+        picks(&pane).then(|| pane.listed())
+    });
+    listed.collect()
 }
 
 impl Params {

@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroU32;
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -20,12 +19,12 @@ use crate::access::AccessRequest;
 use crate::actions::support::visibility::{LocationParams, Visibility, VisibilityParams};
 use crate::actions::support::{meta, visibility};
 use crate::agents::{AgentOrigin, AgentRecord};
-use crate::dispatch::draft;
 use crate::grants::{StoredGrant, Token, random_name};
+use crate::journal::draft;
+use crate::panes::environment::{self, PaneIdentity};
 use crate::panes::exit_notice::ExitNoticeFormat;
 use crate::panes::pane::KeeperConnection;
 use crate::panes::record::PaneTitle;
-use crate::panes::spawn_check::{self, PaneIdentity};
 use crate::panes::{Pane, PaneRecord, task};
 use crate::registry::{Action, ActionContext, ActionKind};
 use crate::tmux_view::{DEFAULT_SIZE, OnViewClosed, ViewSpec};
@@ -183,7 +182,7 @@ async fn start(kernel: &Kernel, pane: &Arc<Pane>, spec: SpawnSpec) -> Result<(),
     // Before the program runs: it may connect with its token at once.
     let record = pane.lock().record.clone();
     kernel.grants().insert(record.grant.clone());
-    let handle = match kernel.backend().spawn(spec).await {
+    let mut handle = match kernel.backend().spawn(spec).await {
         Ok(handle) => handle,
         Err(error) => {
             kernel.grants().remove(&record.grant.grant.id);
@@ -193,6 +192,9 @@ async fn start(kernel: &Kernel, pane: &Arc<Pane>, spec: SpawnSpec) -> Result<(),
             return Err(error.into());
         }
     };
+    if let Some(cwd) = handle.cwd.take() {
+        pane.lock().record.cwd = cwd;
+    }
     register(kernel, pane, handle, AgentOrigin::New);
     Ok(())
 }
@@ -228,10 +230,11 @@ impl Params {
     }
 }
 
-/// A pane whose parameters are all valid.
+/// A pane whose parameters are all valid, except for program and folder, which the backend checks.
 struct PaneSpawnPlan {
     record: PaneRecord,
-    program: PathBuf,
+    /// The requested folder.
+    cwd: Option<String>,
     env: Vec<(String, String)>,
     size: Size,
     timeout: Option<Duration>,
@@ -252,18 +255,19 @@ impl PaneSpawnPlan {
         meta::check_tags(&params.tags, kernel.limits().meta)?;
         let id = params.id.unwrap_or_else(|| fresh_id(kernel));
         for (name, value) in &params.env {
-            spawn_check::check_variable(name, value)?;
+            environment::check_variable(name, value)?;
         }
         let this = PaneRef { id, instance: fresh_instance() };
         let (mut grant, token) = grant(kernel, &this);
         let PaneRef { id, instance } = this;
         let identity = PaneIdentity { id: &id, address: &kernel.setup().address, token: &token };
-        let env = spawn_check::environment(&kernel.setup().env, params.env, &identity);
+        let env = environment::environment(&kernel.setup().env, params.env, &identity);
         let variable =
             |name: &str| env.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str());
-        let cwd = spawn_check::find_folder(params.cwd.as_deref(), variable("HOME"))?;
         let argv = argv(params.argv, variable("SHELL"))?;
-        let program = spawn_check::find_program(&argv[0], variable("PATH"), &cwd)?;
+        // What is listed until the backend has checked it.
+        let home = || variable("HOME").unwrap_or("/").to_owned();
+        let cwd = params.cwd.clone().unwrap_or_else(home);
         let recognise = || kernel.agents().recognise(kernel, &argv, &params.meta, AgentOrigin::New);
         let agent = params.agent.or_else(recognise);
         let capabilities = match params.can {
@@ -278,7 +282,7 @@ impl PaneSpawnPlan {
             id,
             instance,
             argv,
-            cwd: cwd.to_string_lossy().into_owned(),
+            cwd,
             meta: params.meta,
             tags: params.tags,
             persist: params.persist,
@@ -299,17 +303,17 @@ impl PaneSpawnPlan {
         let capacity = kernel.limits().tape_bytes;
         let grace = kernel.limits().kill_grace;
         let followed = params.followed;
-        Ok(Self { record, program, env, size, timeout, capacity, grace, followed })
+        Ok(Self { record, cwd: params.cwd, env, size, timeout, capacity, grace, followed })
     }
 
     fn spawn_spec(self) -> SpawnSpec {
         SpawnSpec {
             record: self.record.json(),
             id: self.record.id,
-            program: self.program.to_string_lossy().into_owned(),
+            program: self.record.argv.first().cloned().unwrap_or_default(),
             argv: self.record.argv,
             env: self.env,
-            cwd: self.record.cwd,
+            cwd: self.cwd,
             size: self.size,
             capacity: self.capacity,
             timeout: self.timeout,
@@ -383,7 +387,7 @@ fn argv(requested: Option<Vec<String>>, shell: Option<&str>) -> Result<Vec<Strin
     if argv.is_empty() {
         return Err(Refusal::invalid("`argv` is empty; leave it out for a login shell"));
     }
-    argv.iter().try_for_each(|arg| spawn_check::check_text("argv", arg))?;
+    argv.iter().try_for_each(|arg| environment::check_text("argv", arg))?;
     Ok(argv)
 }
 

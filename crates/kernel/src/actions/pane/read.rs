@@ -7,6 +7,7 @@ use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use paned_backend::Output;
 use paned_model::{Offset, PaneId, Refusal, Scope};
+use paned_term::Screen;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -321,7 +322,7 @@ async fn rendered(
     params: &Params,
 ) -> Result<PaneReadOutput, Refusal> {
     let before = output.end();
-    let view = context.kernel.view(&params.pane_id, &context.caller).await?;
+    let view = context.kernel.look(&pane, Screen::view).await?;
     let hints = pane.screen_hints(output.as_ref());
     let max_rows = MOST_LINES.min(MOST_CELLS / usize::from(output.size().cols).max(1));
     let drawn = tokio::task::spawn_blocking(move || {

@@ -1,18 +1,14 @@
 //! `pane:remove`
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use paned_model::{Code, Refusal, Scope};
-use serde_json::json;
 use tokio::time::timeout;
 
-use crate::Kernel;
 use crate::access::AccessRequest;
 use crate::actions::{EmptyOutput, PaneIdParams};
-use crate::dispatch::draft;
-use crate::journal::RecordChange;
-use crate::panes::{Pane, PaneRecord};
+use crate::panes::Pane;
+use crate::panes::close::forget;
 use crate::registry::{Action, ActionContext, ActionKind};
 
 /// How long a keeper may take to finish after its program: more than one without other processes
@@ -70,25 +66,4 @@ async fn check_finished(pane: &Pane) -> Result<(), Refusal> {
         pane.id
     );
     Err(Refusal::new(Code::Conflict, sentence))
-}
-
-/// Removes a pane: its files first, so that an interruption leaves at most a record without a pane,
-/// which the next start removes. Its name is freed last: all of this goes by name, and must not
-/// affect the next pane of that name. For the same reason it is done once, even with concurrent
-/// callers.
-pub(in crate::actions) async fn forget(kernel: &Kernel, pane: &Arc<Pane>) -> Result<(), Refusal> {
-    let mut is_removed = pane.is_removed.lock().await;
-    if *is_removed {
-        return Ok(());
-    }
-    kernel.backend().remove(pane.id.clone()).await?;
-    *is_removed = true;
-    kernel.grants().remove(&pane.lock().record.grant.grant.id);
-    kernel.agents().forget(&pane.id);
-    kernel.agents().outbox().forget(kernel, &pane.id);
-    let removed = draft("pane:removed", &pane.event_payload(json!({})));
-    let redact = RecordChange::Redact { pane: pane.id.to_string() };
-    kernel.journal().record(vec![removed], vec![PaneRecord::delete(&pane.id), redact]);
-    kernel.panes().remove(pane);
-    Ok(())
 }

@@ -9,7 +9,7 @@ use serde_json::json;
 
 use super::new::check_title;
 use crate::access::AccessRequest;
-use crate::dispatch::draft;
+use crate::journal::draft;
 use crate::panes::Pane;
 use crate::panes::record::PaneTitle;
 use crate::registry::{Action, ActionContext, ActionKind};

@@ -13,11 +13,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tokio::time::Instant;
 
+use crate::Kernel;
 use crate::access::AccessRequest;
-use crate::panes::Pane;
 use crate::panes::pane::{late, pane_gone};
+use crate::panes::{Pane, TypedInput};
 use crate::registry::{Action, ActionContext, ActionKind};
-use crate::{Kernel, agents};
 
 pub(in crate::actions) struct PaneWrite;
 
@@ -128,7 +128,7 @@ pub(in crate::actions) async fn write(
     kernel.panes().typing_activity.typed(&pane.id, Instant::now());
     let followed_input = kernel.agents().find(&pane.id).map(|agent| {
         let end = pane.output().map_or(0, |output| output.end());
-        let typed = agents::TypedInput { bytes: parts.concat(), at: kernel.now(), end };
+        let typed = TypedInput { bytes: parts.concat(), at: kernel.now(), end };
         // The program may respond before the write is confirmed, and the task must see the input
         // before that output.
         agent.typing(&typed);

@@ -5,8 +5,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::access::AccessRequest;
-use crate::actions::close;
 use crate::actions::support::visibility::usual;
+use crate::panes::close::close;
 use crate::registry::{Action, ActionContext, ActionKind};
 use crate::tmux_view::{OnViewClosed, SessionStopRequest, ViewRequest};
 

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::opened::check;
 use crate::access::AccessRequest;
-use crate::actions::close;
+use crate::panes::close::close;
 use crate::registry::{Action, ActionContext, ActionKind};
 
 pub(in crate::actions) struct SubagentClosed;

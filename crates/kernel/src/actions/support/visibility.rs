@@ -8,8 +8,8 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::Kernel;
-use crate::actions::close;
 use crate::panes::Pane;
+use crate::panes::close::close;
 use crate::registry::ActionContext;
 use crate::tmux_view::{OnViewClosed, ShowRequest, ViewLocation, ViewRequest, ViewSpec};
 

@@ -11,7 +11,7 @@ use tokio::sync::watch;
 
 use super::notify;
 use crate::Kernel;
-use crate::dispatch::draft;
+use crate::journal::draft;
 use crate::journal::{EventDraft, RecordChange};
 
 /// The kind of a message's record in the journal.

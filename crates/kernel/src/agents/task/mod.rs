@@ -15,13 +15,13 @@ use paned_policy::transcript::TranscriptAnswer;
 use tokio::sync::{mpsc, watch};
 use tokio::time::Instant;
 
-use super::handle::{AgentInspection, AgentRequest, AgentStatus, Turns, TypedInput};
+use super::handle::{AgentInspection, AgentRequest, AgentStatus, Turns};
 use super::profiles::Recognition;
-use super::record::publish;
+use super::publish::publish;
 use super::recording::AgentHistory;
 use super::typist::{self, AgentTypist, StartupAnswerer, TypingContext, TypingOutcome};
 use crate::Kernel;
-use crate::panes::Pane;
+use crate::panes::{Pane, TypedInput};
 
 /// How long output is collected before the screen is read.
 const LOOK_DELAY: Duration = Duration::from_millis(30);

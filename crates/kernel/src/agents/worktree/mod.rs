@@ -7,26 +7,10 @@ use std::fs;
 use std::path::{Component, Path, PathBuf};
 
 use paned_model::{Code, PaneId, Refusal};
-use serde::{Deserialize, Serialize};
 
 use self::git::Git;
+use super::Worktree;
 use crate::Kernel;
-
-/// A worktree that was created for an agent.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct Worktree {
-    /// Its path.
-    pub(crate) path: PathBuf,
-    /// The repository it belongs to.
-    pub(crate) repository: PathBuf,
-    /// The branch that is checked out there.
-    pub(crate) branch: String,
-    /// The commit that it started from.
-    pub(crate) base: String,
-    /// Whether the branch was created for it.
-    pub(crate) is_new: bool,
-}
 
 /// A request for a worktree.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

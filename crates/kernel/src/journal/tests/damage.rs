@@ -1,6 +1,7 @@
 //! However the files are damaged, the journal opens, reports it, and returns what can be read.
 
 use super::*;
+use crate::journal::high_water::HighWaterMark;
 
 const EVENTS: u64 = 3000;
 const RECORDS: u64 = 50;
@@ -316,9 +317,34 @@ fn damaged_files_are_kept_under_names_of_their_own() {
 #[test]
 fn a_rebuild_that_was_cut_short_is_taken_up() {
     let place = filled(false);
-    fs::rename(place.path(), check::with_suffix(&place.path(), ".new")).unwrap();
+    fs::rename(place.path(), salvage::rebuilt_file(&place.path(), 1)).unwrap();
     let (_, opened) = place.open();
     assert_eq!((opened.last, opened.recovery), (EventId(EVENTS), None));
+}
+
+#[test]
+fn a_rebuild_that_was_cut_short_before_the_file_was_moved_is_taken_up() {
+    let place = filled(true);
+    let path = place.path();
+    cut(&path, len(&path) / 2);
+    salvage::build(&path, None, HighWaterMark::load(&path).as_ref()).unwrap();
+    // The log is moved before the file: here it was killed between the two.
+    fs::rename(log_of(&path), check::with_suffix(&path, ".damaged-1-wal")).unwrap();
+    let left = check(&place, "killed between two renames", |_| {});
+    // What was only in the log is there.
+    assert!(left as u64 > EVENTS / 10, "{left}");
+    let (journal, opened) = place.open();
+    assert_eq!(opened.recovery, None);
+    assert!(check::with_suffix(&path, ".damaged-1").exists());
+    block_on(async { assert!(ids(&journal, EVENTS - 1).await.contains(&EVENTS.to_string())) });
+}
+
+#[test]
+fn a_rebuild_that_was_cut_short_while_copying_is_begun_again() {
+    let place = filled(false);
+    let half = fs::read(place.path()).unwrap();
+    fs::write(check::with_suffix(&place.path(), ".new"), &half[..half.len() / 2]).unwrap();
+    assert_eq!(check(&place, "half a copy", |_| {}) as u64, EVENTS);
 }
 
 #[test]

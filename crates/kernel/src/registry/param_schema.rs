@@ -1,0 +1,347 @@
+//! Checks parameters against a JSON Schema that is known only at run time.
+//!
+//! As much of JSON Schema 2020-12 as libraries generate for plain types. A schema with any other
+//! keyword is refused when its action is registered: no rule that was declared is ever ignored.
+//! `$ref` is refused too: a schema is copied into documents where the reference would lead
+//! elsewhere.
+
+use std::collections::BTreeMap;
+
+use paned_model::Refusal;
+use regex_automata::meta::Regex;
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value, json};
+
+/// Keywords that describe and forbid nothing.
+const ANNOTATIONS: [&str; 10] = [
+    "$comment",
+    "$id",
+    "$schema",
+    "default",
+    "deprecated",
+    "description",
+    "examples",
+    "format",
+    "readOnly",
+    "title",
+];
+
+/// A schema that values are checked against: they follow all its rules.
+#[derive(Default)]
+pub(super) struct ParamSchema(Vec<SchemaRule>);
+
+enum SchemaRule {
+    /// The schema `false`.
+    Never,
+    Types(Vec<JsonType>),
+    Values(Vec<Value>),
+    AnyOf(Vec<ParamSchema>),
+    OneOf(Vec<ParamSchema>),
+    AllOf(Vec<ParamSchema>),
+    Fields {
+        known: BTreeMap<String, ParamSchema>,
+        others: ParamSchema,
+    },
+    FieldNames(ParamSchema),
+    Required(Vec<String>),
+    Items(ParamSchema),
+    Pattern(Box<Regex>),
+    Bound(SchemaBound),
+}
+
+/// A limit of a number, of a string's characters or of an array's items.
+struct SchemaBound {
+    keyword: String,
+    limit: f64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum JsonType {
+    Array,
+    Boolean,
+    Integer,
+    Null,
+    Number,
+    Object,
+    String,
+}
+
+impl ParamSchema {
+    /// Reads a schema; the error names what cannot be used.
+    pub(super) fn read(schema: &Value) -> Result<Self, String> {
+        match schema {
+            Value::Bool(true) => Ok(Self::default()),
+            Value::Bool(false) => Ok(Self(vec![SchemaRule::Never])),
+            Value::Object(keywords) => {
+                let rules = keywords.iter().map(|(keyword, value)| {
+                    rule(keywords, keyword, value).map_err(|error| format!("`{keyword}`: {error}"))
+                });
+                let rules: Result<Vec<Option<SchemaRule>>, String> = rules.collect();
+                Ok(Self(rules?.into_iter().flatten().collect()))
+            }
+            _ => Err("a schema is an object or a boolean".to_owned()),
+        }
+    }
+
+    /// Refuses a value that does not match, with the place of the first mistake.
+    pub(super) fn check(&self, value: &Value) -> Result<(), Refusal> {
+        self.check_at(value, "")
+    }
+
+    fn check_at(&self, value: &Value, path: &str) -> Result<(), Refusal> {
+        self.0.iter().try_for_each(|rule| rule.check(value, path))
+    }
+
+    fn accepts(&self, value: &Value) -> bool {
+        self.check_at(value, "").is_ok()
+    }
+}
+
+/// The rule of one keyword; none for an annotation. `additionalProperties` is read with
+/// `properties`, which it depends on.
+fn rule(
+    all: &Map<String, Value>,
+    keyword: &str,
+    value: &Value,
+) -> Result<Option<SchemaRule>, String> {
+    let schemas = || {
+        let list = value.as_array().ok_or("this is no array")?;
+        list.iter().map(ParamSchema::read).collect::<Result<Vec<_>, String>>()
+    };
+    Ok(Some(match keyword {
+        "type" if value.is_string() => SchemaRule::Types(vec![read(value)?]),
+        "type" => SchemaRule::Types(read(value)?),
+        "enum" => SchemaRule::Values(read(value)?),
+        "const" => SchemaRule::Values(vec![value.clone()]),
+        "anyOf" => SchemaRule::AnyOf(schemas()?),
+        "oneOf" => SchemaRule::OneOf(schemas()?),
+        "allOf" => SchemaRule::AllOf(schemas()?),
+        "additionalProperties" if all.contains_key("properties") => return Ok(None),
+        "properties" | "additionalProperties" => fields(all)?,
+        "propertyNames" => SchemaRule::FieldNames(ParamSchema::read(value)?),
+        "required" => SchemaRule::Required(read(value)?),
+        "items" => SchemaRule::Items(ParamSchema::read(value)?),
+        "pattern" => {
+            let regex = Regex::new(&read::<String>(value)?).map_err(|error| error.to_string())?;
+            SchemaRule::Pattern(Box::new(regex))
+        }
+        "minimum" | "maximum" | "exclusiveMinimum" | "exclusiveMaximum" | "minLength"
+        | "maxLength" | "minItems" | "maxItems" => {
+            SchemaRule::Bound(SchemaBound { keyword: keyword.to_owned(), limit: read(value)? })
+        }
+        annotation if ANNOTATIONS.contains(&annotation) => return Ok(None),
+        _ => return Err("this keyword of JSON Schema is not supported".to_owned()),
+    }))
+}
+
+fn read<T: DeserializeOwned>(value: &Value) -> Result<T, String> {
+    T::deserialize(value).map_err(|error| error.to_string())
+}
+
+fn fields(keywords: &Map<String, Value>) -> Result<SchemaRule, String> {
+    let schemas: BTreeMap<String, Value> =
+        keywords.get("properties").map(read).transpose()?.unwrap_or_default();
+    let mut known = BTreeMap::new();
+    for (name, schema) in schemas {
+        let schema = ParamSchema::read(&schema).map_err(|error| format!("`{name}`: {error}"))?;
+        known.insert(name, schema);
+    }
+    let others = keywords.get("additionalProperties").map(ParamSchema::read).transpose()?;
+    Ok(SchemaRule::Fields { known, others: others.unwrap_or_default() })
+}
+
+impl SchemaRule {
+    fn check(&self, value: &Value, path: &str) -> Result<(), Refusal> {
+        let is_followed = match self {
+            Self::Never => false,
+            Self::Types(types) => types.iter().any(|one| one.is_type_of(value)),
+            Self::Values(values) => values.contains(value),
+            Self::AnyOf(schemas) => schemas.iter().any(|schema| schema.accepts(value)),
+            Self::OneOf(schemas) => {
+                schemas.iter().filter(|schema| schema.accepts(value)).count() == 1
+            }
+            Self::AllOf(schemas) => {
+                return schemas.iter().try_for_each(|schema| schema.check_at(value, path));
+            }
+            Self::Fields { known, others } => return check_fields(value, path, known, others),
+            Self::FieldNames(names) => {
+                let mut fields = value.as_object().into_iter().flatten();
+                fields.all(|(name, _)| names.accepts(&Value::String(name.clone())))
+            }
+            Self::Required(names) => return check_required(value, path, names),
+            Self::Items(items) => {
+                let all = value.as_array().into_iter().flatten().enumerate();
+                for (at, item) in all {
+                    items.check_at(item, &format!("{path}[{at}]"))?;
+                }
+                true
+            }
+            Self::Pattern(regex) => value.as_str().is_none_or(|text| regex.is_match(text)),
+            Self::Bound(bound) => bound.is_kept(value),
+        };
+        if is_followed { Ok(()) } else { Err(mistake(path, self.sentence(value))) }
+    }
+
+    fn sentence(&self, value: &Value) -> String {
+        match self {
+            Self::Types(types) => {
+                let names: Vec<_> =
+                    types.iter().map(|one| format!("{one:?}").to_ascii_lowercase()).collect();
+                format!("{value} is not of the type {}", names.join(" or "))
+            }
+            Self::Values(values) => {
+                let values: Vec<_> = values.iter().map(Value::to_string).collect();
+                format!("{value} is none of {}", values.join(", "))
+            }
+            Self::Pattern(_) => format!("{value} does not match the pattern"),
+            Self::Bound(SchemaBound { keyword, limit }) => {
+                format!("{value} is not within `{keyword}`: {limit}")
+            }
+            _ => "this is nothing that is taken here; `GET /actions` describes what is".to_owned(),
+        }
+    }
+}
+
+impl SchemaBound {
+    fn is_kept(&self, value: &Value) -> bool {
+        let measure = match self.keyword.as_str() {
+            "minLength" | "maxLength" => value.as_str().map(|text| text.chars().count() as f64),
+            "minItems" | "maxItems" => value.as_array().map(|items| items.len() as f64),
+            _ => value.as_f64(),
+        };
+        // A rule about another type says nothing about this value.
+        measure.is_none_or(|measure| match self.keyword.as_str() {
+            "exclusiveMinimum" => self.limit < measure,
+            "exclusiveMaximum" => measure < self.limit,
+            keyword if keyword.starts_with("min") => self.limit <= measure,
+            _ => measure <= self.limit,
+        })
+    }
+}
+
+impl JsonType {
+    fn is_type_of(self, value: &Value) -> bool {
+        match self {
+            Self::Array => value.is_array(),
+            Self::Boolean => value.is_boolean(),
+            Self::Integer => value.as_f64().is_some_and(|number| number.fract() == 0.0),
+            Self::Null => value.is_null(),
+            Self::Number => value.is_number(),
+            Self::Object => value.is_object(),
+            Self::String => value.is_string(),
+        }
+    }
+}
+
+fn check_fields(
+    value: &Value,
+    path: &str,
+    known: &BTreeMap<String, ParamSchema>,
+    others: &ParamSchema,
+) -> Result<(), Refusal> {
+    for (name, field) in value.as_object().into_iter().flatten() {
+        let path = if path.is_empty() { name.clone() } else { format!("{path}.{name}") };
+        let is_refused = matches!(others.0.as_slice(), [SchemaRule::Never]);
+        match known.get(name) {
+            Some(schema) => schema.check_at(field, &path)?,
+            None if is_refused => return Err(mistake(&path, "there is no such field".to_owned())),
+            None => others.check_at(field, &path)?,
+        }
+    }
+    Ok(())
+}
+
+fn check_required(value: &Value, path: &str, names: &[String]) -> Result<(), Refusal> {
+    let missing = |fields: &Map<String, Value>| names.iter().find(|it| !fields.contains_key(*it));
+    match value.as_object().and_then(missing) {
+        Some(name) => Err(mistake(path, format!("missing field `{name}`"))),
+        None => Ok(()),
+    }
+}
+
+/// The refusal, worded as those of typed parameters are.
+fn mistake(path: &str, sentence: String) -> Refusal {
+    let place = if path.is_empty() { "." } else { path };
+    let sentence = if path.is_empty() { sentence } else { format!("`{path}`: {sentence}") };
+    Refusal::invalid(sentence).with_details(json!({ "path": place }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The mistake in a value, or nothing.
+    #[track_caller]
+    fn check(schema: &Value, value: Value, expect: &str) {
+        let outcome = ParamSchema::read(schema).unwrap().check(&value);
+        assert_eq!(outcome.map_or_else(|refusal| refusal.sentence, |()| String::new()), expect);
+    }
+
+    #[test]
+    fn the_first_mistake_is_named_with_its_place() {
+        let schema = json!({
+            "type": "object",
+            "title": "no rule",
+            "required": ["n"],
+            "properties": {
+                "n": { "type": "integer", "minimum": 1, "exclusiveMaximum": 10 },
+                "of": { "type": "array", "maxItems": 2, "items": { "enum": ["a", "b"] } },
+                "word": { "type": ["string", "null"], "minLength": 2, "pattern": "^[a-z]+$" },
+            },
+            "additionalProperties": false,
+        });
+        check(&schema, json!({ "n": 1, "of": ["a"], "word": null }), "");
+        check(&schema, json!({ "n": 9.0, "word": "ab" }), "");
+        check(&schema, json!([]), "[] is not of the type object");
+        check(&schema, json!({}), "missing field `n`");
+        check(&schema, json!({ "n": "1" }), "`n`: \"1\" is not of the type integer");
+        check(&schema, json!({ "n": 1.5 }), "`n`: 1.5 is not of the type integer");
+        check(&schema, json!({ "n": 10 }), "`n`: 10 is not within `exclusiveMaximum`: 10");
+        check(
+            &schema,
+            json!({ "n": 1, "of": ["a", "c"] }),
+            "`of[1]`: \"c\" is none of \"a\", \"b\"",
+        );
+        check(
+            &schema,
+            json!({ "n": 1, "word": "ä" }),
+            "`word`: \"ä\" is not within `minLength`: 2",
+        );
+        check(
+            &schema,
+            json!({ "n": 1, "word": "A1" }),
+            "`word`: \"A1\" does not match the pattern",
+        );
+        check(&schema, json!({ "n": 1, "x": 1 }), "`x`: there is no such field");
+    }
+
+    #[test]
+    fn alternatives_and_maps_are_followed() {
+        const NONE: &str = "this is nothing that is taken here; `GET /actions` describes what is";
+        let either = json!({ "oneOf": [{ "const": 1 }, { "type": "number" }, { "const": null }] });
+        check(&either, json!(2), "");
+        check(&either, json!(null), "");
+        check(&either, json!(1), NONE);
+        check(&json!({ "anyOf": [{ "const": 1 }, { "type": "number" }] }), json!(1), "");
+        check(&json!({ "anyOf": [false] }), json!(1), NONE);
+        check(&json!({ "allOf": [true, { "const": 2 }] }), json!(1), "1 is none of 2");
+        let map = json!({ "propertyNames": { "maxLength": 1 }, "additionalProperties": { "type": "string" } });
+        check(&map, json!({ "a": "x" }), "");
+        check(&map, json!({ "a": 1 }), "`a`: 1 is not of the type string");
+        check(&map, json!({ "ab": "x" }), NONE);
+    }
+
+    #[test]
+    fn a_rule_that_cannot_be_checked_is_refused() {
+        let refused = |schema: Value| ParamSchema::read(&schema).err().unwrap();
+        let unsupported = "this keyword of JSON Schema is not supported";
+        assert_eq!(refused(json!({ "$ref": "#/x" })), format!("`$ref`: {unsupported}"));
+        let nested = json!({ "properties": { "a": { "multipleOf": 2 } } });
+        assert_eq!(refused(nested), format!("`properties`: `a`: `multipleOf`: {unsupported}"));
+        assert!(refused(json!({ "type": "text" })).starts_with("`type`: unknown variant `text`"));
+        assert!(refused(json!({ "pattern": "(" })).starts_with("`pattern`: "));
+        assert!(refused(json!(7)).contains("an object or a boolean"));
+    }
+}
