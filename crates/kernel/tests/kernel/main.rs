@@ -13,4 +13,5 @@ mod restart;
 mod schema;
 mod screens;
 mod test_kernel;
+mod tmux_view;
 mod waiting;
