@@ -8,7 +8,7 @@ use paned_policy::layout::{
     Decision, DesiredPane, DesiredView, LayoutQueue, LayoutRequest, NotShownReason,
 };
 
-use super::records::{ViewLocation, ViewRecords, ViewSpec};
+use super::records::{ViewLocation, ViewRecords};
 use super::snapshot::WindowSnapshot;
 use super::{ShowOutcome, ShowRequest, ViewReply};
 use crate::Kernel;
@@ -22,47 +22,39 @@ pub(super) struct ShowJobs {
     new: VecDeque<ShowJob>,
     /// Those that wait for space.
     pub(super) queue: LayoutQueue<ShowRequest>,
-    /// Those that were shown before and are new again as soon as tmux answers.
-    pub(super) to_restore: Vec<(PaneId, ViewSpec)>,
 }
 
 /// A pane to be shown.
 pub(super) struct ShowJob {
     pub(super) request: ShowRequest,
-    pub(super) origin: ShowOrigin,
+    /// Where the answer goes; `None` for a pane that waited, or is shown again.
+    pub(super) answer: Option<ViewReply<ShowOutcome>>,
     tries: usize,
 }
 
-/// What a pane is shown for.
-pub(super) enum ShowOrigin {
-    Client(ViewReply<ShowOutcome>),
-    Queue,
-    Restore,
-}
-
 impl ShowJobs {
-    pub(super) fn new(
-        queue: LayoutQueue<ShowRequest>,
-        to_restore: Vec<(PaneId, ViewSpec)>,
-    ) -> Self {
-        Self { new: VecDeque::new(), queue, to_restore }
+    pub(super) fn new(queue: LayoutQueue<ShowRequest>) -> Self {
+        Self { new: VecDeque::new(), queue }
     }
 
     pub(super) fn push(&mut self, request: ShowRequest, answer: ViewReply<ShowOutcome>) {
-        let origin = ShowOrigin::Client(answer);
-        self.new.push_back(ShowJob { request, origin, tries: 0 });
+        self.new.push_back(ShowJob { request, answer: Some(answer), tries: 0 });
     }
 
     /// Adds a pane to be shown again, before all others.
     pub(super) fn push_restored(&mut self, request: ShowRequest) {
         if !self.is_new(&request.pane) {
-            self.new.push_front(ShowJob { request, origin: ShowOrigin::Restore, tries: 0 });
+            self.new.push_front(ShowJob { request, answer: None, tries: 0 });
         }
     }
 
-    /// Whether a location is still needed for a pane that is new.
-    pub(super) fn needs(&self, session: &str) -> bool {
-        self.new.iter().any(|job| job.request.location.session() == Some(session))
+    /// Forgets panes to be shown again that are shown.
+    pub(super) fn drop_restored(&mut self, is_shown: impl Fn(&PaneId) -> bool) {
+        self.new.retain(|job| job.answer.is_some() || !is_shown(&job.request.pane));
+    }
+
+    pub(super) fn put_back(&mut self, job: ShowJob) {
+        self.new.push_front(job);
     }
 
     pub(super) fn is_new(&self, pane: &PaneId) -> bool {
@@ -106,7 +98,7 @@ impl ShowJobs {
             return self.new.remove(at);
         }
         let request = self.queue.remove(pane)?.request;
-        Some(ShowJob { request, origin: ShowOrigin::Queue, tries: 0 })
+        Some(ShowJob { request, answer: None, tries: 0 })
     }
 
     /// Puts a job back whose commands have failed, or answers it.
@@ -114,26 +106,11 @@ impl ShowJobs {
         job.tries += 1;
         match error {
             Error::SessionNotFound(_) | Error::PaneLimit(_) if job.tries < TRIES => {
-                self.new.push_front(job);
+                self.put_back(job);
             }
-            Error::Gone(_) | Error::NoServer(_) => self.interrupt(records, job, &error.into()),
+            // What was shown before is shown again as soon as tmux is back.
+            Error::Gone(_) | Error::NoServer(_) if job.answer.is_none() => self.put_back(job),
             error => settle(records, job, Err(error.into())),
-        }
-    }
-
-    /// Answers all that are new, because tmux does not answer.
-    pub(super) fn interrupt_all(&mut self, records: &ViewRecords, refusal: &Refusal) {
-        for job in std::mem::take(&mut self.new) {
-            self.interrupt(records, job, refusal);
-        }
-    }
-
-    /// Answers a job, because tmux does not answer. What was shown before is shown again when it
-    /// does.
-    pub(super) fn interrupt(&mut self, records: &ViewRecords, job: ShowJob, refusal: &Refusal) {
-        match (&job.origin, records.spec(&job.request.pane)) {
-            (ShowOrigin::Restore, Some(spec)) => self.to_restore.push((job.request.pane, spec)),
-            _ => settle(records, job, Err(refusal.clone())),
         }
     }
 
@@ -142,13 +119,15 @@ impl ShowJobs {
         &mut self,
         records: &ViewRecords,
         refusal: &Refusal,
-        applies: impl Fn(&ShowRequest) -> bool,
+        applies: impl Fn(&ShowJob) -> bool,
     ) {
-        let (refused, rest) =
-            std::mem::take(&mut self.new).into_iter().partition(|job| applies(&job.request));
-        self.new = rest;
-        let refused: VecDeque<ShowJob> = refused;
-        refused.into_iter().for_each(|job| settle(records, job, Err(refusal.clone())));
+        for job in std::mem::take(&mut self.new) {
+            if applies(&job) {
+                settle(records, job, Err(refusal.clone()));
+            } else {
+                self.new.push_back(job);
+            }
+        }
     }
 
     /// Answers a request that needs no command.
@@ -193,16 +172,11 @@ pub(super) fn settle(records: &ViewRecords, job: ShowJob, outcome: Result<ShowOu
         Ok(ShowOutcome::Waiting(_)) => {}
         Ok(ShowOutcome::Skipped(_)) | Err(_) => records.set_state(pane, ViewState::Hidden),
     }
-    match (job.origin, outcome) {
-        (ShowOrigin::Client(answer), outcome) => drop(answer.send(outcome)),
-        (ShowOrigin::Queue, Ok(ShowOutcome::Skipped(reason))) => {
-            records.mark_expired(pane, &reason);
-        }
-        (ShowOrigin::Queue, Err(refusal)) => records.mark_expired(pane, &refusal.sentence),
-        (ShowOrigin::Restore, Err(refusal)) => {
-            tracing::warn!(%pane, %refusal, "cannot show a pane again");
-        }
-        (ShowOrigin::Queue | ShowOrigin::Restore, Ok(_)) => {}
+    match (job.answer, outcome) {
+        (Some(answer), outcome) => drop(answer.send(outcome)),
+        (None, Ok(ShowOutcome::Skipped(reason))) => records.mark_expired(pane, &reason),
+        (None, Err(refusal)) => records.mark_expired(pane, &refusal.sentence),
+        (None, Ok(ShowOutcome::Shown(_) | ShowOutcome::Waiting(_))) => {}
     }
 }
 

@@ -4,17 +4,17 @@
 //! | file | idea |
 //! |---|---|
 //! | `task` | the task that owns the connection to one tmux server, and its loop |
+//! | `reconcile` | what is to be done there, decided without waiting |
 //! | `jobs` | panes to be shown: new, waiting, answered |
 //! | `snapshot` | what tmux reports, and what has changed |
-//! | `records` | what is stored and published of views |
-//! | `session` | what is stored of a session, and who may stop it |
+//! | `records` | what is stored and published of views and sessions |
 //!
 //! The loop queries tmux, plans with [`paned_policy::layout::reconcile`], applies the plan, and
 //! queries again, until there is nothing to do.
 
 mod jobs;
+mod reconcile;
 mod records;
-mod session;
 mod snapshot;
 mod task;
 
@@ -29,8 +29,10 @@ use paned_policy::layout::{Decision, SavedLayout};
 use tokio::sync::mpsc::{self, error::SendError};
 use tokio::sync::oneshot;
 
-pub(crate) use self::records::{OnViewClosed, ViewLocation, ViewSpec};
-pub(crate) use self::session::{SESSION, SessionInfo, SessionStopRequest, ViewSessionRecord};
+pub(crate) use self::records::{
+    OnViewClosed, SESSION, SessionInfo, SessionStopRequest, ViewLocation, ViewSessionRecord,
+    ViewSpec,
+};
 pub(crate) use self::snapshot::WindowSnapshot;
 use crate::Kernel;
 use task::TmuxViewTask;
