@@ -9,7 +9,7 @@ use paned_backend::tmux::{
 };
 use paned_model::{Code, PaneId, Refusal, ViewState};
 use paned_policy::layout::{
-    DesiredView, LayoutLimits, LayoutQueue, LayoutStep, TmuxPaneId, reconcile,
+    BalanceRule, DesiredView, LayoutLimits, LayoutQueue, LayoutStep, TmuxPaneId, reconcile,
 };
 use serde_json::json;
 
@@ -23,16 +23,14 @@ use crate::Kernel;
 
 /// The views on one tmux server.
 pub(super) struct ServerViews {
-    pub(super) kernel: Kernel,
-    pub(super) server: TmuxServerAddr,
     pub(super) records: ViewRecords,
     pub(super) observed: ObservedViews,
     /// Panes to be shown.
     pub(super) jobs: ShowJobs,
     /// Panes not to be shown any more.
     pub(super) to_hide: BTreeSet<PaneId>,
-    /// Windows whose panes are to be made even.
-    uneven: BTreeSet<WindowId>,
+    /// Windows that have changed, so that a pane may have too little space, or too much.
+    to_balance: BTreeMap<WindowId, BalanceRule>,
     /// Whether something was taken away, so that perhaps nothing is left to show.
     pub(super) has_less: bool,
 }
@@ -54,15 +52,13 @@ impl ServerViews {
     ) -> Self {
         let view = kernel.setup().tmux_view.as_ref();
         let queue = view.map(|view| LayoutQueue::new(view.max_waiting, view.wait_timeout));
-        let records = ViewRecords::new(kernel.clone(), server.clone(), sessions);
+        let records = ViewRecords { kernel, server, sessions };
         let mut views = Self {
             jobs: ShowJobs::new(queue.unwrap_or_default()),
-            kernel,
-            server,
             records,
             observed: ObservedViews::default(),
             to_hide: BTreeSet::new(),
-            uneven: BTreeSet::new(),
+            to_balance: BTreeMap::new(),
             has_less: false,
         };
         views.restore();
@@ -90,7 +86,7 @@ impl ServerViews {
         let changes = self.observed.update(snapshot);
         self.observed.shown.keys().for_each(|pane| self.records.set_state(pane, ViewState::Shown));
         self.jobs.drop_restored(|pane| self.observed.shown.contains_key(pane));
-        if self.server.is_own() {
+        if self.records.server.is_own() {
             self.records.follow_moves(snapshot);
         }
         self.publish(&changes);
@@ -102,7 +98,7 @@ impl ServerViews {
                 continue;
             }
             self.has_less = true;
-            if changes.is_first && !self.server.is_own() {
+            if changes.is_first && !self.records.server.is_own() {
                 // It may be another server than then, and a user has perhaps not closed it.
                 self.records.mark_hidden(&pane);
             } else {
@@ -111,10 +107,12 @@ impl ServerViews {
         }
         self.has_less |= !changes.vanished.is_empty();
         if changes.is_resized || !changes.vanished.is_empty() {
-            let cramped = self.cramped(snapshot);
-            self.uneven.extend(cramped);
+            for window in &snapshot.windows {
+                self.to_balance.entry(window.id).or_insert(BalanceRule::IfTight);
+            }
+            let vanished = changes.vanished.into_values();
+            self.to_balance.extend(vanished.map(|window| (window, BalanceRule::Even)));
         }
-        self.uneven.extend(changes.vanished.into_values());
     }
 
     fn publish(&self, changes: &ViewChanges) {
@@ -122,23 +120,16 @@ impl ServerViews {
             return;
         }
         for pane in &changes.focused {
-            self.kernel.emit("pane:activated", &self.kernel.event_payload(pane, json!({})));
+            self.records
+                .kernel
+                .emit("pane:activated", &self.records.kernel.event_payload(pane, json!({})));
         }
         for (name, then, now) in &changes.attached {
-            if self.server.is_own() && self.records.sessions.contains_key(name) {
+            if self.records.server.is_own() && self.records.sessions.contains_key(name) {
                 let event = if then < now { "session:attached" } else { "session:detached" };
-                self.kernel.emit(event, &json!({ "name": name, "attached": now }));
+                self.records.kernel.emit(event, &json!({ "name": name, "attached": now }));
             }
         }
-    }
-
-    /// The windows with a pane that is smaller than it may be.
-    fn cramped(&self, snapshot: &TmuxSnapshot) -> Vec<WindowId> {
-        let limits = self.limits();
-        let window = |at: &ViewLocation| WindowSnapshot::find(&self.kernel, snapshot, at).ok()?;
-        let shots = self.records.locations();
-        let shots = shots.iter().filter_map(window).filter(|shot| shot.is_cramped(&limits));
-        shots.map(|shot| shot.id).collect()
     }
 
     /// The answer is of another process than the last one. On the one that the records know, what
@@ -178,7 +169,7 @@ impl ServerViews {
                 must_be_new: false,
                 replace_ok: false,
                 wait_ok: true,
-                grant: self.kernel.owner_grant().clone(),
+                grant: self.records.kernel.owner_grant().clone(),
             });
         }
     }
@@ -192,9 +183,8 @@ impl ServerViews {
         let ops = self
             .closing_ops(snapshot)
             .or_else(|| locations.iter().find_map(|location| self.window_ops(snapshot, location)));
-        match ops.as_ref().map(|ops| ops.shot.as_ref()) {
-            Some(shot) => _ = shot.map(|shot| self.uneven.remove(&shot.id)),
-            None => self.uneven.clear(),
+        if ops.is_none() {
+            self.to_balance.clear();
         }
         self.delete_missing_sessions(snapshot, ops.as_ref());
         ops
@@ -203,7 +193,7 @@ impl ServerViews {
     /// The next commands for the window of a location.
     fn window_ops(&mut self, snapshot: &TmuxSnapshot, location: &ViewLocation) -> Option<ViewOps> {
         let is_here = |job: &ShowJob| job.request.location == *location;
-        let shot = match WindowSnapshot::find(&self.kernel, snapshot, location) {
+        let shot = match WindowSnapshot::find(&self.records.kernel, snapshot, location) {
             Ok(shot) => shot,
             Err(refusal) => {
                 self.jobs.refuse(&self.records, &refusal, is_here);
@@ -217,11 +207,12 @@ impl ServerViews {
         let sentence = format!("there is a session `{}` already", location.session().unwrap_or(""));
         let exists = Refusal::new(Code::Conflict, sentence);
         self.jobs.refuse(&self.records, &exists, |job| is_here(job) && job.request.must_be_new);
-        let mut desired = self.jobs.desired(&self.kernel, location, &shot);
-        desired.even = self.uneven.contains(&shot.id);
+        let mut desired = self.jobs.desired(&self.records.kernel, location, &shot);
+        // Once is enough, also if tmux makes something else of it.
+        desired.balance = self.to_balance.remove(&shot.id).unwrap_or_default();
         let plan = reconcile(&shot.window, &shot.owners, &desired, &self.limits());
         for (pane, decision) in plan.settled {
-            self.jobs.settle_decision(&self.records, &pane, decision, self.kernel.now());
+            self.jobs.settle_decision(&self.records, &pane, decision, self.records.kernel.now());
         }
         let opens = plan.opens.and_then(|pane| self.jobs.take(&pane));
         (!plan.steps.is_empty()).then_some(ViewOps { shot: Some(shot), steps: plan.steps, opens })
@@ -234,7 +225,7 @@ impl ServerViews {
         let first = snapshot.views.iter().find(is_unwanted)?;
         let window = snapshot.windows.iter().find(|window| window.id == first.window)?;
         let main = Some(TmuxPaneId(first.id.0));
-        let shot = WindowSnapshot::new(&self.kernel, snapshot, window, main).ok()?;
+        let shot = WindowSnapshot::new(&self.records.kernel, snapshot, window, main).ok()?;
         let closed = shot.views.iter().filter(is_unwanted).map(|view| TmuxPaneId(view.id.0));
         let desired = DesiredView { closed: closed.collect(), ..DesiredView::default() };
         let plan = reconcile(&shot.window, &shot.owners, &desired, &self.limits());
@@ -260,7 +251,7 @@ impl ServerViews {
     /// Whether something was taken away, and nothing is left to show.
     pub(super) fn is_left_empty(&mut self, snapshot: &TmuxSnapshot) -> bool {
         let has_less = std::mem::take(&mut self.has_less);
-        let is_empty = if self.server.is_own() {
+        let is_empty = if self.records.server.is_own() {
             self.records.sessions.is_empty() && snapshot.sessions.is_empty()
         } else {
             self.observed.shown.is_empty() && self.jobs.queue.is_empty()
@@ -272,11 +263,12 @@ impl ServerViews {
     pub(super) fn sessions(&self, snapshot: &TmuxSnapshot) -> Vec<SessionInfo> {
         let ours = snapshot.sessions.iter();
         let ours = ours.filter(|session| self.records.sessions.contains_key(&session.name));
-        ours.map(|session| SessionInfo::new(snapshot, session, self.server.socket())).collect()
+        ours.map(|session| SessionInfo::new(snapshot, session, self.records.server.socket()))
+            .collect()
     }
 
-    /// Counts a session as stopped; returns its id, and the panes that it showed. They are marked as
-    /// hidden, and those that waited for it as expired.
+    /// Counts a session as stopped; returns its id, and the panes that it showed. They are marked
+    /// as hidden, and those that waited for it as expired.
     pub(super) fn stop_session(
         &mut self,
         snapshot: &TmuxSnapshot,
@@ -291,7 +283,7 @@ impl ServerViews {
         let waiting = self.jobs.requests(&location).map(|request| request.pane.clone());
         let waiting: Vec<PaneId> = waiting.collect();
         let all: Vec<_> = shown.iter().cloned().chain(waiting.iter().cloned().map(Some)).collect();
-        request.check(&self.kernel, &all)?;
+        request.check(&self.records.kernel, &all)?;
         shown.iter().flatten().for_each(|pane| self.records.mark_hidden(pane));
         for pane in &waiting {
             self.jobs.queue.remove(pane);
@@ -302,8 +294,8 @@ impl ServerViews {
         Ok((session, all.into_iter().flatten().collect()))
     }
 
-    /// The tmux commands for steps that make no pane. What they close counts as hidden from here on,
-    /// so that it is not taken for closed by a user.
+    /// The tmux commands for steps that make no pane. What they close counts as hidden from here
+    /// on, so that it is not taken for closed by a user.
     pub(super) fn commands(
         &self,
         first: ViewCommands,
@@ -332,12 +324,18 @@ impl ServerViews {
     }
 
     pub(super) fn limits(&self) -> LayoutLimits {
-        self.kernel.setup().tmux_view.as_ref().map(|view| view.limits.clone()).unwrap_or_default()
+        self.records
+            .kernel
+            .setup()
+            .tmux_view
+            .as_ref()
+            .map(|view| view.limits.clone())
+            .unwrap_or_default()
     }
 
     /// What a tmux pane runs to show a pane.
     pub(super) fn program(&self, pane: &PaneId) -> TmuxProgram {
-        let attach = self.kernel.setup().tmux_view.as_ref().map(|view| view.attach.clone());
+        let attach = self.records.kernel.setup().tmux_view.as_ref().map(|view| view.attach.clone());
         let argv = attach.unwrap_or_default().into_iter().chain([pane.to_string()]);
         TmuxProgram {
             argv: argv.map(String::into_bytes).collect(),

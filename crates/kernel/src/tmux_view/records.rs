@@ -192,21 +192,13 @@ impl SessionStopRequest {
 
 /// The records of one tmux server.
 pub(super) struct ViewRecords {
-    kernel: Kernel,
-    server: TmuxServerAddr,
+    pub(super) kernel: Kernel,
+    pub(super) server: TmuxServerAddr,
     /// Sessions that were started and not stopped.
     pub(super) sessions: BTreeMap<String, ViewSessionRecord>,
 }
 
 impl ViewRecords {
-    pub(super) fn new(
-        kernel: Kernel,
-        server: TmuxServerAddr,
-        sessions: BTreeMap<String, ViewSessionRecord>,
-    ) -> Self {
-        Self { kernel, server, sessions }
-    }
-
     /// The panes that are shown on this tmux server, or wait to be.
     pub(super) fn remembered(&self) -> Vec<(PaneId, ViewSpec)> {
         let panes = self.kernel.panes().list();

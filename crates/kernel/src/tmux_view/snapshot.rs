@@ -6,8 +6,7 @@ use paned_backend::tmux::query::TmuxWindow;
 use paned_backend::tmux::{Error, SessionId, SessionName, TmuxPaneView, TmuxSnapshot, WindowId};
 use paned_model::{AgentState, Grant, PaneId, Refusal, Size};
 use paned_policy::layout::{
-    LayoutLimits, LayoutWindow, ManagedPane, ManagedPaneState, PaneOwner, PaneOwners, SavedRole,
-    TmuxPaneId,
+    LayoutWindow, ManagedPane, ManagedPaneState, PaneOwner, PaneOwners, SavedRole, TmuxPaneId,
 };
 use serde_json::Value;
 
@@ -73,18 +72,6 @@ impl WindowSnapshot {
         let ours = self.owners.managed(id).and_then(|ours| kernel.panes().get(&ours.pane).ok());
         let title = ours.map(|pane| pane.lock().record.title.text().to_owned());
         SavedRole::Titled(title.unwrap_or_else(|| id.to_string()))
-    }
-
-    /// Whether any pane is smaller than it may be.
-    pub(crate) fn is_cramped(&self, limits: &LayoutLimits) -> bool {
-        self.window.tiles().iter().filter_map(|tile| Some((tile.pane?, tile))).any(|(id, tile)| {
-            let least = match self.owners.of(id) {
-                PaneOwner::Main => limits.main_pane_min_width,
-                PaneOwner::Managed(_) => limits.agent_pane_min_width,
-                PaneOwner::Foreign => return false,
-            };
-            tile.width < least || tile.height < limits.min_height
-        })
     }
 }
 

@@ -1,6 +1,6 @@
 //! The task that owns the connection to one tmux server: one request or event after the other, and
-//! after each the loop of [`TmuxViewTask::converge`]. Nothing of what tmux has is patched here: after
-//! every change and every error it is queried again.
+//! after each the loop of [`TmuxViewTask::converge`]. Nothing of what tmux has is patched here:
+//! after every change and every error it is queried again.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -145,7 +145,7 @@ impl TmuxViewTask {
             TmuxEvent::ServerGone(reason) => {
                 tracing::warn!(%reason, "the tmux server is gone; programs keep running");
                 self.views.on_server_lost();
-                if self.views.records.sessions.is_empty() && self.views.server.is_own() {
+                if self.views.records.sessions.is_empty() && self.views.records.server.is_own() {
                     // Any query would start it again, for nothing.
                     self.disconnect();
                 } else if !self.views.records.sessions.is_empty() {
@@ -175,7 +175,7 @@ impl TmuxViewTask {
     async fn on_deadline(&mut self) {
         let has_passed =
             |at: &mut Option<Instant>| at.take_if(|at| *at <= Instant::now()).is_some();
-        let now = self.views.kernel.now();
+        let now = self.views.records.kernel.now();
         for entry in self.views.jobs.queue.expire(now) {
             let waited = entry.age(now).as_secs();
             let reason = format!("it waited for {waited} seconds: {}", entry.reason);
@@ -193,7 +193,7 @@ impl TmuxViewTask {
             self.reconnect().await;
         }
         if has_passed(&mut self.idle_at) {
-            if !self.views.server.is_own() {
+            if !self.views.records.server.is_own() {
                 self.is_over =
                     self.views.records.remembered().is_empty() && self.views.jobs.queue.is_empty();
             } else if self.connection.is_some() {
@@ -284,7 +284,7 @@ impl TmuxViewTask {
             NewView::Session(name, _) => marks.mark_main(made, name),
             NewView::Split(..) => self.views.commands(marks, ops.shot.as_ref(), after),
         };
-        let marks = if self.views.server.is_own() { marks } else { marks.watch() };
+        let marks = if self.views.records.server.is_own() { marks } else { marks.watch() };
         if let Err(error) = client.run_views(&marks).await {
             let _ = client.kill_pane(made.pane).await;
             return Err(error);
@@ -304,7 +304,7 @@ impl TmuxViewTask {
             return;
         }
         self.disconnect();
-        if self.views.server.is_own() {
+        if self.views.records.server.is_own() {
             let _ = client.kill_server().await;
         }
     }
@@ -329,7 +329,7 @@ impl TmuxViewTask {
         location: &ViewLocation,
     ) -> Result<(ControlClient, WindowSnapshot), Refusal> {
         let (client, snapshot) = self.query().await?;
-        let found = WindowSnapshot::find(&self.views.kernel, &snapshot, location)?;
+        let found = WindowSnapshot::find(&self.views.records.kernel, &snapshot, location)?;
         Ok((client, found.ok_or_else(|| location.missing())?))
     }
 
@@ -340,12 +340,12 @@ impl TmuxViewTask {
         saved: &SavedLayout,
     ) -> Result<WindowSnapshot, Refusal> {
         let (client, shot) = self.snapshot(location).await?;
-        let role = |id| shot.role(&self.views.kernel, id);
+        let role = |id| shot.role(&self.views.records.kernel, id);
         let steps = saved.steps(&shot.window, &shot.owners, &self.views.limits(), role)?;
         client
             .run_views(&self.views.commands(ViewCommands::default(), Some(&shot), &steps))
             .await?;
-        self.views.kernel.emit("layout:changed", &json!({ "session": location.session() }));
+        self.views.records.kernel.emit("layout:changed", &json!({ "session": location.session() }));
         Ok(self.snapshot(location).await?.1)
     }
 
@@ -406,7 +406,7 @@ impl TmuxViewTask {
         if let Some(connection) = &self.connection {
             return Ok(connection.client.clone());
         }
-        let (client, events) = tmux::connect(self.views.server.clone()).await?;
+        let (client, events) = tmux::connect(self.views.records.server.clone()).await?;
         self.connection = Some(ViewConnection { client: client.clone(), events });
         Ok(client)
     }
@@ -422,7 +422,7 @@ impl TmuxViewTask {
         if let Err(refusal) = self.converge().await {
             tracing::warn!(%refusal, "cannot restore sessions yet");
             self.views.on_server_lost();
-            if self.views.server.is_own() {
+            if self.views.records.server.is_own() {
                 self.reconnect_later();
             }
         }
@@ -442,7 +442,7 @@ impl TmuxViewTask {
     /// For a server that is not ours, it is the time to check whether anything of ours is shown
     /// there.
     fn schedule_idle(&mut self) {
-        if !self.views.server.is_own() {
+        if !self.views.records.server.is_own() {
             self.idle_at.get_or_insert(Instant::now() + IDLE);
             return;
         }
@@ -451,7 +451,7 @@ impl TmuxViewTask {
     }
 
     fn deadline(&self) -> Option<Instant> {
-        let now = self.views.kernel.now();
+        let now = self.views.records.kernel.now();
         let expires = self.views.jobs.queue.next_deadline().map(|at| {
             // A millisecond more, so that it has passed by then.
             Instant::now() + Duration::from_millis(at.since(now) + 1)

@@ -24,7 +24,7 @@ pub use limits::{Capacity, LayoutKind, LayoutLimits, LimitError, capacity};
 pub use owners::{Blockers, ManagedPane, ManagedPaneState, PaneOwner, PaneOwners};
 pub use queue::{LayoutQueue, LayoutQueueEntry, QueueFull};
 pub use reason::{NotShownReason, ReplaceReason};
-pub use reconcile::{DesiredPane, DesiredView, ViewPlan, reconcile};
+pub use reconcile::{BalanceRule, DesiredPane, DesiredView, ViewPlan, reconcile};
 pub use saved::{SavedLayout, SavedLayoutError, SavedNode, SavedNodeKind, SavedRole};
 pub use text::{LayoutParseError, LayoutTree};
 pub use window::{LayoutStep, LayoutTile, LayoutWindow, reorder};

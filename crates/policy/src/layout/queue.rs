@@ -1,7 +1,7 @@
 //! The queue of requests that wait for space: bounded in number and time, first come, first served.
 //!
-//! Only expiry depends on the clock: the owner tries all of them again when a pane exits or a window
-//! changes, and calls [`LayoutQueue::expire`] at [`LayoutQueue::next_deadline`].
+//! Only expiry depends on the clock: the owner tries all of them again when a pane exits or a
+//! window changes, and calls [`LayoutQueue::expire`] at [`LayoutQueue::next_deadline`].
 
 use std::fmt;
 use std::time::Duration;

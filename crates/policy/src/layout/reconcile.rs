@@ -18,11 +18,22 @@ use super::window::{LayoutStep, LayoutWindow};
 pub struct DesiredView {
     /// Panes that are not to be shown any more. Foreign ones are left alone.
     pub closed: BTreeSet<TmuxPaneId>,
-    /// Whether the managed panes are to be even, because one was closed or has too little space.
-    /// Otherwise sizes that the user has set are kept.
-    pub even: bool,
+    /// Whether the managed panes are to be even.
+    pub balance: BalanceRule,
     /// The panes to be shown, first come, first served.
     pub panes: Vec<DesiredPane>,
+}
+
+/// When the managed panes of a window are made even.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum BalanceRule {
+    /// Never: sizes that the user has set are kept.
+    #[default]
+    Keep,
+    /// When one of them, or the main pane, is smaller than it may be.
+    IfTight,
+    /// In any case, because one was closed.
+    Even,
 }
 
 /// A pane to be shown in a window.
@@ -59,7 +70,12 @@ pub fn reconcile(
         window.root().find(*pane).is_some() && !matches!(owners.of(*pane), PaneOwner::Foreign)
     };
     plan.steps = desired.closed.iter().copied().filter(is_ours).map(LayoutStep::Close).collect();
-    if plan.steps.is_empty() && desired.even {
+    let is_uneven = match desired.balance {
+        BalanceRule::Keep => false,
+        BalanceRule::IfTight => is_tight(window, owners, limits),
+        BalanceRule::Even => true,
+    };
+    if plan.steps.is_empty() && is_uneven {
         plan.steps = rebalance(window, owners, limits);
     }
     if !plan.steps.is_empty() {
@@ -76,4 +92,16 @@ pub fn reconcile(
         plan.settled.push((pane.request.pane.clone(), decision));
     }
     plan
+}
+
+/// Whether any pane is smaller than it may be.
+fn is_tight(window: &LayoutWindow, owners: &PaneOwners, limits: &LayoutLimits) -> bool {
+    window.tiles().iter().filter_map(|tile| Some((tile.pane?, tile))).any(|(id, tile)| {
+        let least = match owners.of(id) {
+            PaneOwner::Main => limits.main_pane_min_width,
+            PaneOwner::Managed(_) => limits.agent_pane_min_width,
+            PaneOwner::Foreign => return false,
+        };
+        tile.width < least || tile.height < limits.min_height
+    })
 }

@@ -117,8 +117,8 @@ impl SavedLayout {
         roles(&self.tree)
     }
 
-    /// The steps that move the panes of a window to their positions. Every pane must have one there,
-    /// and every position a pane; `role` maps each pane to its role.
+    /// The steps that move the panes of a window to their positions. Every pane must have one
+    /// there, and every position a pane; `role` maps each pane to its role.
     ///
     /// # Errors
     /// When the layout does not fit the window or its panes, or some of them are foreign.

@@ -169,6 +169,10 @@ impl RandomWindow {
     }
 }
 
+fn balance() -> impl Strategy<Value = BalanceRule> {
+    prop_oneof![Just(BalanceRule::Keep), Just(BalanceRule::IfTight), Just(BalanceRule::Even)]
+}
+
 /// Panes to be shown: some may replace others, some may wait, some must spare others.
 fn desired_panes() -> impl Strategy<Value = Vec<DesiredPane>> {
     let desired = |(at, (replace_ok, wait_ok, spares)): (usize, (bool, bool, u8))| DesiredPane {
@@ -348,13 +352,13 @@ proptest! {
 
     #[test]
     fn reconciling_ends_and_leaves_the_panes_of_others_alone(
-        any in any_window(), wanted in desired_panes(), closed in vec(any::<Index>(), 0..3), even: bool,
+        any in any_window(), wanted in desired_panes(), closed in vec(any::<Index>(), 0..3), balance in balance(),
     ) {
         let panes = any.window.panes();
         let mut closed: BTreeSet<_> = closed.iter().map(|at| *at.get(&panes)).collect();
         // The main pane may be a user's.
         closed.retain(|id| any.owners.main(&any.window) != Some(*id));
-        let desired = DesiredView { closed, even, panes: wanted };
+        let desired = DesiredView { closed, balance, panes: wanted };
         let (after, last) = any.converged(&desired);
         // What the window does not show waits, or cannot be shown: nothing is lost.
         for pane in &desired.panes {
