@@ -286,7 +286,7 @@ impl ServerViews {
         request.check(&self.records.kernel, &all)?;
         shown.iter().flatten().for_each(|pane| self.records.mark_hidden(pane));
         for pane in &waiting {
-            self.jobs.queue.remove(pane);
+            self.jobs.take(pane);
             self.records.mark_expired(pane, "the session was stopped");
         }
         self.records.delete_session(name);
