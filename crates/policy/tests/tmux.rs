@@ -64,10 +64,9 @@ impl Drop for LayoutTestTmux {
 fn words(step: &LayoutStep) -> Vec<String> {
     let split = |line: String| line.split(' ').map(str::to_owned).collect::<Vec<_>>();
     match step {
-        LayoutStep::Split { target, direction, size } => {
+        LayoutStep::Split { target, direction } => {
             let way = if *direction == LayoutDirection::Right { "-h" } else { "-v" };
-            let size = size.map_or(String::new(), |size| format!(" -l {size}"));
-            let mut words = split(format!("split-window -d {way} -t {target}{size}"));
+            let mut words = split(format!("split-window -d {way} -t {target}"));
             words.push("sleep 600".to_owned());
             words
         }

@@ -33,7 +33,7 @@ const CHANGE_HOOKS: [&str; 3] =
 
 /// A subscription for changes of panes on a foreign server, where we set no hooks: tmux evaluates
 /// it once a second, in every session, and reports only changes.
-const CHANGE_SUBSCRIPTION: &str =
+pub(super) const CHANGE_SUBSCRIPTION: &str =
     "paned::#{S:#{W:#{window_active}#{window_layout}#{P:#{pane_id}#{pane_active}}}}";
 
 /// A handle to the connection. Dropping the last one closes the connection; the server and its
@@ -109,17 +109,6 @@ impl ControlClient {
             answered.await.unwrap_or_else(|_| Err(gone()))
         };
         timeout(limit, request).await.unwrap_or(Err(Error::Timeout(limit)))
-    }
-
-    /// Makes a foreign server report the current state within a second, and changes from then on;
-    /// what appears and disappears between two of its checks is not reported. A server of our own
-    /// reports everything anyway.
-    ///
-    /// # Errors
-    /// When tmux cannot be asked.
-    pub async fn watch(&self) -> Result<(), Error> {
-        let command = TmuxCommand::new("refresh-client").word("-B").format(CHANGE_SUBSCRIPTION);
-        self.run(&command).await.map(drop)
     }
 
     /// The server that is connected now.
@@ -318,6 +307,8 @@ impl ReplyQueue {
         if answer.is_closed() {
             return;
         }
+        // Without the line, which may hold what a user types.
+        tracing::trace!(parts, "a command line for tmux");
         process.queue_line(&line);
         self.0.push_back(PendingCommand {
             parts,

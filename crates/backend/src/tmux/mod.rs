@@ -32,4 +32,4 @@ pub use ids::{SessionId, TmuxPane, WindowId};
 pub use name::SessionName;
 pub use notice::Notice;
 pub use server_addr::TmuxServerAddr;
-pub use views::TmuxPaneView;
+pub use views::{NewView, TmuxPaneView, TmuxSnapshot, ViewCommands};

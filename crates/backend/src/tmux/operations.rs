@@ -95,11 +95,8 @@ impl ControlClient {
         size: Size,
         program: &TmuxProgram,
     ) -> Result<TmuxCreateResult, Error> {
-        let command = TmuxCommand::new("new-session").word("-d").text("-s", name.in_tmux());
-        let command = command.number("-x", size.cols).number("-y", size.rows);
-        let created = self.make(command, program).await?;
-        let note = TmuxCommand::new("set-option").target(created.session).argument("@paned_name");
-        self.run(&note.argument(name.as_str())).await?;
+        let created = self.create(self.with_program(new_session(name, size), program)?).await?;
+        self.run(&note_name(created.session, name)).await?;
         Ok(created)
     }
 
@@ -114,7 +111,8 @@ impl ControlClient {
         program: &TmuxProgram,
     ) -> Result<TmuxCreateResult, Error> {
         let command = TmuxCommand::new("new-window").word("-d").target(session);
-        self.make(command.name("-n", command::clean(name.as_bytes())), program).await
+        let command = command.name("-n", command::clean(name.as_bytes()));
+        self.create(self.with_program(command, program)?).await
     }
 
     /// Splits a pane.
@@ -127,29 +125,15 @@ impl ControlClient {
         split: TmuxSplit,
         program: &TmuxProgram,
     ) -> Result<TmuxCreateResult, Error> {
-        let mut command = TmuxCommand::new("split-window").target(pane);
-        command = match split.side {
-            SplitSide::Left => command.word("-h").word("-b"),
-            SplitSide::Right => command.word("-h"),
-            SplitSide::Above => command.word("-v").word("-b"),
-            SplitSide::Below => command.word("-v"),
-        };
-        command = match split.size {
-            Some(SplitSize::Cells(cells)) => command.number("-l", cells),
-            Some(SplitSize::Percent(percent)) => command.text("-l", format!("{percent}%")),
-            None => command,
-        };
-        if !split.focus {
-            command = command.word("-d");
-        }
-        self.make(command, program).await
+        self.create(self.with_program(split_window(pane, split), program)?).await
     }
 
-    async fn make(
+    /// A command that makes a pane, with the program for it.
+    pub(super) fn with_program(
         &self,
         mut command: TmuxCommand,
         program: &TmuxProgram,
-    ) -> Result<TmuxCreateResult, Error> {
+    ) -> Result<TmuxCommand, Error> {
         for (name, value) in &program.env {
             if name.is_empty() || name.contains('=') {
                 return Err(Error::InvalidCommand(format!("no variable is called {name:?}")));
@@ -160,9 +144,16 @@ impl ControlClient {
             command = command.name("-c", cwd.as_os_str().as_bytes());
         }
         command = command.word("-P").word("-F").format(&self.separator.format(CREATE_FORMAT));
-        let replies = self.run(&command.program(&program.argv)).await?;
-        let mut rows = self.separator.read(&replies[0], CREATE_FORMAT.len())?;
-        let row = rows.first_mut().ok_or_else(|| Error::Protocol("nothing was made".to_owned()))?;
+        Ok(command.program(&program.argv))
+    }
+
+    /// Runs commands of which the last one makes a pane.
+    pub(super) async fn create(&self, command: TmuxCommand) -> Result<TmuxCreateResult, Error> {
+        let nothing = || Error::Protocol("nothing was made".to_owned());
+        let replies = self.run(&command).await?;
+        let reply = replies.last().ok_or_else(nothing)?;
+        let mut rows = self.separator.read(reply, CREATE_FORMAT.len())?;
+        let row = rows.first_mut().ok_or_else(nothing)?;
         Ok(TmuxCreateResult {
             session: row.need(SessionId::parse)?,
             window: row.need(WindowId::parse)?,
@@ -195,7 +186,7 @@ impl ControlClient {
     /// # Errors
     /// When there is no such pane.
     pub async fn kill_pane(&self, pane: TmuxPane) -> Result<(), Error> {
-        self.run_unit(&TmuxCommand::new("kill-pane").target(pane)).await
+        self.run_unit(&kill_pane(pane)).await
     }
 
     /// Kills a window and every program in it.
@@ -269,8 +260,7 @@ impl ControlClient {
         name: &SessionName,
     ) -> Result<(), Error> {
         let rename = TmuxCommand::new("rename-session").target(session).argument(name.in_tmux());
-        let note = TmuxCommand::new("set-option").target(session).argument("@paned_name");
-        self.run_unit(&rename.then(note.argument(name.as_str()))).await
+        self.run_unit(&rename.then(note_name(session, name))).await
     }
 
     /// Renames a window; the name is cleaned by [`command::clean`].
@@ -287,8 +277,7 @@ impl ControlClient {
     /// # Errors
     /// When there is no such pane.
     pub async fn set_title(&self, pane: TmuxPane, title: &str) -> Result<(), Error> {
-        let command = TmuxCommand::new("select-pane").target(pane);
-        self.run_unit(&command.name("-T", command::clean(title.as_bytes()))).await
+        self.run_unit(&title_pane(pane, title)).await
     }
 
     /// Sets a user option, whose name begins with `@`, on a session, a window or a pane.
@@ -301,17 +290,55 @@ impl ControlClient {
         key: &'static str,
         value: &str,
     ) -> Result<(), Error> {
-        let on = on.into();
-        let command = TmuxCommand::new("set-option").target(on);
-        let command = match on {
-            TmuxTarget::Session(_) => command,
-            TmuxTarget::Window(_) => command.word("-w"),
-            TmuxTarget::Pane(_) => command.word("-p"),
-        };
-        self.run_unit(&command.argument(key).argument(value)).await
+        self.run_unit(&option(on.into(), key, value)).await
     }
 
     async fn run_unit(&self, command: &TmuxCommand) -> Result<(), Error> {
         self.run(command).await.map(drop)
     }
+}
+
+pub(super) fn new_session(name: &SessionName, size: Size) -> TmuxCommand {
+    let command = TmuxCommand::new("new-session").word("-d").text("-s", name.in_tmux());
+    command.number("-x", size.cols).number("-y", size.rows)
+}
+
+/// Keeps the name of a session as it was requested.
+pub(super) fn note_name(session: SessionId, name: &SessionName) -> TmuxCommand {
+    option(session.into(), "@paned_name", name.as_str())
+}
+
+pub(super) fn split_window(pane: TmuxPane, split: TmuxSplit) -> TmuxCommand {
+    let mut command = TmuxCommand::new("split-window").target(pane);
+    command = match split.side {
+        SplitSide::Left => command.word("-h").word("-b"),
+        SplitSide::Right => command.word("-h"),
+        SplitSide::Above => command.word("-v").word("-b"),
+        SplitSide::Below => command.word("-v"),
+    };
+    command = match split.size {
+        Some(SplitSize::Cells(cells)) => command.number("-l", cells),
+        Some(SplitSize::Percent(percent)) => command.text("-l", format!("{percent}%")),
+        None => command,
+    };
+    if split.focus { command } else { command.word("-d") }
+}
+
+pub(super) fn title_pane(pane: TmuxPane, title: &str) -> TmuxCommand {
+    let command = TmuxCommand::new("select-pane").target(pane);
+    command.name("-T", command::clean(title.as_bytes()))
+}
+
+pub(super) fn kill_pane(pane: TmuxPane) -> TmuxCommand {
+    TmuxCommand::new("kill-pane").target(pane)
+}
+
+pub(super) fn option(on: TmuxTarget, key: &'static str, value: &str) -> TmuxCommand {
+    let command = TmuxCommand::new("set-option").target(on);
+    let command = match on {
+        TmuxTarget::Session(_) => command,
+        TmuxTarget::Window(_) => command.word("-w"),
+        TmuxTarget::Pane(_) => command.word("-p"),
+    };
+    command.argument(key).argument(value)
 }

@@ -11,6 +11,7 @@ use tokio::time::sleep;
 
 use super::client::ControlClient;
 use super::command::{TmuxCommand, TmuxTarget};
+use super::decode::TmuxReply;
 use super::error::Error;
 use super::ids::{SessionId, TmuxPane, WindowId};
 use super::name::{self, SessionName};
@@ -132,7 +133,7 @@ pub struct AttachedClient {
     pub read_only: bool,
 }
 
-const SESSION: &[&str] = &[
+pub(super) const SESSION: &[&str] = &[
     "session_id",
     "@paned_anchor",
     "session_name",
@@ -141,7 +142,7 @@ const SESSION: &[&str] = &[
     "window_width",
     "window_height",
 ];
-const WINDOW: &[&str] = &[
+pub(super) const WINDOW: &[&str] = &[
     "window_id",
     "@paned_anchor",
     "session_id",
@@ -176,7 +177,7 @@ const PANE: &[&str] = &[
     "pane_current_command",
     "pane_current_path",
 ];
-const CLIENT: &[&str] = &[
+pub(super) const CLIENT: &[&str] = &[
     "client_name",
     "@paned_anchor",
     "client_pid",
@@ -196,10 +197,7 @@ impl ControlClient {
         let clients = self.attached_clients().await?;
         let list = TmuxCommand::new("list-sessions");
         let mut sessions: Vec<TmuxSession> = self.list(list, SESSION, session).await?;
-        for session in &mut sessions {
-            session.attached_clients =
-                clients.iter().filter(|client| client.session == session.id).count();
-        }
+        count_clients(&mut sessions, &clients);
         Ok(sessions)
     }
 
@@ -266,8 +264,12 @@ impl ControlClient {
     /// When tmux cannot be asked.
     pub async fn attached_clients(&self) -> Result<Vec<AttachedClient>, Error> {
         let all = self.list(TmuxCommand::new("list-clients"), CLIENT, attached_client).await?;
+        Ok(self.without_own(all))
+    }
+
+    pub(super) fn without_own(&self, clients: Vec<AttachedClient>) -> Vec<AttachedClient> {
         let own = self.server().map(|server| server.client_pid);
-        Ok(all.into_iter().filter(|client| Some(client.pid) != own).collect())
+        clients.into_iter().filter(|client| Some(client.pid) != own).collect()
     }
 
     /// Sends `SIGCHLD` to the server, so that it checks its children again. Harmless.
@@ -278,20 +280,39 @@ impl ControlClient {
         }
     }
 
-    async fn list<T>(
+    pub(super) async fn list<T>(
         &self,
         command: TmuxCommand,
         columns: &[&str],
         read: fn(&mut FormatRow) -> Result<Option<T>, Error>,
     ) -> Result<Vec<T>, Error> {
-        let command = command.word("-F").format(&self.separator.format(columns));
-        let replies = self.run(&command).await?;
-        let mut rows = self.separator.read(&replies[0], columns.len())?;
+        let replies = self.run(&self.list_command(command, columns)).await?;
+        self.read_list(&replies[0], columns, read)
+    }
+
+    pub(super) fn list_command(&self, command: TmuxCommand, columns: &[&str]) -> TmuxCommand {
+        command.word("-F").format(&self.separator.format(columns))
+    }
+
+    pub(super) fn read_list<T>(
+        &self,
+        reply: &TmuxReply,
+        columns: &[&str],
+        read: fn(&mut FormatRow) -> Result<Option<T>, Error>,
+    ) -> Result<Vec<T>, Error> {
+        let mut rows = self.separator.read(reply, columns.len())?;
         rows.iter_mut().filter_map(|row| read(row).transpose()).collect()
     }
 }
 
-fn session(row: &mut FormatRow) -> Result<Option<TmuxSession>, Error> {
+pub(super) fn count_clients(sessions: &mut [TmuxSession], clients: &[AttachedClient]) {
+    for session in sessions {
+        session.attached_clients =
+            clients.iter().filter(|client| client.session == session.id).count();
+    }
+}
+
+pub(super) fn session(row: &mut FormatRow) -> Result<Option<TmuxSession>, Error> {
     let id = row.need(SessionId::parse)?;
     let anchor = row.is_set();
     let tmux_name = name::unescape_name(&row.bytes());
@@ -303,7 +324,7 @@ fn session(row: &mut FormatRow) -> Result<Option<TmuxSession>, Error> {
     Ok(Some(session).filter(|_| !anchor))
 }
 
-fn window(row: &mut FormatRow) -> Result<Option<TmuxWindow>, Error> {
+pub(super) fn window(row: &mut FormatRow) -> Result<Option<TmuxWindow>, Error> {
     let id = row.need(WindowId::parse)?;
     let anchor = row.is_set();
     let window = TmuxWindow {
@@ -356,7 +377,7 @@ fn program_state(row: &mut FormatRow) -> TmuxProgramState {
     }
 }
 
-fn attached_client(row: &mut FormatRow) -> Result<Option<AttachedClient>, Error> {
+pub(super) fn attached_client(row: &mut FormatRow) -> Result<Option<AttachedClient>, Error> {
     let name = row.text();
     let anchor = row.is_set();
     let attached = AttachedClient {

@@ -3,19 +3,18 @@
 //!
 //! | file | idea |
 //! |---|---|
-//! | `task` | the task that owns the connection to one tmux server |
-//! | `observe` | what has changed there, and what follows from it |
-//! | `recover` | restores views after a server was gone |
-//! | `commands` | requests of clients |
-//! | `place` | query, decide, execute, verify |
-//! | `snapshot` | a window and the owners of its panes |
-//! | `session` | what is stored of a session |
+//! | `task` | the task that owns the connection to one tmux server, and its loop |
+//! | `reconcile` | what is to be done there, decided without waiting |
+//! | `jobs` | panes to be shown: new, waiting, answered |
+//! | `snapshot` | what tmux reports, and what has changed |
+//! | `records` | what is stored and published of views and sessions |
+//!
+//! The loop queries tmux, plans with [`paned_policy::layout::reconcile`], applies the plan, and
+//! queries again, until there is nothing to do.
 
-mod commands;
-mod observe;
-mod place;
-mod recover;
-mod session;
+mod jobs;
+mod reconcile;
+mod records;
 mod snapshot;
 mod task;
 
@@ -25,15 +24,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use paned_backend::tmux::{self, TmuxPane, TmuxServerAddr};
 use paned_backend::trusted_path;
-use paned_model::{Code, Grant, PaneId, PaneRef, Refusal, Size, ViewState};
+use paned_model::{Code, Grant, PaneId, Refusal, Size, ViewState};
 use paned_policy::layout::{Decision, SavedLayout};
 use tokio::sync::mpsc::{self, error::SendError};
 use tokio::sync::oneshot;
 
-pub(crate) use self::session::{KIND as SESSION, SessionInfo, ViewSessionRecord};
+pub(crate) use self::records::{SESSION, SessionInfo, SessionStopRequest, ViewSessionRecord};
 pub(crate) use self::snapshot::WindowSnapshot;
 use crate::Kernel;
-use crate::panes::view_spec as spec;
 pub(crate) use crate::panes::view_spec::{OnViewClosed, ViewLocation, ViewSpec};
 use crate::panes::{Pane, PaneChange, PaneObserver};
 use task::TmuxViewTask;
@@ -89,17 +87,6 @@ pub(crate) struct ShowRequest {
     pub(crate) wait_ok: bool,
     /// The grant of the request: only panes that it reaches may be closed for this one.
     pub(crate) grant: Arc<Grant>,
-}
-
-/// A session to be stopped.
-#[derive(Clone, Debug)]
-pub(crate) struct SessionStopRequest {
-    /// Its name.
-    pub(crate) name: String,
-    /// The grant of the request, which must reach everything in the session.
-    pub(crate) grant: Arc<Grant>,
-    /// The pane that must not be ended by it.
-    pub(crate) spared: Option<PaneRef>,
 }
 
 type ViewReply<T> = oneshot::Sender<Result<T, Refusal>>;

@@ -1,16 +1,16 @@
-//! A window as tmux reports it now, and the owners of its panes.
+//! What tmux reports: a window with the owners of its panes, and what has changed since last time.
 
-use paned_backend::tmux::command::TmuxTarget;
+use std::collections::{BTreeMap, BTreeSet};
+
 use paned_backend::tmux::query::TmuxWindow;
-use paned_backend::tmux::{ControlClient, Error, SessionName, TmuxPaneView, WindowId};
-use paned_model::{AgentState, Grant, PaneId, Refusal};
+use paned_backend::tmux::{Error, SessionId, SessionName, TmuxPaneView, TmuxSnapshot, WindowId};
+use paned_model::{AgentState, Grant, PaneId, Refusal, Size};
 use paned_policy::layout::{
-    LayoutLimits, LayoutWindow, ManagedPane, ManagedPaneState, PaneOwner, PaneOwners, SavedRole,
-    TmuxPaneId,
+    LayoutWindow, ManagedPane, ManagedPaneState, PaneOwner, PaneOwners, SavedRole, TmuxPaneId,
 };
 use serde_json::Value;
 
-use super::spec::ViewLocation;
+use super::ViewLocation;
 use crate::Kernel;
 use crate::panes::Pane;
 
@@ -26,19 +26,30 @@ pub(crate) struct WindowSnapshot {
 }
 
 impl WindowSnapshot {
-    /// Queries the window of a location.
-    pub(crate) async fn take(
+    /// The window of a location; `None` if its session is not there.
+    pub(super) fn find(
         kernel: &Kernel,
-        client: &ControlClient,
+        snapshot: &TmuxSnapshot,
         location: &ViewLocation,
-    ) -> Result<Self, Refusal> {
-        let all = client.views().await?;
-        let (tmux_window, main) = match location {
-            ViewLocation::Session { name } => in_session(client, name, &all).await?,
-            ViewLocation::Beside { pane, .. } => beside(client, *pane, &all).await?,
+    ) -> Result<Option<Self>, Refusal> {
+        let found = match location {
+            ViewLocation::Session { name } => in_session(snapshot, &SessionName::new(name)?),
+            ViewLocation::Beside { pane, .. } => {
+                Some(beside(snapshot, *pane).ok_or_else(|| location.missing())?)
+            }
         };
-        let views: Vec<TmuxPaneView> =
-            all.into_iter().filter(|view| view.window == tmux_window.id).collect();
+        found.map(|(window, main)| Self::new(kernel, snapshot, window, main)).transpose()
+    }
+
+    /// A window, and beside which of its panes others are placed.
+    pub(super) fn new(
+        kernel: &Kernel,
+        snapshot: &TmuxSnapshot,
+        tmux_window: &TmuxWindow,
+        main: Option<TmuxPaneId>,
+    ) -> Result<Self, Refusal> {
+        let views = snapshot.views.iter().filter(|view| view.window == tmux_window.id);
+        let views: Vec<TmuxPaneView> = views.cloned().collect();
         let active = views.iter().find(|view| view.active).map(|view| TmuxPaneId(view.id.0));
         let mut window = LayoutWindow::parse(&tmux_window.layout, active)
             .map_err(|error| Refusal::internal(format!("{error:?} in tmux's own layout")))?;
@@ -47,21 +58,10 @@ impl WindowSnapshot {
         Ok(Self { id: tmux_window.id, window, owners, views })
     }
 
-    /// The same, with every pane pinned that a grant does not reach.
-    pub(crate) fn pinning_unreachable(mut self, kernel: &Kernel, grant: &Grant) -> Self {
-        for id in self.window.panes() {
-            let ours = self.owners.managed(id).cloned();
-            let other = ours.filter(|ours| !kernel.grant_reaches(&ours.pane, grant));
-            if let Some(other) = other {
-                self.owners.set(id, PaneOwner::Managed(ManagedPane { persistent: true, ..other }));
-            }
-        }
-        self
-    }
-
-    /// The tmux pane that shows this one.
-    pub(crate) fn view_of(&self, pane: &PaneId) -> Option<&TmuxPaneView> {
-        self.views.iter().find(|view| view.shows.as_ref() == Some(pane))
+    /// The panes of the window that a grant does not reach.
+    pub(super) fn unreachable(&self, kernel: &Kernel, grant: &Grant) -> BTreeSet<PaneId> {
+        let shown = self.views.iter().filter_map(|view| view.shows.clone());
+        shown.filter(|pane| !kernel.grant_reaches(pane, grant)).collect()
     }
 
     /// The role of a pane of the window, for a saved layout.
@@ -73,49 +73,41 @@ impl WindowSnapshot {
         let title = ours.map(|pane| pane.lock().record.title.text().to_owned());
         SavedRole::Titled(title.unwrap_or_else(|| id.to_string()))
     }
+}
 
-    /// Whether any pane is smaller than it may be.
-    pub(crate) fn is_cramped(&self, limits: &LayoutLimits) -> bool {
-        self.window.tiles().iter().filter_map(|tile| Some((tile.pane?, tile))).any(|(id, tile)| {
-            let least = match self.owners.of(id) {
-                PaneOwner::Main => limits.main_pane_min_width,
-                PaneOwner::Managed(_) => limits.agent_pane_min_width,
-                PaneOwner::Foreign => return false,
-            };
-            tile.width < least || tile.height < limits.min_height
-        })
+impl ViewLocation {
+    /// Why there is nothing.
+    pub(super) fn missing(&self) -> Refusal {
+        let missing = match self {
+            Self::Session { name } => name.clone(),
+            Self::Beside { pane, .. } => format!("no pane %{pane} on that tmux server"),
+        };
+        Error::SessionNotFound(missing).into()
     }
 }
 
 /// The window of a session that has the main pane, or else the active one.
-async fn in_session(
-    client: &ControlClient,
-    name: &str,
-    views: &[TmuxPaneView],
-) -> Result<(TmuxWindow, Option<TmuxPaneId>), Error> {
-    let session = client.session(&SessionName::new(name)?).await?;
-    let windows = client.windows(Some(session.id)).await?;
-    let ours = || views.iter().filter(|view| view.session == session.id && view.shows.is_some());
+fn in_session<'a>(
+    snapshot: &'a TmuxSnapshot,
+    name: &SessionName,
+) -> Option<(&'a TmuxWindow, Option<TmuxPaneId>)> {
+    let session = snapshot.sessions.iter().find(|session| session.name == name.as_str())?;
+    let here = |view: &&TmuxPaneView| view.session == session.id && view.shows.is_some();
+    let ours = || snapshot.views.iter().filter(here);
     let main = ours().find(|view| view.main).or_else(|| ours().next());
-    let chosen = match main {
-        Some(main) => windows.into_iter().find(|window| window.id == main.window),
-        None => windows.into_iter().find(|window| window.active),
+    let mut windows = snapshot.windows.iter().filter(|window| window.session == session.id);
+    let window = match main {
+        Some(main) => windows.find(|window| window.id == main.window),
+        None => windows.find(|window| window.active),
     };
-    let window = chosen.ok_or_else(|| Error::SessionNotFound(name.to_owned()))?;
-    Ok((window, main.map(|view| TmuxPaneId(view.id.0))))
+    Some((window?, main.map(|view| TmuxPaneId(view.id.0))))
 }
 
 /// The window of a user's tmux pane.
-async fn beside(
-    client: &ControlClient,
-    pane: u32,
-    views: &[TmuxPaneView],
-) -> Result<(TmuxWindow, Option<TmuxPaneId>), Error> {
-    let missing = || Error::SessionNotFound(format!("no pane %{pane} on that tmux server"));
-    let view = views.iter().find(|view| view.id.0 == pane).ok_or_else(missing)?;
-    let windows = client.windows(Some(view.session)).await?;
-    let window = windows.into_iter().find(|window| window.id == view.window).ok_or_else(missing)?;
-    Ok((window, Some(TmuxPaneId(pane))))
+fn beside(snapshot: &TmuxSnapshot, pane: u32) -> Option<(&TmuxWindow, Option<TmuxPaneId>)> {
+    let view = snapshot.views.iter().find(|view| view.id.0 == pane)?;
+    let window = snapshot.windows.iter().find(|window| window.id == view.window)?;
+    Some((window, Some(TmuxPaneId(pane))))
 }
 
 fn owners(kernel: &Kernel, views: &[TmuxPaneView], main: Option<TmuxPaneId>) -> PaneOwners {
@@ -165,9 +157,62 @@ fn layout_state(state: AgentState) -> ManagedPaneState {
     }
 }
 
-/// The target of tmux commands for this window.
-impl From<&WindowSnapshot> for TmuxTarget {
-    fn from(shot: &WindowSnapshot) -> Self {
-        Self::Window(shot.id)
+/// What the last query found.
+#[derive(Default)]
+pub(super) struct ObservedViews {
+    /// The process of the tmux server.
+    pub(super) server: Option<u32>,
+    pub(super) shown: BTreeMap<PaneId, TmuxPaneView>,
+    /// How many clients are attached, by session.
+    pub(super) attached: BTreeMap<String, usize>,
+    focus: BTreeMap<SessionId, PaneId>,
+    sizes: BTreeMap<SessionId, Size>,
+}
+
+/// What is different from the last query.
+pub(super) struct ViewChanges {
+    /// Whether there was no last query: what the first one finds is not published as a change.
+    pub(super) is_first: bool,
+    /// The panes that are not shown any more, and the windows that they were in.
+    pub(super) vanished: BTreeMap<PaneId, WindowId>,
+    /// Whether any window has another size.
+    pub(super) is_resized: bool,
+    /// The panes that got the focus.
+    pub(super) focused: Vec<PaneId>,
+    /// The sessions with another number of clients: how many it was, and how many it is.
+    pub(super) attached: Vec<(String, usize, usize)>,
+}
+
+impl ObservedViews {
+    /// Replaces it by what a query has found.
+    pub(super) fn update(&mut self, snapshot: &TmuxSnapshot) -> ViewChanges {
+        let shows = |view: &TmuxPaneView| Some((view.shows.clone()?, view.clone()));
+        let focus = |view: &TmuxPaneView| Some((view.session, view.shows.clone()?));
+        let sessions = snapshot.sessions.iter();
+        let now = Self {
+            server: Some(snapshot.server),
+            shown: snapshot.views.iter().filter_map(shows).collect(),
+            attached: sessions
+                .clone()
+                .map(|session| (session.name.clone(), session.attached_clients))
+                .collect(),
+            focus: snapshot.views.iter().filter(|view| view.focused).filter_map(focus).collect(),
+            sizes: sessions.map(|session| (session.id, session.size)).collect(),
+        };
+        let before = std::mem::replace(self, now);
+        let vanished = before.shown.iter().filter(|(pane, _)| !self.shown.contains_key(*pane));
+        let focused =
+            self.focus.iter().filter(|(session, pane)| before.focus.get(session) != Some(*pane));
+        let attached = self.attached.iter().filter_map(|(name, now)| {
+            let then = before.attached.get(name).copied().unwrap_or(0);
+            (then != *now).then(|| (name.clone(), then, *now))
+        });
+        ViewChanges {
+            is_first: before.server.is_none(),
+            vanished: vanished.map(|(pane, view)| (pane.clone(), view.window)).collect(),
+            is_resized: before.sizes != self.sizes,
+            focused: focused.map(|(_, pane)| pane.clone()).collect(),
+            attached: attached.collect(),
+        }
     }
 }

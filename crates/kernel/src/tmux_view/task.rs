@@ -1,18 +1,27 @@
-//! The task that owns the connection to one tmux server. It handles one request after the other, so
-//! that the result of a query still holds when it is acted on.
+//! The task that owns the connection to one tmux server: one request or event after the other, and
+//! after each the loop of [`TmuxViewTask::converge`]. Nothing of what tmux has is patched here:
+//! after every change and every error it is queried again.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use paned_backend::tmux::{self, ControlClient, TmuxEvent, TmuxEvents, TmuxServerAddr};
+use paned_backend::tmux::operations::SplitSide;
+use paned_backend::tmux::{
+    self, ControlClient, Error, NewView, SessionName, TmuxEvent, TmuxEvents, TmuxPane,
+    TmuxServerAddr, TmuxSnapshot, ViewCommands,
+};
 use paned_model::{PaneId, Refusal, ViewState};
-use paned_policy::layout::LayoutQueue;
+use paned_policy::layout::{
+    Decision, LayoutDirection, LayoutRequest, LayoutStep, SavedLayout, plan_all,
+};
+use serde_json::json;
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep_until};
 
-use super::observe::ObservedViews;
-use super::recover::RememberedView;
-use super::session::ViewSessionRecord;
+use super::ViewLocation;
+use super::reconcile::{ServerViews, ViewOps};
+use super::records::{SessionInfo, SessionStopRequest, ViewSessionRecord};
+use super::snapshot::{ObservedViews, WindowSnapshot};
 use super::{ShowRequest, ViewRequest};
 use crate::Kernel;
 
@@ -22,19 +31,14 @@ const FIRST_BACKOFF: Duration = Duration::from_millis(100);
 const MAX_BACKOFF: Duration = Duration::from_secs(30);
 /// How long a tmux server of our own is kept without anything to show.
 const IDLE: Duration = Duration::from_secs(2);
+/// How many commands that show no pane may fail before the loop ends.
+const MAX_FAILURES: usize = 2;
+/// After so many queries others get their turn; what is left is done a little later.
+const MAX_PASSES: usize = 200;
 
 pub(super) struct TmuxViewTask {
-    pub(super) kernel: Kernel,
-    pub(super) server: TmuxServerAddr,
+    views: ServerViews,
     connection: Option<ViewConnection>,
-    /// Sessions that were started and not stopped.
-    pub(super) sessions: BTreeMap<String, ViewSessionRecord>,
-    pub(super) observed: ObservedViews,
-    pub(super) queue: LayoutQueue,
-    /// The requests in the queue, by pane.
-    pub(super) waiting: BTreeMap<PaneId, ShowRequest>,
-    /// What was shown here before our server was started, until we have queried tmux.
-    pub(super) to_restore: Vec<RememberedView>,
     restore_at: Option<Instant>,
     observe_at: Option<Instant>,
     /// When our tmux server is stopped because it shows nothing, or this task ends for a server
@@ -61,29 +65,19 @@ impl TmuxViewTask {
         server: TmuxServerAddr,
         sessions: BTreeMap<String, ViewSessionRecord>,
     ) -> Self {
-        let view = kernel.setup().tmux_view.as_ref();
-        let queue = view.map(|view| LayoutQueue::new(view.max_waiting, view.wait_timeout));
-        let mut task = Self {
-            queue: queue.unwrap_or_default(),
-            kernel,
-            server,
+        Self {
+            views: ServerViews::new(kernel, server, sessions),
             connection: None,
-            sessions,
-            observed: ObservedViews::default(),
-            waiting: BTreeMap::new(),
-            to_restore: Vec::new(),
             restore_at: None,
             observe_at: None,
             idle_at: None,
             is_over: false,
             backoff: FIRST_BACKOFF,
-        };
-        task.to_restore = task.remembered();
-        task
+        }
     }
 
     pub(super) async fn run(mut self, mut inbox: mpsc::Receiver<ViewRequest>) {
-        if !self.sessions.is_empty() || !self.to_restore.is_empty() {
+        if !self.views.records.remembered().is_empty() || !self.views.records.sessions.is_empty() {
             self.reconnect().await;
             self.schedule_idle();
         }
@@ -112,162 +106,366 @@ impl TmuxViewTask {
         }
     }
 
-    /// Sets the deadline after a request or an event: soon if our tmux server has nothing to show.
-    /// For a server that is not ours, it is the time to check whether anything of ours is shown
-    /// there.
-    fn schedule_idle(&mut self) {
-        if !self.server.is_own() {
-            self.idle_at.get_or_insert(Instant::now() + IDLE);
-            return;
-        }
-        let is_idle = self.server.is_own() && self.sessions.is_empty() && self.connection.is_some();
-        self.idle_at = is_idle.then(|| Instant::now() + IDLE);
-    }
-
-    /// The connection, made when it is first needed.
-    pub(super) async fn client(&mut self) -> Result<ControlClient, Refusal> {
-        if let Some(connection) = &self.connection {
-            return Ok(connection.client.clone());
-        }
-        let (client, events) = tmux::connect(self.server.clone()).await?;
-        self.connection = Some(ViewConnection { client: client.clone(), events });
-        Ok(client)
-    }
-
-    /// Closes the connection; the next request that needs tmux connects again.
-    pub(super) fn disconnect(&mut self) {
-        self.connection = None;
-        self.observed = ObservedViews::default();
-    }
-
-    /// The connection, if it is there.
-    pub(super) fn client_now(&self) -> Result<ControlClient, Refusal> {
-        let connection =
-            self.connection.as_ref().ok_or_else(|| Refusal::internal("no connection to tmux"))?;
-        Ok(connection.client.clone())
-    }
-
     async fn handle_request(&mut self, request: ViewRequest) {
         match request {
-            ViewRequest::Ready(answer) => {
-                let ready = self.client().await.map(drop);
-                let _ = answer.send(ready);
-            }
-            ViewRequest::Show(showing, answer) => {
-                let placed = self.show(&showing).await;
-                if placed.is_err() {
-                    self.set_state(&showing.pane, ViewState::Hidden);
-                }
-                let _ = answer.send(placed);
+            ViewRequest::Ready(answer) => drop(answer.send(self.client().await.map(drop))),
+            ViewRequest::Show(request, answer) => {
+                self.views.jobs.push(request, answer);
+                let _ = self.converge().await;
             }
             ViewRequest::Plan(location, panes, replace_ok, answer) => {
-                let _ = answer.send(self.plan(&location, &panes, replace_ok).await);
+                drop(answer.send(self.plan(&location, &panes, replace_ok).await));
             }
             ViewRequest::Snapshot(location, answer) => {
-                drop(answer.send(self.snapshot(&location).await))
+                drop(answer.send(self.snapshot(&location).await.map(|(_, shot)| shot)));
             }
             ViewRequest::Arrange(location, saved, answer) => {
-                let _ = answer.send(self.arrange(&location, &saved).await);
+                drop(answer.send(self.arrange(&location, &saved).await));
             }
             ViewRequest::Sessions(answer) => drop(answer.send(self.sessions().await)),
             ViewRequest::Stop(request, answer) => drop(answer.send(self.stop(&request).await)),
             ViewRequest::Activate(pane, answer) => drop(answer.send(self.activate(&pane).await)),
             ViewRequest::Hide(pane, answer) => drop(answer.send(self.hide(&pane).await)),
-            ViewRequest::PaneChanged(pane) => self.pane_changed(&pane).await,
+            ViewRequest::PaneChanged(pane) => self.on_pane_changed(&pane).await,
         }
     }
 
     async fn on_tmux(&mut self, event: TmuxEvent) {
         match event {
-            TmuxEvent::Connected(server) => self.on_connected(server.pid).await,
-            TmuxEvent::Notice(_) | TmuxEvent::Changed | TmuxEvent::Resync => {
-                // One query covers all of them.
-                if !self.is_more_coming() {
-                    self.observe().await;
+            TmuxEvent::Connected(_)
+            | TmuxEvent::Notice(_)
+            | TmuxEvent::Changed
+            | TmuxEvent::Resync => {
+                // One query covers all that is coming.
+                let events = self.connection.as_ref().map(|connection| &connection.events);
+                if events.is_none_or(TmuxEvents::is_empty) {
+                    let _ = self.converge().await;
                 }
             }
             TmuxEvent::ClientLost(reason) => tracing::warn!(%reason, "lost the connection to tmux"),
             TmuxEvent::ServerGone(reason) => {
                 tracing::warn!(%reason, "the tmux server is gone; programs keep running");
-                self.on_server_lost();
-                if self.sessions.is_empty() && self.server.is_own() {
+                self.views.on_server_lost();
+                if self.views.records.sessions.is_empty() && self.views.records.server.is_own() {
                     // Any query would start it again, for nothing.
                     self.disconnect();
-                } else if !self.sessions.is_empty() {
-                    self.restore_at = Some(Instant::now() + self.backoff);
-                    self.backoff = (self.backoff * 2).min(MAX_BACKOFF);
+                } else if !self.views.records.sessions.is_empty() {
+                    self.reconnect_later();
                 }
             }
         }
     }
 
-    fn is_more_coming(&self) -> bool {
-        self.connection.as_ref().is_some_and(|connection| !connection.events.is_empty())
+    /// A pane has ended, was removed, or has another title.
+    async fn on_pane_changed(&mut self, pane: &PaneId) {
+        let view = self.views.observed.shown.get(pane).map(|view| view.id);
+        if !self.views.records.is_live(pane) {
+            self.views.jobs.take(pane);
+            if view.is_some() {
+                self.observe_soon();
+            }
+        } else if let (Some(view), Some(connection)) = (view, &self.connection) {
+            let title = ViewCommands::default().title(view, &self.views.records.title(pane));
+            // A view that is gone needs none.
+            let _ = connection.client.run_views(&title).await;
+            let _ = self.converge().await;
+        }
     }
 
     /// Handles all deadlines that have passed.
     async fn on_deadline(&mut self) {
-        for entry in self.queue.expire(self.kernel.now()) {
-            let waited = entry.age(self.kernel.now()).as_secs();
+        let has_passed =
+            |at: &mut Option<Instant>| at.take_if(|at| *at <= Instant::now()).is_some();
+        let now = self.views.records.kernel.now();
+        for entry in self.views.jobs.queue.expire(now) {
+            let waited = entry.age(now).as_secs();
             let reason = format!("it waited for {waited} seconds: {}", entry.reason);
-            self.expire(&entry.request.pane, &reason);
+            self.views.records.mark_expired(&entry.pane, &reason);
         }
-        if self.observe_at.is_some_and(|at| at <= Instant::now()) {
-            self.observe_at = None;
-            self.observe().await;
-            self.close_ended().await;
+        if has_passed(&mut self.observe_at) {
+            // Views whose program has ended are closed: some users have tmux keep such panes.
+            let ended =
+                self.views.observed.shown.keys().filter(|pane| !self.views.records.is_live(pane));
+            self.views.to_hide = ended.cloned().collect();
+            let _ = self.converge().await;
+            self.views.to_hide.clear();
         }
-        if self.restore_at.is_some_and(|at| at <= Instant::now()) {
-            self.restore_at = None;
+        if has_passed(&mut self.restore_at) {
             self.reconnect().await;
         }
-        if self.idle_at.is_some_and(|at| at <= Instant::now()) {
-            self.idle_at = None;
-            if !self.server.is_own() {
-                self.is_over = self.remembered().is_empty() && self.waiting.is_empty();
-                return;
-            }
-            if let Ok(client) = self.client_now() {
-                self.stop_if_empty(&client).await;
+        if has_passed(&mut self.idle_at) {
+            if !self.views.records.server.is_own() {
+                self.is_over =
+                    self.views.records.remembered().is_empty() && self.views.jobs.queue.is_empty();
+            } else if self.connection.is_some() {
+                self.views.has_less = true;
+                let _ = self.converge().await;
             }
         }
     }
 
-    /// A query starts a server of our own; the rest follows from its events.
-    async fn reconnect(&mut self) {
-        let result = match self.client().await {
-            Ok(client) => client.sessions().await.map(drop).map_err(Refusal::from),
-            Err(refusal) => Err(refusal),
-        };
-        if let Err(refusal) = result {
-            tracing::warn!(%refusal, "cannot restore sessions yet");
-            self.on_server_lost();
-            if !self.server.is_own() {
-                return;
-            }
-            self.restore_at = Some(Instant::now() + self.backoff);
-            self.backoff = (self.backoff * 2).min(MAX_BACKOFF);
+    /// Queries tmux, publishes what has changed, and applies what is to be changed, until there is
+    /// nothing to do.
+    async fn converge(&mut self) -> Result<(), Refusal> {
+        let converged = self.run_passes().await;
+        if let Err(refusal) = &converged {
+            // A lost connection is reported as an event, too.
+            tracing::debug!(%refusal, "cannot query or change tmux");
+            self.views.jobs.refuse(&self.views.records, refusal, |job| job.answer.is_some());
         }
+        converged
+    }
+
+    async fn run_passes(&mut self) -> Result<(), Refusal> {
+        let mut opened = None;
+        let mut failures = 0;
+        for pass in 0.. {
+            let queried = self.query().await;
+            match (opened.take(), &queried) {
+                (Some((job, view)), Ok((_, snapshot))) => self.views.verify(snapshot, job, view),
+                (Some((job, _)), Err(_)) => self.views.jobs.put_back(job),
+                (None, _) => {}
+            }
+            let (client, snapshot) = queried?;
+            self.backoff = FIRST_BACKOFF;
+            self.views.observe(&snapshot);
+            if pass == MAX_PASSES {
+                self.observe_soon();
+                break;
+            }
+            let Some(ops) = self.views.reconcile(&snapshot) else {
+                self.stop_if_empty(&client, &snapshot).await;
+                break;
+            };
+            match (self.apply(&client, &ops).await, ops.opens) {
+                (Ok(view), Some(job)) => opened = view.map(|view| (job, view)),
+                (Err(error), Some(job)) => self.views.jobs.retry(&self.views.records, job, error),
+                (Err(error), None) if failures == MAX_FAILURES => return Err(error.into()),
+                (Err(_), None) => failures += 1,
+                (Ok(_), None) => {}
+            }
+        }
+        Ok(())
+    }
+
+    async fn query(&mut self) -> Result<(ControlClient, TmuxSnapshot), Refusal> {
+        let client = self.client().await?;
+        let snapshot = client.snapshot().await?;
+        Ok((client, snapshot))
+    }
+
+    /// Applies commands: in one line, and in a second one if a new tmux pane is to be marked.
+    async fn apply(
+        &mut self,
+        client: &ControlClient,
+        ops: &ViewOps,
+    ) -> Result<Option<TmuxPane>, Error> {
+        let Some(job) = &ops.opens else {
+            let commands =
+                self.views.commands(ViewCommands::default(), ops.shot.as_ref(), &ops.steps);
+            return client.run_views(&commands).await.map(|()| None);
+        };
+        let ShowRequest { pane, location, size, .. } = &job.request;
+        let name = location.session().map(SessionName::new).transpose()?;
+        let is_split = |step: &LayoutStep| matches!(step, LayoutStep::Split { .. });
+        let at = ops.steps.iter().position(is_split).unwrap_or(0);
+        let (before, after) = ops.steps.split_at(at);
+        let place = match (after.first(), &name) {
+            (Some(LayoutStep::Split { target, direction }), _) => {
+                NewView::Split(TmuxPane(target.0), side(*direction))
+            }
+            (_, Some(name)) => NewView::Session(name, *size),
+            (_, None) => return Err(Error::Protocol("no pane to split".to_owned())),
+        };
+        let before = self.views.commands(ViewCommands::default(), ops.shot.as_ref(), before);
+        let made = client.open_view(before, place, &self.views.program(pane)).await?;
+        let marks =
+            ViewCommands::default().mark_view(made.pane, pane, &self.views.records.title(pane));
+        let marks = match place {
+            NewView::Session(name, _) => marks.mark_main(made, name),
+            NewView::Split(..) => self.views.commands(marks, ops.shot.as_ref(), after),
+        };
+        let marks = if self.views.records.server.is_own() { marks } else { marks.watch() };
+        if let Err(error) = client.run_views(&marks).await {
+            let _ = client.kill_pane(made.pane).await;
+            return Err(error);
+        }
+        if let (None, Some(name), Some(server)) =
+            (&ops.shot, location.session(), self.views.observed.server)
+        {
+            self.views.records.save_session(name, *size, server);
+        }
+        Ok(Some(made.pane))
+    }
+
+    /// Stops our own tmux server if it has nothing to show any more. From a user's server it only
+    /// disconnects.
+    async fn stop_if_empty(&mut self, client: &ControlClient, snapshot: &TmuxSnapshot) {
+        if !self.views.is_left_empty(snapshot) {
+            return;
+        }
+        self.disconnect();
+        if self.views.records.server.is_own() {
+            let _ = client.kill_server().await;
+        }
+    }
+
+    /// What would be done for these panes, one after the other.
+    async fn plan(
+        &mut self,
+        location: &ViewLocation,
+        panes: &[PaneId],
+        replace_ok: bool,
+    ) -> Result<Vec<Decision>, Refusal> {
+        let (_, shot) = self.snapshot(location).await?;
+        let request =
+            |pane: &PaneId| LayoutRequest { pane: pane.clone(), replace_ok, wait_ok: true };
+        let requests: Vec<_> = panes.iter().map(request).collect();
+        Ok(plan_all(&shot.window, &shot.owners, &requests, &self.views.limits()))
+    }
+
+    /// The window of a location.
+    async fn snapshot(
+        &mut self,
+        location: &ViewLocation,
+    ) -> Result<(ControlClient, WindowSnapshot), Refusal> {
+        let (client, snapshot) = self.query().await?;
+        let found = WindowSnapshot::find(&self.views.records.kernel, &snapshot, location)?;
+        Ok((client, found.ok_or_else(|| location.missing())?))
+    }
+
+    /// Moves the panes of a window to the places of a saved layout.
+    async fn arrange(
+        &mut self,
+        location: &ViewLocation,
+        saved: &SavedLayout,
+    ) -> Result<WindowSnapshot, Refusal> {
+        let (client, shot) = self.snapshot(location).await?;
+        let role = |id| shot.role(&self.views.records.kernel, id);
+        let steps = saved.steps(&shot.window, &shot.owners, &self.views.limits(), role)?;
+        client
+            .run_views(&self.views.commands(ViewCommands::default(), Some(&shot), &steps))
+            .await?;
+        self.views.records.kernel.emit("layout:changed", &json!({ "session": location.session() }));
+        Ok(self.snapshot(location).await?.1)
+    }
+
+    /// All our sessions.
+    async fn sessions(&mut self) -> Result<Vec<SessionInfo>, Refusal> {
+        // A query would start a server for nothing.
+        if self.views.records.sessions.is_empty() {
+            return Ok(Vec::new());
+        }
+        let (_, snapshot) = self.query().await?;
+        Ok(self.views.sessions(&snapshot))
+    }
+
+    /// Ends a session and returns the panes that it showed. They are marked as hidden; the caller
+    /// ends them.
+    async fn stop(&mut self, request: &SessionStopRequest) -> Result<Vec<PaneId>, Refusal> {
+        if !self.views.records.sessions.contains_key(&request.name) {
+            return Err(request.missing());
+        }
+        let (client, snapshot) = self.query().await?;
+        let (session, panes) = self.views.stop_session(&snapshot, request)?;
+        client.kill_session(session).await?;
+        let _ = self.converge().await;
+        Ok(panes)
+    }
+
+    /// Gives a pane the focus.
+    async fn activate(&mut self, pane: &PaneId) -> Result<(), Refusal> {
+        let (client, view) = self.view(pane).await?;
+        client.select_pane(view).await?;
+        let _ = self.converge().await;
+        Ok(())
+    }
+
+    /// Stops showing a pane.
+    async fn hide(&mut self, pane: &PaneId) -> Result<(), Refusal> {
+        if self.views.jobs.take(pane).is_some() {
+            self.views.records.set_state(pane, ViewState::Hidden);
+            return Ok(());
+        }
+        self.view(pane).await?;
+        self.views.to_hide.insert(pane.clone());
+        let hidden = self.converge().await;
+        self.views.to_hide.clear();
+        hidden
+    }
+
+    /// The tmux pane that shows a pane.
+    async fn view(&mut self, pane: &PaneId) -> Result<(ControlClient, TmuxPane), Refusal> {
+        let (client, snapshot) = self.query().await?;
+        let view = snapshot.views.iter().find(|view| view.shows.as_ref() == Some(pane));
+        let missing = || Refusal::not_found(format!("the pane `{pane}` is shown nowhere in tmux"));
+        Ok((client, view.ok_or_else(missing)?.id))
+    }
+
+    /// The connection, made when it is first needed.
+    async fn client(&mut self) -> Result<ControlClient, Refusal> {
+        if let Some(connection) = &self.connection {
+            return Ok(connection.client.clone());
+        }
+        let (client, events) = tmux::connect(self.views.records.server.clone()).await?;
+        self.connection = Some(ViewConnection { client: client.clone(), events });
+        Ok(client)
+    }
+
+    /// Closes the connection; the next request that needs tmux connects again.
+    fn disconnect(&mut self) {
+        self.connection = None;
+        self.views.observed = ObservedViews::default();
+    }
+
+    /// A query starts a server of our own, and shows everything again.
+    async fn reconnect(&mut self) {
+        if let Err(refusal) = self.converge().await {
+            tracing::warn!(%refusal, "cannot restore sessions yet");
+            self.views.on_server_lost();
+            if self.views.records.server.is_own() {
+                self.reconnect_later();
+            }
+        }
+    }
+
+    fn reconnect_later(&mut self) {
+        self.restore_at = Some(Instant::now() + self.backoff);
+        self.backoff = (self.backoff * 2).min(MAX_BACKOFF);
     }
 
     /// Queries again soon: tmux does not report everything on servers that are not ours.
-    pub(super) fn observe_soon(&mut self) {
+    fn observe_soon(&mut self) {
         self.observe_at.get_or_insert(Instant::now() + FIRST_BACKOFF);
     }
 
-    /// The connection works again.
-    pub(super) fn reset_backoff(&mut self) {
-        self.backoff = FIRST_BACKOFF;
+    /// Sets the deadline after a request or an event: soon if our tmux server has nothing to show.
+    /// For a server that is not ours, it is the time to check whether anything of ours is shown
+    /// there.
+    fn schedule_idle(&mut self) {
+        if !self.views.records.server.is_own() {
+            self.idle_at.get_or_insert(Instant::now() + IDLE);
+            return;
+        }
+        let is_idle = self.views.records.sessions.is_empty() && self.connection.is_some();
+        self.idle_at = is_idle.then(|| Instant::now() + IDLE);
     }
 
     fn deadline(&self) -> Option<Instant> {
-        let now = self.kernel.now();
-        let expires = self.queue.next_deadline().map(|at| {
+        let now = self.views.records.kernel.now();
+        let expires = self.views.jobs.queue.next_deadline().map(|at| {
             // A millisecond more, so that it has passed by then.
             Instant::now() + Duration::from_millis(at.since(now) + 1)
         });
         let deadlines = [expires, self.restore_at, self.observe_at, self.idle_at];
         deadlines.into_iter().flatten().min()
+    }
+}
+
+fn side(direction: LayoutDirection) -> SplitSide {
+    match direction {
+        LayoutDirection::Right => SplitSide::Right,
+        LayoutDirection::Down => SplitSide::Below,
     }
 }
 

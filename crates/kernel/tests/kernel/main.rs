@@ -14,4 +14,5 @@ mod restart;
 mod schema;
 mod screens;
 mod test_kernel;
+mod tmux_view;
 mod waiting;

@@ -49,9 +49,16 @@ impl TestKernel {
 
     /// A kernel that recovers these panes and has these records.
     pub(crate) async fn with_records(fake: FakeBackend, records: Vec<JournalRecord>) -> Self {
+        Self::with_setup(setup(), fake, records).await
+    }
+
+    pub(crate) async fn with_setup(
+        setup: KernelSetup,
+        fake: FakeBackend,
+        records: Vec<JournalRecord>,
+    ) -> Self {
         let opened = OpenedJournal { records, ..empty() };
-        let started =
-            Kernel::start(setup(), Journal::memory(), opened, Arc::new(fake.clone())).await;
+        let started = Kernel::start(setup, Journal::memory(), opened, Arc::new(fake.clone())).await;
         let (kernel, _) = started.unwrap();
         let owner = kernel.owner(None);
         Self { kernel, fake, owner }

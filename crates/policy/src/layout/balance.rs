@@ -92,10 +92,14 @@ fn tightest(
         let dividers = u32::try_from(count).unwrap_or(u32::MAX).saturating_sub(1);
         u32::from(size).saturating_sub(dividers) / dividers.saturating_add(1)
     };
+    let high = smallest(height, panes.div_ceil(columns.max(1)));
+    room(smallest(width, columns), high, limits)
+}
+
+/// The ratio of a pane's size to the minimum, in its tighter direction, in thousandths.
+pub(super) fn room(width: u32, height: u32, limits: &LayoutLimits) -> u32 {
     let ratio = |size: u32, least: u16| size * 1000 / u32::from(least.max(1));
-    let wide = ratio(smallest(width, columns), limits.agent_pane_min_width);
-    let high = ratio(smallest(height, panes.div_ceil(columns.max(1))), limits.min_height);
-    wide.min(high)
+    ratio(width, limits.agent_pane_min_width).min(ratio(height, limits.min_height))
 }
 
 /// Fills an area with this many lines, which follow one another in `direction`; the panes within

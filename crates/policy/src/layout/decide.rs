@@ -71,16 +71,15 @@ impl Decision {
     pub fn steps(&self) -> Vec<LayoutStep> {
         let (mut steps, layout, zoom) = match self {
             Self::Spawn { target, direction, layout, zoom } => {
-                (vec![split(*target, *direction)], layout, zoom)
+                let split = LayoutStep::Split { target: *target, direction: *direction };
+                (vec![split], layout, zoom)
             }
             // The victim may be too small to be split until the panes are even.
             Self::Replace { victim, layout, zoom, .. } => {
                 let even = LayoutStep::Arrange(layout.clone());
-                (
-                    vec![even, split(*victim, LayoutDirection::Right), LayoutStep::Close(*victim)],
-                    layout,
-                    zoom,
-                )
+                let split =
+                    LayoutStep::Split { target: *victim, direction: LayoutDirection::Right };
+                (vec![even, split, LayoutStep::Close(*victim)], layout, zoom)
             }
             Self::Defer { .. } | Self::Skip { .. } => return Vec::new(),
         };
@@ -88,10 +87,6 @@ impl Decision {
         steps.extend(zoom.map(LayoutStep::Zoom));
         steps
     }
-}
-
-fn split(target: TmuxPaneId, direction: LayoutDirection) -> LayoutStep {
-    LayoutStep::Split { target, direction, size: None }
 }
 
 /// Decides where a pane goes.
@@ -251,11 +246,8 @@ impl<'a> DecisionContext<'a> {
     }
 
     fn tightest(&self, cell: &LayoutCell) -> u32 {
-        let ratio = |size: u16, least: u16| u32::from(size) * 1000 / u32::from(least.max(1));
-        let room = |leaf: &&LayoutCell| {
-            let wide = ratio(leaf.width, self.limits.agent_pane_min_width);
-            wide.min(ratio(leaf.height, self.limits.min_height))
-        };
+        let room =
+            |leaf: &&LayoutCell| balance::room(leaf.width.into(), leaf.height.into(), &self.limits);
         cell.leaves().iter().map(room).min().unwrap_or(0)
     }
 

@@ -1,6 +1,6 @@
 //! The owner of each pane of a window, and which panes may be replaced.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use paned_model::{PaneId, Time};
@@ -88,9 +88,16 @@ impl PaneOwners {
         self.0.insert(pane, owner);
     }
 
-    /// Removes a pane.
-    pub fn remove(&mut self, pane: TmuxPaneId) {
-        self.0.remove(&pane);
+    /// The same, with these panes persistent.
+    #[must_use]
+    pub fn with_persistent(&self, panes: &BTreeSet<PaneId>) -> Self {
+        let mut owners = self.clone();
+        for owner in owners.0.values_mut() {
+            if let PaneOwner::Managed(ours) = owner {
+                ours.persistent |= panes.contains(&ours.pane);
+            }
+        }
+        owners
     }
 
     /// The main pane, if it is in the window.

@@ -1,39 +1,34 @@
 //! The queue of requests that wait for space: bounded in number and time, first come, first served.
-//! A request that still has to wait does not block the ones behind it.
 //!
-//! Only expiry depends on the clock: the owner wakes the queue when a pane exits or a window
-//! changes, and calls [`LayoutQueue::expire`] at [`LayoutQueue::next_deadline`].
+//! Only expiry depends on the clock: the owner tries all of them again when a pane exits or a
+//! window changes, and calls [`LayoutQueue::expire`] at [`LayoutQueue::next_deadline`].
 
 use std::fmt;
 use std::time::Duration;
 
 use paned_model::{Code, PaneId, Refusal, Time};
-use serde::Serialize;
 
-use super::decide::{Decision, LayoutRequest};
 use super::reason::NotShownReason;
 
-/// The waiting requests.
+/// The waiting requests, of which each pane has one.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LayoutQueue {
-    entries: Vec<LayoutQueueEntry>,
+pub struct LayoutQueue<R> {
+    entries: Vec<LayoutQueueEntry<R>>,
     max_entries: usize,
     max_wait_ms: u64,
-    next: u64,
 }
 
 /// A waiting request.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct LayoutQueueEntry {
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LayoutQueueEntry<R> {
+    /// The pane that waits.
+    pub pane: PaneId,
     /// The request.
-    pub request: LayoutRequest,
+    pub request: R,
     /// When it was queued.
     pub since: Time,
     /// Why it had to wait at the last attempt.
     pub reason: NotShownReason,
-    /// Its position in order of arrival.
-    #[serde(skip)]
-    order: u64,
 }
 
 /// The queue is full.
@@ -45,18 +40,18 @@ pub struct QueueFull {
     pub reason: NotShownReason,
 }
 
-impl Default for LayoutQueue {
+impl<R> Default for LayoutQueue<R> {
     fn default() -> Self {
         Self::new(20, Duration::from_secs(5 * 60))
     }
 }
 
-impl LayoutQueue {
+impl<R> LayoutQueue<R> {
     /// A queue for this many requests, each of which waits this long at most.
     #[must_use]
     pub fn new(max_entries: usize, max_wait: Duration) -> Self {
         let max_wait_ms = u64::try_from(max_wait.as_millis()).unwrap_or(u64::MAX);
-        Self { entries: Vec::new(), max_entries, max_wait_ms, next: 0 }
+        Self { entries: Vec::new(), max_entries, max_wait_ms }
     }
 
     /// Queues a request. If the pane is queued already, the entry keeps its position and deadline.
@@ -65,12 +60,12 @@ impl LayoutQueue {
     /// When the queue is full.
     pub fn push(
         &mut self,
-        request: LayoutRequest,
+        pane: PaneId,
+        request: R,
         reason: NotShownReason,
         now: Time,
     ) -> Result<(), QueueFull> {
-        let pane = &request.pane;
-        if let Some(entry) = self.entries.iter_mut().find(|it| it.request.pane == *pane) {
+        if let Some(entry) = self.entries.iter_mut().find(|it| it.pane == pane) {
             entry.request = request;
             entry.reason = reason;
             return Ok(());
@@ -78,61 +73,12 @@ impl LayoutQueue {
         if self.entries.len() >= self.max_entries {
             return Err(QueueFull { waiting: self.entries.len(), reason });
         }
-        self.entries.push(LayoutQueueEntry { request, since: now, reason, order: self.next });
-        self.next += 1;
+        self.entries.push(LayoutQueueEntry { pane, request, since: now, reason });
         Ok(())
     }
 
-    /// Puts an entry back at its old position, after its decision could not be carried out.
-    pub fn put_back(&mut self, entry: LayoutQueueEntry) {
-        let at = self.entries.partition_point(|it| it.order < entry.order);
-        self.entries.insert(at, entry);
-    }
-
-    /// Removes the first request that can leave the queue, and returns it with its decision.
-    ///
-    /// Every request is tried in order: one that still has to wait blocks no other. Act on the
-    /// result before asking for the next one, because acting changes the window.
-    pub fn next_ready(
-        &mut self,
-        mut decide: impl FnMut(&LayoutQueueEntry) -> Decision,
-    ) -> Option<(LayoutQueueEntry, Decision)> {
-        for at in 0..self.entries.len() {
-            match decide(&self.entries[at]) {
-                Decision::Defer { reason } => self.entries[at].reason = reason,
-                decision @ (Decision::Spawn { .. }
-                | Decision::Replace { .. }
-                | Decision::Skip { .. }) => {
-                    return Some((self.entries.remove(at), decision));
-                }
-            }
-        }
-        None
-    }
-
-    /// Removes every request that can leave the queue. For callers whose `decide` takes its earlier
-    /// decisions into account.
-    pub fn wake(
-        &mut self,
-        mut decide: impl FnMut(&LayoutQueueEntry) -> Decision,
-    ) -> Vec<(LayoutQueueEntry, Decision)> {
-        let mut ready = Vec::new();
-        for mut entry in std::mem::take(&mut self.entries) {
-            match decide(&entry) {
-                Decision::Defer { reason } => {
-                    entry.reason = reason;
-                    self.entries.push(entry);
-                }
-                decision @ (Decision::Spawn { .. }
-                | Decision::Replace { .. }
-                | Decision::Skip { .. }) => ready.push((entry, decision)),
-            }
-        }
-        ready
-    }
-
     /// Removes the requests that have waited for the maximum time. Early calls do no harm.
-    pub fn expire(&mut self, now: Time) -> Vec<LayoutQueueEntry> {
+    pub fn expire(&mut self, now: Time) -> Vec<LayoutQueueEntry<R>> {
         let max_wait_ms = self.max_wait_ms;
         self.entries.extract_if(.., |entry| now.since(entry.since) >= max_wait_ms).collect()
     }
@@ -145,13 +91,13 @@ impl LayoutQueue {
     }
 
     /// Removes the request for a pane.
-    pub fn remove(&mut self, pane: &PaneId) -> Option<LayoutQueueEntry> {
-        let at = self.entries.iter().position(|entry| entry.request.pane == *pane)?;
+    pub fn remove(&mut self, pane: &PaneId) -> Option<LayoutQueueEntry<R>> {
+        let at = self.entries.iter().position(|entry| entry.pane == *pane)?;
         Some(self.entries.remove(at))
     }
 
     /// The waiting requests, oldest first; [`LayoutQueueEntry::age`] says how long each has waited.
-    pub fn entries(&self) -> impl ExactSizeIterator<Item = &LayoutQueueEntry> {
+    pub fn entries(&self) -> impl ExactSizeIterator<Item = &LayoutQueueEntry<R>> {
         self.entries.iter()
     }
 
@@ -162,7 +108,7 @@ impl LayoutQueue {
     }
 }
 
-impl LayoutQueueEntry {
+impl<R> LayoutQueueEntry<R> {
     /// How long it has waited.
     #[must_use]
     pub fn age(&self, now: Time) -> Duration {

@@ -3,12 +3,14 @@
 
 use std::fmt;
 
+use paned_model::{Code, Refusal};
 use serde::{Deserialize, Serialize};
 
 use super::cell::{CellContent, LayoutCell, LayoutDirection, TmuxPaneId};
 use super::limits::{LayoutKind, LayoutLimits};
+use super::owners::{PaneOwner, PaneOwners};
 use super::text::LayoutTree;
-use super::window::LayoutWindow;
+use super::window::{LayoutStep, LayoutWindow, reorder};
 
 /// The maximum nesting depth of a saved layout.
 const DEEPEST: usize = 64;
@@ -113,6 +115,45 @@ impl SavedLayout {
     #[must_use]
     pub fn roles(&self) -> Vec<&SavedRole> {
         roles(&self.tree)
+    }
+
+    /// The steps that move the panes of a window to their positions. Every pane must have one
+    /// there, and every position a pane; `role` maps each pane to its role.
+    ///
+    /// # Errors
+    /// When the layout does not fit the window or its panes, or some of them are foreign.
+    pub fn steps(
+        &self,
+        window: &LayoutWindow,
+        owners: &PaneOwners,
+        limits: &LayoutLimits,
+        role: impl Fn(TmuxPaneId) -> SavedRole,
+    ) -> Result<Vec<LayoutStep>, Refusal> {
+        let conflict = |sentence: String| Err(Refusal::new(Code::Conflict, sentence));
+        let panes = window.panes();
+        if panes.iter().any(|id| matches!(owners.of(*id), PaneOwner::Foreign)) {
+            let sentence =
+                "there are panes that are not ours in the window, and those are not moved";
+            return conflict(sentence.to_owned());
+        }
+        let roles: Vec<_> = panes.iter().map(|id| (role(*id), *id)).collect();
+        let pane_of = |role: &SavedRole| roles.iter().find(|(it, _)| it == role).map(|(_, id)| *id);
+        let layout = self
+            .fit((window.cols(), window.rows()), limits, pane_of)
+            .map_err(|misfit| Refusal::invalid(format!("the layout does not fit: {misfit}")))?;
+        let positions = layout.root().panes();
+        let wanted: Vec<TmuxPaneId> = positions.iter().copied().flatten().collect();
+        if wanted.len() != panes.len() || positions.len() != panes.len() {
+            return conflict(format!(
+                "the layout has {} places, and {} of the window's {} panes belong into one",
+                positions.len(),
+                wanted.len(),
+                panes.len()
+            ));
+        }
+        let mut steps = reorder(&panes, &wanted);
+        steps.push(LayoutStep::Arrange(layout));
+        Ok(steps)
     }
 
     /// The layout for a window of this size: in proportion, with nothing below its minimum. `pane`

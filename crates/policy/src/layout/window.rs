@@ -39,14 +39,12 @@ pub struct LayoutTile {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum LayoutStep {
-    /// `split-window -d -h|-v -t target [-l size]`; the new pane follows its target in tmux's list.
+    /// `split-window -d -h|-v -t target`; the new pane follows its target in tmux's list.
     Split {
         /// The pane to split.
         target: TmuxPaneId,
         /// Where the new one goes.
         direction: LayoutDirection,
-        /// Its size; half by default.
-        size: Option<u16>,
     },
     /// `kill-pane -t pane`.
     Close(TmuxPaneId),
@@ -159,9 +157,7 @@ impl LayoutWindow {
     /// When tmux would refuse the step.
     pub fn step(&self, step: &LayoutStep, new: Option<TmuxPaneId>) -> Result<Self, LayoutError> {
         match step {
-            LayoutStep::Split { target, direction, size } => {
-                self.split(*target, *direction, *size, new)
-            }
+            LayoutStep::Split { target, direction } => self.split(*target, *direction, None, new),
             LayoutStep::Close(pane) => self.close(*pane),
             LayoutStep::Swap(a, b) => self.swapped(*a, *b),
             LayoutStep::Arrange(layout) => self.arranged(layout),

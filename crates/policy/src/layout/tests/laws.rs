@@ -1,13 +1,13 @@
 //! Property tests over random windows.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::Index;
 
 use super::named::{pane_of_role, role};
-use super::waiting::{defer, skip, wait};
+use super::waiting::wait;
 use super::*;
 
 /// A random split of a pane, by us or by the user.
@@ -169,6 +169,67 @@ impl RandomWindow {
     }
 }
 
+fn balance() -> impl Strategy<Value = BalanceRule> {
+    prop_oneof![Just(BalanceRule::Keep), Just(BalanceRule::IfTight), Just(BalanceRule::Even)]
+}
+
+/// Panes to be shown: some may replace others, some may wait, some must spare others.
+fn desired_panes() -> impl Strategy<Value = Vec<DesiredPane>> {
+    let desired = |(at, (replace_ok, wait_ok, spares)): (usize, (bool, bool, u8))| DesiredPane {
+        request: LayoutRequest { pane: pane(70 + at), replace_ok, wait_ok },
+        spared: (0..10).filter(|number| spares & (1 << (number % 8)) != 0).map(pane).collect(),
+    };
+    let panes = vec((any::<bool>(), any::<bool>(), any::<u8>()), 0..6);
+    panes.prop_map(move |panes| panes.into_iter().enumerate().map(desired).collect())
+}
+
+impl RandomWindow {
+    fn shown(&self, pane: &PaneId) -> Option<TmuxPaneId> {
+        let mut panes = self.window.panes().into_iter();
+        panes.find(|id| self.owners.managed(*id).is_some_and(|ours| ours.pane == *pane))
+    }
+
+    /// The window after tmux has done a plan.
+    fn after(&self, plan: &ViewPlan) -> Self {
+        // tmux uses no id twice.
+        let new = next_id(&self.window).max(TmuxPaneId(100));
+        let window = self.window.apply(&plan.steps, new).unwrap();
+        let mut owners = self.owners.clone();
+        if let Some(pane) = plan.opens.clone() {
+            let (state, since) = (ManagedPaneState::Starting, Time(0));
+            owners.set(
+                new,
+                PaneOwner::Managed(ManagedPane { pane, state, persistent: false, since }),
+            );
+        }
+        Self { window, owners, limits: self.limits.clone() }
+    }
+
+    /// Reconciles until there is nothing to do; returns the window, and the last plan.
+    fn converged(&self, desired: &DesiredView) -> (Self, ViewPlan) {
+        // One plan closes, one makes panes even, and each of the others shows a pane; after that,
+        // the panes are made even again.
+        let most = 2 + 2 * desired.panes.len();
+        let mut now = self.clone();
+        for _ in 0..=most {
+            let plan = reconcile(&now.window, &now.owners, desired, &now.limits);
+            if plan.steps.is_empty() {
+                return (now, plan);
+            }
+            assert!(plan.steps.len() <= 5.max(desired.closed.len()), "{:?}", plan.steps);
+            let next = now.after(&plan);
+            if !plan.steps.iter().all(|step| matches!(step, LayoutStep::Close(_))) {
+                now.assert_lawful(
+                    &next.window,
+                    plan.opens.as_ref().and_then(|pane| next.shown(pane)),
+                );
+            }
+            now = next;
+        }
+        panic!("no end after {most} plans: {}", now.window.layout());
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 500, failure_persistence: None, ..ProptestConfig::default() })]
 
@@ -290,31 +351,55 @@ proptest! {
     }
 
     #[test]
-    fn nobody_who_waits_is_lost_or_overtaken(turns in vec((0u8..4, 0usize..40, any::<u32>()), 0..60)) {
+    fn reconciling_ends_and_leaves_the_panes_of_others_alone(
+        any in any_window(), wanted in desired_panes(), closed in vec(any::<Index>(), 0..3), balance in balance(),
+    ) {
+        let panes = any.window.panes();
+        let mut closed: BTreeSet<_> = closed.iter().map(|at| *at.get(&panes)).collect();
+        // The main pane may be a user's.
+        closed.retain(|id| any.owners.main(&any.window) != Some(*id));
+        let desired = DesiredView { closed, balance, panes: wanted };
+        let (after, last) = any.converged(&desired);
+        // What the window does not show waits, or cannot be shown: nothing is lost.
+        for pane in &desired.panes {
+            let shown = after.shown(&pane.request.pane);
+            let settled = last.settled.iter().find(|(id, _)| *id == pane.request.pane);
+            let reason = match settled {
+                Some((_, Decision::Defer { reason })) => Some((reason, true)),
+                Some((_, Decision::Skip { reason })) => Some((reason, false)),
+                other => panic!("{other:?}"),
+            };
+            let (reason, waits) = reason.unwrap();
+            match (shown, reason) {
+                (Some(id), NotShownReason::AlreadyShown(at)) => prop_assert_eq!(id, *at),
+                (None, NotShownReason::NoMain) => prop_assert!(!waits),
+                (None, _) => prop_assert_eq!(waits, pane.request.wait_ok),
+                (Some(_), reason) => prop_assert!(false, "{}", reason),
+            }
+        }
+        // Only what was asked for is closed, and what may be replaced.
+        for id in panes {
+            let spared = any.owners.managed(id).is_some_and(|ours| desired.panes.iter().all(|it| it.spared.contains(&ours.pane)));
+            let foreign = matches!(any.owners.of(id), PaneOwner::Foreign);
+            let stays = foreign || (spared && !desired.closed.contains(&id));
+            prop_assert!(!stays || after.window.root().find(id).is_some());
+        }
+    }
+
+    #[test]
+    fn who_waits_is_not_lost_and_keeps_the_place(turns in vec((0u8..3, 0usize..40, any::<u32>()), 0..60)) {
         let (mut queue, mut inside, mut now) = (LayoutQueue::new(6, Duration::from_millis(10)), Vec::new(), 0);
         for (kind, number, bits) in turns {
             now += u64::from(bits % 3);
-            let before: Vec<PaneId> = inside.clone();
             match kind {
-                0 => if queue.push(request(number), wait(), Time(now)).is_ok() {
+                0 => if queue.push(pane(number), request(number), wait(), Time(now)).is_ok() {
                     if !inside.contains(&pane(number)) {
                         inside.push(pane(number));
                     }
                 } else {
                     prop_assert_eq!(inside.len(), 6);
                 },
-                1 => {
-                    let mut turn = 0;
-                    let woken = queue.wake(|_| {
-                        turn += 1;
-                        if bits >> turn & 1 == 1 { skip() } else { defer() }
-                    });
-                    let out: Vec<_> = woken.iter().map(|(entry, _)| entry.request.pane.clone()).collect();
-                    let expect = before.iter().enumerate().filter(|(at, _)| bits >> (at + 1) & 1 == 1);
-                    prop_assert_eq!(&out, &expect.map(|(_, pane)| pane.clone()).collect::<Vec<_>>());
-                    inside.retain(|pane| !out.contains(pane));
-                }
-                2 => for entry in queue.expire(Time(now)) {
+                1 => for entry in queue.expire(Time(now)) {
                     prop_assert!(now - entry.since.0 >= 10);
                     inside.retain(|pane| *pane != entry.request.pane);
                 },

@@ -310,7 +310,7 @@ fn without_a_main_pane_and_when_it_is_shown_already_it_is_skipped() {
     let (window, mut owners, _) = fill(212, 50, 1, &LayoutLimits::default());
     let decision = decide(&window, &owners, &request(0), &LayoutLimits::default());
     assert_eq!(decision, Decision::Skip { reason: NotShownReason::AlreadyShown(TmuxPaneId(1)) });
-    owners.remove(TmuxPaneId(0));
+    owners.set(TmuxPaneId(0), PaneOwner::Foreign);
     let decision = decide(&window, &owners, &request(1), &LayoutLimits::default());
     assert_eq!(decision, Decision::Skip { reason: NotShownReason::NoMain });
 }

@@ -6,23 +6,16 @@ pub(super) fn wait() -> NotShownReason {
     NotShownReason::NoMain
 }
 
-pub(super) fn defer() -> Decision {
-    Decision::Defer { reason: NotShownReason::AlreadyShown(TmuxPaneId(5)) }
-}
-
-pub(super) fn skip() -> Decision {
-    Decision::Skip { reason: NotShownReason::NoMain }
-}
-
-fn numbers<'a>(entries: impl IntoIterator<Item = &'a LayoutQueueEntry>) -> String {
-    let number = |entry: &LayoutQueueEntry| entry.request.pane.as_str().replace("agent-", "");
+fn numbers<'a>(entries: impl IntoIterator<Item = &'a LayoutQueueEntry<LayoutRequest>>) -> String {
+    let number =
+        |entry: &LayoutQueueEntry<LayoutRequest>| entry.request.pane.as_str().replace("agent-", "");
     entries.into_iter().map(number).collect::<Vec<_>>().join(" ")
 }
 
-fn queue(count: usize) -> LayoutQueue {
+fn queue(count: usize) -> LayoutQueue<LayoutRequest> {
     let mut queue = LayoutQueue::default();
     for number in 0..count {
-        queue.push(request(number), wait(), Time(number as u64)).unwrap();
+        queue.push(pane(number), request(number), wait(), Time(number as u64)).unwrap();
     }
     queue
 }
@@ -30,48 +23,21 @@ fn queue(count: usize) -> LayoutQueue {
 #[test]
 fn twenty_wait_and_the_next_is_told_the_limit() {
     let mut queue = queue(20);
-    let full = queue.push(request(20), NotShownReason::NoMain, Time(0)).unwrap_err();
+    let full = queue.push(pane(20), request(20), NotShownReason::NoMain, Time(0)).unwrap_err();
     let refusal = Refusal::from(full);
     assert_eq!(refusal.code, Code::Limit);
     let says =
         "20 requests wait for room already, as many as may; the main pane is not in this window";
     assert_eq!(refusal.sentence, says);
     // A second request for a waiting pane is not counted again.
-    queue.push(request(3), NotShownReason::AlreadyShown(TmuxPaneId(1)), Time(99)).unwrap();
+    let reason = NotShownReason::AlreadyShown(TmuxPaneId(1));
+    queue.push(pane(3), request(3), reason, Time(99)).unwrap();
     let third = queue.entries().nth(3).unwrap();
     assert_eq!(
         (third.since, &third.reason),
         (Time(3), &NotShownReason::AlreadyShown(TmuxPaneId(1)))
     );
     assert_eq!(queue.entries().len(), 20);
-}
-
-#[test]
-fn one_that_has_to_wait_holds_up_nobody() {
-    let mut queue = queue(4);
-    let second = pane(2);
-    let decide =
-        |entry: &LayoutQueueEntry| if entry.request.pane == second { skip() } else { defer() };
-    let (entry, decision) = queue.next_ready(decide).unwrap();
-    assert_eq!((entry.request.pane.clone(), decision), (pane(2), skip()));
-    assert_eq!(numbers(queue.entries()), "0 1 3");
-    // Requests that were tried again have the new reason.
-    assert_eq!(queue.entries().next().unwrap().reason, NotShownReason::AlreadyShown(TmuxPaneId(5)));
-    queue.put_back(entry);
-    assert_eq!(numbers(queue.entries()), "0 1 2 3");
-    assert_eq!(queue.next_ready(|_| defer()), None);
-}
-
-#[test]
-fn waking_takes_everybody_who_can_go_in_order() {
-    let mut queue = queue(5);
-    let mut turn = 0;
-    let woken = queue.wake(|_| {
-        turn += 1;
-        if turn % 2 == 0 { skip() } else { defer() }
-    });
-    assert_eq!(numbers(woken.iter().map(|(entry, _)| entry)), "1 3");
-    assert_eq!(numbers(queue.entries()), "0 2 4");
 }
 
 #[test]
