@@ -35,7 +35,7 @@ pub(super) async fn authenticate(
     let text = message.to_text().unwrap_or_default();
     let WsEnvelope { id, request } = WsEnvelope::read(text);
     let caller = match request {
-        Ok(WsRequest::Auth(token)) => auth::authenticate(&shared.kernel, headers, &token)
+        Ok(WsRequest::Auth { token }) => auth::authenticate(&shared.kernel, headers, &token)
             .map_err(|refusal| shared.login_limit.refuse(rejected_token(refusal))),
         Ok(_) | Err(_) => Err(missing_auth()),
     };

@@ -3,16 +3,19 @@
 use axum::extract::ws::{Message, Utf8Bytes};
 use paned_kernel::journal::JournalEntry;
 use paned_model::{EventId, Offset, PaneId, PaneInfo, PaneStatus, Refusal, Scope, Size, Time};
+use schemars::JsonSchema;
 use serde::Serialize;
+use serde_json::Value;
 use serde_json::value::RawValue;
 
-/// A message to a client.
-#[derive(Serialize)]
+/// A message to a client. `docs/websocket.md` lists all of them.
+#[derive(Serialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "lowercase", rename_all_fields = "camelCase")]
 pub(super) enum WsMessage<'a> {
     /// The client is authenticated.
     Welcome {
         #[serde(skip_serializing_if = "Option::is_none")]
+        #[schemars(with = "Option<Value>")]
         id: Option<&'a RawValue>,
         version: &'a str,
         protocol: &'a str,
@@ -21,6 +24,7 @@ pub(super) enum WsMessage<'a> {
     /// A channel is open. Its bytes begin at this offset.
     Subscribed {
         #[serde(skip_serializing_if = "Option::is_none")]
+        #[schemars(with = "Option<Value>")]
         id: Option<&'a RawValue>,
         channel: u32,
         pane: &'a PaneId,
@@ -40,13 +44,16 @@ pub(super) enum WsMessage<'a> {
     },
     /// The request succeeded.
     Ok {
+        #[schemars(with = "Value")]
         id: &'a RawValue,
         #[serde(skip_serializing_if = "Option::is_none")]
+        #[schemars(with = "Option<Value>")]
         answer: Option<&'a RawValue>,
     },
     /// The request failed; with a channel, that channel is closed.
     Error {
         #[serde(skip_serializing_if = "Option::is_none")]
+        #[schemars(with = "Option<Value>")]
         id: Option<&'a RawValue>,
         #[serde(skip_serializing_if = "Option::is_none")]
         channel: Option<u32>,
@@ -59,12 +66,13 @@ pub(super) enum WsMessage<'a> {
     /// The answer to `ping`.
     Pong {
         #[serde(skip_serializing_if = "Option::is_none")]
+        #[schemars(with = "Option<Value>")]
         id: Option<&'a RawValue>,
     },
 }
 
 /// How a program ended, with the fields of `pane:get`.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct WsExitInfo<'a> {
     status: PaneStatus,
@@ -123,8 +131,14 @@ pub(super) fn binary(kind: WsFrameKind, channel: u32, offset: Offset, bytes: &[u
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use paned_model::Code;
+    use schemars::Schema;
+    use schemars::generate::SchemaSettings;
     use serde_json::json;
+
+    use crate::ws::request::WsRequest;
 
     use super::*;
 
@@ -167,5 +181,52 @@ mod tests {
         let frame = binary(WsFrameKind::Screen, 0x0102, Offset(0x0304), b"xy");
         let expect = [&[2, 2, 1, 0, 0, 4, 3, 0, 0, 0, 0, 0, 0][..], b"xy"].concat();
         assert_eq!(frame.into_data(), expect);
+    }
+
+    /// The messages of a schema, as the page writes them: `ok {id, answer?}`.
+    fn messages(schema: &Schema) -> BTreeSet<String> {
+        schema.get("oneOf").unwrap().as_array().unwrap().iter().map(message).collect()
+    }
+
+    fn message(schema: &Value) -> String {
+        let properties = schema["properties"].as_object().unwrap();
+        let kind = properties["type"]["const"].as_str().unwrap();
+        let required = schema["required"].as_array().unwrap();
+        let fields = properties.keys().filter(|name| *name != "type");
+        let fields = fields.map(|name| {
+            let mark = if required.iter().any(|other| other == name) { "" } else { "?" };
+            format!("{name}{mark}")
+        });
+        match fields.collect::<Vec<_>>().join(", ") {
+            none if none.is_empty() => kind.to_owned(),
+            fields => format!("{kind} {{{fields}}}"),
+        }
+    }
+
+    /// The first code of each row of the table under this heading.
+    fn documented(heading: &str) -> BTreeSet<String> {
+        let page = include_str!("../../../../docs/websocket.md");
+        let section = page.split("\n## ").find(|section| section.starts_with(heading)).unwrap();
+        let table = section.lines().skip_while(|line| !line.starts_with('|'));
+        let rows = table.take_while(|line| line.starts_with('|')).filter_map(|row| {
+            row.strip_prefix("| `")?.split_once('`').map(|(code, _)| code.to_owned())
+        });
+        rows.collect()
+    }
+
+    #[test]
+    fn the_page_lists_every_message_with_its_fields() {
+        let settings = SchemaSettings::default().with(|settings| settings.inline_subschemas = true);
+        let requests = settings.clone().into_generator().into_root_schema_for::<WsRequest<'_>>();
+        assert_eq!(documented("What a client sends"), messages(&requests));
+        let generator = settings.for_serialize().into_generator();
+        let mut sent = messages(&generator.into_root_schema_for::<WsMessage<'_>>());
+        // The journal writes this one.
+        let entry = JournalEntry::new(EventId(7), Time(0), "a".to_owned(), "{}".to_owned());
+        let event: serde_json::Map<String, Value> = serde_json::from_slice(&entry.json()).unwrap();
+        assert_eq!(event.keys().next().unwrap(), "type");
+        let fields: Vec<_> = event.keys().skip(1).map(String::as_str).collect();
+        sent.insert(format!("event {{{}}}", fields.join(", ")));
+        assert_eq!(documented("What the server sends"), sent);
     }
 }

@@ -1,20 +1,21 @@
-//! Parses the text frames of a client. Pure.
+//! Reads the text frames of a client. Pure.
 //!
-//! `input`, `keys` and `resize` are actions under shorter names. They are only translated here; the
-//! kernel validates and authorizes them.
+//! What a pane's action checks anyway is passed on as it was written.
 
-use std::borrow::Cow;
-use std::fmt;
+use std::collections::BTreeMap;
+use std::iter::once;
 
-use paned_model::{EventFilter, EventId, Offset, PaneId, Refusal, Time};
-use serde::de::{MapAccess, Visitor};
+use paned_model::{EventId, Offset, PaneId, Refusal, Time};
+use schemars::JsonSchema;
+use serde::de::Error as _;
+use serde::de::value::{MapAccessDeserializer, MapDeserializer};
 use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::Value;
 use serde_json::value::RawValue;
+use serde_path_to_error::Segment;
 
 use super::{DEFAULT_WINDOW, MAX_WINDOW};
 
-/// All message types, for the refusal of an unknown one.
-const TYPES: &str = "auth, subscribe, unsubscribe, ack, input, keys, resize, events, action, ping";
 /// The longest `id`, in characters: of the string without quotes and escapes, or of the number as
 /// written.
 const MAX_ID: usize = 128;
@@ -24,48 +25,66 @@ pub(super) type WsRequestId = Box<RawValue>;
 
 /// One message.
 #[derive(Debug)]
-pub(super) struct WsEnvelope {
+pub(super) struct WsEnvelope<'a> {
     pub(super) id: Option<WsRequestId>,
     /// The request, or why it is not valid.
-    pub(super) request: Result<WsRequest, Refusal>,
+    pub(super) request: Result<WsRequest<'a>, Refusal>,
 }
 
-/// The request in a message.
-#[derive(Debug)]
-pub(super) enum WsRequest {
+/// The request in a message, by the message's `type`. `docs/websocket.md` lists all of them.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase", deny_unknown_fields)]
+#[schemars(tag = "type")]
+pub(super) enum WsRequest<'a> {
     /// Authenticate with this token.
-    Auth(String),
+    Auth { token: String },
     /// Open a channel.
     Subscribe(WsSubscribe),
     /// Close a channel.
-    Unsubscribe(u32),
+    Unsubscribe { channel: u32 },
     /// Everything of this channel before this offset was received.
-    Ack(u32, Offset),
-    /// Run an action on a pane, after the earlier requests.
-    Sequential(WsActionCall),
+    Ack { channel: u32, offset: Offset },
+    /// Run `pane:write`, after the earlier requests.
+    #[serde(borrow)]
+    Input(WsInput<'a>),
+    /// Run `pane:keys`, after the earlier requests.
+    Keys { pane: PaneId, keys: Vec<String> },
+    /// Run `pane:resize`, after the earlier requests.
+    Resize { pane: PaneId, cols: u16, rows: u16, force: Option<bool> },
+    /// Follow the events of this filter, after this one.
+    Events { include: String, after: Option<EventId> },
     /// Run any action, concurrently with others.
-    Concurrent(WsActionCall),
-    /// Follow events: these, after this one.
-    Events(EventFilter, Option<EventId>),
+    Action {
+        name: String,
+        #[serde(borrow)]
+        #[schemars(with = "Option<Value>")]
+        params: Option<&'a RawValue>,
+    },
     /// Answer with `pong`.
-    Ping,
+    Ping {},
 }
 
 /// A channel to open.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(super) struct WsSubscribe {
     pub(super) pane: PaneId,
-    pub(super) from: SubscribeFrom,
+    pub(super) from: Option<SubscribeFrom>,
+    #[serde(default = "default_window", deserialize_with = "window")]
     pub(super) window: u64,
     /// When the pane was created, if the client wants no later pane of the same name.
     pub(super) created_at: Option<Time>,
 }
 
 /// Where a channel begins.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(
+    rename_all = "lowercase",
+    expecting = r#"is "screen", "start", "now" or the offset of a byte"#
+)]
 pub(super) enum SubscribeFrom {
     /// With a snapshot of the screen.
+    #[default]
     Screen,
     /// With the oldest byte that is kept.
     Start,
@@ -76,232 +95,99 @@ pub(super) enum SubscribeFrom {
     Offset(Offset),
 }
 
-/// An action and its parameters.
-#[derive(Debug)]
-pub(super) struct WsActionCall {
-    pub(super) name: Cow<'static, str>,
-    pub(super) params: Vec<u8>,
+/// What to type. It is serialized as the parameters of `pane:write`.
+#[derive(Debug, Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct WsInput<'a> {
+    #[serde(rename(serialize = "paneId"))]
+    pane: PaneId,
+    #[serde(borrow, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<String>")]
+    text: Option<&'a RawValue>,
+    #[serde(borrow, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<String>")]
+    base64: Option<&'a RawValue>,
 }
 
-impl WsEnvelope {
+/// The fields of a message. If there are several of one name, the last one counts.
+type Fields<'a> = BTreeMap<String, &'a RawValue>;
+
+impl<'a> WsEnvelope<'a> {
     /// Reads a text frame.
-    pub(super) fn read(text: &str) -> Self {
-        let mut fields = match Fields::read(text) {
+    pub(super) fn read(text: &'a str) -> Self {
+        let mut fields: Fields<'a> = match serde_json::from_str(text) {
             Ok(fields) => fields,
-            Err(refusal) => return Self { id: None, request: Err(refusal) },
+            Err(error) => {
+                let sentence = format!("a message is a JSON object with a `type`: {error}");
+                return Self { id: None, request: Err(Refusal::invalid(sentence)) };
+            }
         };
-        match fields.id() {
-            Ok(id) => Self { id, request: fields.request() },
+        match fields.remove("id").map(request_id).transpose() {
+            Ok(id) => Self { id, request: request(fields) },
             Err(refusal) => Self { id: None, request: Err(refusal) },
         }
     }
 }
 
-/// The fields of a message that were not taken yet.
-struct Fields<'a>(Vec<(BorrowedText<'a>, &'a RawValue)>);
-
-/// A string, borrowed from the message unless it has escapes.
-#[derive(Deserialize)]
-struct BorrowedText<'a>(#[serde(borrow)] Cow<'a, str>);
-
-impl<'de> Deserialize<'de> for Fields<'de> {
-    fn deserialize<D: Deserializer<'de>>(json: D) -> Result<Self, D::Error> {
-        json.deserialize_map(FieldsVisitor)
-    }
-}
-
-/// Reads fields in the order in which they come.
-struct FieldsVisitor;
-
-impl<'de> Visitor<'de> for FieldsVisitor {
-    type Value = Fields<'de>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a map")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Fields<'de>, A::Error> {
-        let mut fields = Vec::new();
-        while let Some(field) = map.next_entry()? {
-            fields.push(field);
-        }
-        Ok(Fields(fields))
-    }
-}
-
-impl<'a> Fields<'a> {
-    fn read(text: &'a str) -> Result<Self, Refusal> {
-        serde_json::from_str(text).map_err(|error| {
-            Refusal::invalid(format!("a message is a JSON object with a `type`: {error}"))
-        })
-    }
-
-    fn id(&mut self) -> Result<Option<WsRequestId>, Refusal> {
-        let Some(id) = self.remove("id") else { return Ok(None) };
-        if id_length(id).is_none_or(|length| MAX_ID < length) {
-            let sentence = format!("`id` is a string or a number of at most {MAX_ID} characters");
-            return Err(Refusal::invalid(sentence));
-        }
-        Ok(Some(id.to_owned()))
-    }
-
-    fn request(mut self) -> Result<WsRequest, Refusal> {
-        let BorrowedText(kind) = self.need("type")?;
-        let request = match &*kind {
-            "auth" => WsRequest::Auth(self.need("token")?),
-            "subscribe" => WsRequest::Subscribe(self.subscribe()?),
-            "unsubscribe" => WsRequest::Unsubscribe(self.need("channel")?),
-            "ack" => WsRequest::Ack(self.need("channel")?, self.need("offset")?),
-            "input" => WsRequest::Sequential(self.input()?),
-            "keys" => WsRequest::Sequential(self.keys()?),
-            "resize" => WsRequest::Sequential(self.resize()?),
-            "events" => self.events()?,
-            "action" => WsRequest::Concurrent(self.action()?),
-            "ping" => WsRequest::Ping,
-            other => return Err(unknown(other)),
-        };
-        self.finish(&kind)?;
-        Ok(request)
-    }
-
-    fn subscribe(&mut self) -> Result<WsSubscribe, Refusal> {
-        let window = self.take("window")?.unwrap_or(DEFAULT_WINDOW);
-        if !(1..=MAX_WINDOW).contains(&window) {
-            let sentence = format!("`window` is a number of bytes from 1 to {MAX_WINDOW}");
-            return Err(Refusal::invalid(sentence));
-        }
-        let from = self.take("from").map_err(|_| {
-            Refusal::invalid("`from` is \"screen\", \"start\", \"now\" or the offset of a byte")
-        })?;
-        let from = from.unwrap_or(SubscribeFrom::Screen);
-        let created_at = self.take("createdAt")?;
-        Ok(WsSubscribe { pane: self.need("pane")?, from, window, created_at })
-    }
-
-    fn input(&mut self) -> Result<WsActionCall, Refusal> {
-        #[derive(Serialize)]
-        struct Params<'a> {
-            #[serde(rename = "paneId")]
-            pane: &'a RawValue,
-            #[serde(skip_serializing_if = "Option::is_none")]
-            text: Option<&'a RawValue>,
-            #[serde(skip_serializing_if = "Option::is_none")]
-            base64: Option<&'a RawValue>,
-        }
-        let text = self.take_raw("text");
-        let base64 = self.take_raw("base64");
-        action_call("pane:write", &Params { pane: self.need_raw("pane")?, text, base64 })
-    }
-
-    fn keys(&mut self) -> Result<WsActionCall, Refusal> {
-        #[derive(Serialize)]
-        struct Params<'a> {
-            #[serde(rename = "paneId")]
-            pane: &'a RawValue,
-            keys: &'a RawValue,
-        }
-        action_call(
-            "pane:keys",
-            &Params { pane: self.need_raw("pane")?, keys: self.need_raw("keys")? },
-        )
-    }
-
-    fn resize(&mut self) -> Result<WsActionCall, Refusal> {
-        #[derive(Serialize)]
-        struct Params<'a> {
-            #[serde(rename = "paneId")]
-            pane: &'a RawValue,
-            size: ResizeSize<'a>,
-            #[serde(skip_serializing_if = "Option::is_none")]
-            force: Option<&'a RawValue>,
-        }
-        #[derive(Serialize)]
-        struct ResizeSize<'a> {
-            cols: &'a RawValue,
-            rows: &'a RawValue,
-        }
-        let size = ResizeSize { cols: self.need_raw("cols")?, rows: self.need_raw("rows")? };
-        let force = self.take_raw("force");
-        action_call("pane:resize", &Params { pane: self.need_raw("pane")?, size, force })
-    }
-
-    fn action(&mut self) -> Result<WsActionCall, Refusal> {
-        let params = self.take_raw("params");
-        let params = params.map_or("{}", RawValue::get).as_bytes().to_vec();
-        Ok(WsActionCall { name: Cow::Owned(self.need("name")?), params })
-    }
-
-    fn events(&mut self) -> Result<WsRequest, Refusal> {
-        let include: String = self.need("include")?;
-        let include = include.parse::<EventFilter>();
-        let include = include.map_err(|error| Refusal::invalid(error.to_string()))?;
-        Ok(WsRequest::Events(include, self.take("after")?))
-    }
-
-    /// Takes a field as raw JSON. If there are several of one name, the last one counts.
-    fn remove(&mut self, name: &str) -> Option<&'a RawValue> {
-        let mut last = None;
-        self.0.retain(|(BorrowedText(field), value)| {
-            let matches = field == name;
-            if matches {
-                last = Some(*value);
-            }
-            !matches
-        });
-        last
-    }
-
-    /// Takes an optional field as raw JSON; `null` counts as missing.
-    fn take_raw(&mut self, name: &str) -> Option<&'a RawValue> {
-        self.remove(name).filter(|value| value.get() != "null")
-    }
-
-    /// Takes a required field as raw JSON.
-    fn need_raw(&mut self, name: &str) -> Result<&'a RawValue, Refusal> {
-        self.take_raw(name).ok_or_else(|| missing(name))
-    }
-
-    /// Takes an optional field; `null` counts as missing.
-    fn take<T: Deserialize<'a>>(&mut self, name: &str) -> Result<Option<T>, Refusal> {
-        let Some(value) = self.take_raw(name) else { return Ok(None) };
-        let value = serde_json::from_str(value.get());
-        value.map(Some).map_err(|error| Refusal::invalid(format!("`{name}` is wrong: {error}")))
-    }
-
-    /// Takes a required field.
-    fn need<T: Deserialize<'a>>(&mut self, name: &str) -> Result<T, Refusal> {
-        self.take(name)?.ok_or_else(|| missing(name))
-    }
-
-    /// Refuses unknown fields: the client would expect an effect that they do not have.
-    fn finish(&self, kind: &str) -> Result<(), Refusal> {
-        let Some(name) = self.0.iter().map(|(BorrowedText(name), _)| name).min() else {
-            return Ok(());
-        };
-        Err(Refusal::invalid(format!("`{kind}` has no field `{}`", name.escape_debug())))
-    }
-}
-
-/// The length of an `id` in characters; `None` if it is neither a string nor a number.
-fn id_length(id: &RawValue) -> Option<usize> {
-    match id.get().as_bytes().first()? {
-        b'"' => serde_json::from_str::<String>(id.get()).ok().map(|id| id.chars().count()),
-        b'-' | b'0'..=b'9' => Some(id.get().len()),
+fn request_id(id: &RawValue) -> Result<WsRequestId, Refusal> {
+    let length = match id.get().as_bytes() {
+        [b'"', ..] => serde_json::from_str::<String>(id.get()).ok().map(|id| id.chars().count()),
+        [b'-' | b'0'..=b'9', ..] => Some(id.get().len()),
         _ => None,
+    };
+    if length.is_none_or(|length| MAX_ID < length) {
+        let sentence = format!("`id` is a string or a number of at most {MAX_ID} characters");
+        return Err(Refusal::invalid(sentence));
+    }
+    Ok(id.to_owned())
+}
+
+fn request(mut fields: Fields<'_>) -> Result<WsRequest<'_>, Refusal> {
+    let kind = fields.remove("type").ok_or_else(|| Refusal::invalid("`type` is missing"))?;
+    let kind: String = serde_json::from_str(kind.get())
+        .map_err(|error| Refusal::invalid(format!("`type` is wrong: {error}")))?;
+    // serde's own `tag` copies every value into a tree first, and that cannot hold raw JSON. So the
+    // message is read as `{type: {fields}}`, serde's other format of enums.
+    let message = || {
+        let fields = fields.iter().map(|(name, value)| (name.as_str(), *value));
+        let variant = once((kind.as_str(), MapDeserializer::new(fields)));
+        MapAccessDeserializer::new(MapDeserializer::new(variant))
+    };
+    // Tracking the field of a mistake costs more than parsing, so do it only after a failure.
+    WsRequest::deserialize(message())
+        .or_else(|_| serde_path_to_error::deserialize(message()))
+        .map_err(|error| Refusal::invalid(sentence(&kind, &error)))
+}
+
+/// The sentence for a message of this type that is not valid.
+fn sentence(kind: &str, error: &serde_path_to_error::Error<serde_json::Error>) -> String {
+    let text = error.inner().to_string();
+    let mut path = error.path().iter();
+    match (path.next(), path.next()) {
+        (None, _) => format!("`type` is wrong: {text}"),
+        (Some(_), Some(Segment::Map { key })) if text.starts_with("unknown field") => {
+            format!("`{kind}` has no field `{}`", key.escape_debug())
+        }
+        // Our own checks say what a field is.
+        (Some(_), Some(Segment::Map { key })) if text.starts_with("is ") => {
+            format!("`{key}` {text}")
+        }
+        (Some(_), Some(Segment::Map { key })) => format!("`{key}` is wrong: {text}"),
+        // A field is missing.
+        (Some(_), _) => format!("`{kind}`: {text}"),
     }
 }
 
-fn missing(name: &str) -> Refusal {
-    Refusal::invalid(format!("`{name}` is missing"))
+fn default_window() -> u64 {
+    DEFAULT_WINDOW
 }
 
-fn unknown(kind: &str) -> Refusal {
-    Refusal::invalid(format!("no message `{}`; there are {TYPES}", kind.escape_debug()))
-}
-
-fn action_call(name: &'static str, params: &impl Serialize) -> Result<WsActionCall, Refusal> {
-    let params = serde_json::to_vec(params).map_err(Refusal::internal)?;
-    Ok(WsActionCall { name: Cow::Borrowed(name), params })
+fn window<'de, D: Deserializer<'de>>(json: D) -> Result<u64, D::Error> {
+    let window = Option::deserialize(json)?.unwrap_or(DEFAULT_WINDOW);
+    if (1..=MAX_WINDOW).contains(&window) {
+        return Ok(window);
+    }
+    Err(D::Error::custom(format_args!("is a number of bytes from 1 to {MAX_WINDOW}")))
 }
 
 #[cfg(test)]
@@ -314,15 +200,13 @@ mod tests {
     /// Parses a message; shows its request, or the code that it is refused with.
     fn read(text: &str) -> String {
         match WsEnvelope::read(text).request {
-            Ok(WsRequest::Sequential(act)) => format!("do {} {}", act.name, show(&act.params)),
-            Ok(WsRequest::Concurrent(act)) => format!("run {} {}", act.name, show(&act.params)),
+            Ok(WsRequest::Input(input)) => serde_json::to_string(&input).unwrap(),
+            Ok(WsRequest::Action { name, params }) => {
+                format!("run {name} {}", params.map_or("{}", RawValue::get))
+            }
             Ok(request) => format!("{request:?}"),
             Err(refusal) => refusal.code.to_string(),
         }
-    }
-
-    fn show(params: &[u8]) -> String {
-        String::from_utf8_lossy(params).into_owned()
     }
 
     #[track_caller]
@@ -331,22 +215,14 @@ mod tests {
     }
 
     #[test]
-    fn short_names_become_actions() {
+    fn what_is_typed_is_passed_on_as_it_was_written() {
         check(
             r#"{"type":"input","pane":"a","text":"\u0003é"}"#,
-            r#"do pane:write {"paneId":"a","text":"\u0003é"}"#,
+            r#"{"paneId":"a","text":"\u0003é"}"#,
         );
         check(
             r#"{"type":"input","pane":"a","base64":"AA=="}"#,
-            r#"do pane:write {"paneId":"a","base64":"AA=="}"#,
-        );
-        check(
-            r#"{"type":"keys","pane":"a","keys":["enter"]}"#,
-            r#"do pane:keys {"paneId":"a","keys":["enter"]}"#,
-        );
-        check(
-            r#"{"type":"resize","pane":"a","cols":80,"rows":24}"#,
-            r#"do pane:resize {"paneId":"a","size":{"cols":80,"rows":24}}"#,
+            r#"{"paneId":"a","base64":"AA=="}"#,
         );
         check(r#"{"type":"action","name":"pane:list"}"#, "run pane:list {}");
         check(r#"{"type":"action","name":"x","params":{"a": [1]}}"#, r#"run x {"a": [1]}"#);
@@ -354,9 +230,17 @@ mod tests {
 
     #[test]
     fn the_rest_is_read_here() {
-        check(r#"{"type":"auth","token":"x"}"#, r#"Auth("x")"#);
-        check(r#"{"type":"unsubscribe","channel":3}"#, "Unsubscribe(3)");
-        check(r#"{"type":"ack","channel":3,"offset":9}"#, "Ack(3, Offset(9))");
+        check(r#"{"type":"auth","token":"x"}"#, r#"Auth { token: "x" }"#);
+        check(r#"{"type":"unsubscribe","channel":3}"#, "Unsubscribe { channel: 3 }");
+        check(r#"{"type":"ack","channel":3,"offset":9}"#, "Ack { channel: 3, offset: Offset(9) }");
+        check(
+            r#"{"type":"keys","pane":"a","keys":["enter"]}"#,
+            r#"Keys { pane: PaneId("a"), keys: ["enter"] }"#,
+        );
+        check(
+            r#"{"type":"resize","pane":"a","cols":80,"rows":24,"force":null}"#,
+            r#"Resize { pane: PaneId("a"), cols: 80, rows: 24, force: None }"#,
+        );
         check(r#"{"type":"ping","id":1}"#, "Ping");
         check(r#"{"type":"ack","channel":-3,"offset":9}"#, "invalid");
         check(r#"{"type":"ack","channel":3,"offset":1.5}"#, "invalid");
@@ -365,10 +249,45 @@ mod tests {
     }
 
     #[track_caller]
+    fn check_sentence(text: &str, expect: &str) {
+        assert_eq!(WsEnvelope::read(text).request.unwrap_err().sentence, expect, "{text}");
+    }
+
+    #[test]
+    fn a_refusal_names_the_field() {
+        check_sentence(r#"{"channel":1}"#, "`type` is missing");
+        check_sentence(
+            r#"{"type":0,"token":"x"}"#,
+            "`type` is wrong: invalid type: integer `0`, expected a string at line 1 column 1",
+        );
+        check_sentence(
+            r#"{"type":"dance"}"#,
+            "`type` is wrong: unknown variant `dance`, expected one of `auth`, `subscribe`, \
+             `unsubscribe`, `ack`, `input`, `keys`, `resize`, `events`, `action`, `ping`",
+        );
+        check_sentence(r#"{"type":"ack","channel":1}"#, "`ack`: missing field `offset`");
+        check_sentence(
+            r#"{"type":"ack","channel":"x","offset":1}"#,
+            "`channel` is wrong: invalid type: string \"x\", expected u32 at line 1 column 3",
+        );
+        check_sentence(
+            r#"{"type":"keys","pane":"a","keys":["a",1]}"#,
+            "`keys` is wrong: invalid type: integer `1`, expected a string at line 1 column 6",
+        );
+        check_sentence(
+            r#"{"type":"subscribe","pane":"a","window":0}"#,
+            "`window` is a number of bytes from 1 to 16777216",
+        );
+        check_sentence(r#"{"type":"ping","z":1,"b":null,"c":1,"b":2}"#, "`ping` has no field `b`");
+    }
+
+    #[track_caller]
     fn check_from(rest: &str, from: SubscribeFrom, window: u64) {
-        let asked = WsEnvelope::read(&format!(r#"{{"type":"subscribe","pane":"a"{rest}}}"#));
+        let text = format!(r#"{{"type":"subscribe","pane":"a"{rest}}}"#);
+        let asked = WsEnvelope::read(&text);
         let Ok(WsRequest::Subscribe(subscribe)) = asked.request else { panic!("{asked:?}") };
-        assert_eq!((subscribe.from, subscribe.window), (from, window), "{rest}");
+        let begins = subscribe.from.unwrap_or_default();
+        assert_eq!((begins, subscribe.window), (from, window), "{rest}");
     }
 
     #[test]
@@ -388,16 +307,16 @@ mod tests {
     #[test]
     fn a_place_that_is_none_is_refused_with_those_there_are() {
         for from in [r#""end""#, "-1", "1.5", "[]", "{}", "true"] {
-            let asked =
-                WsEnvelope::read(&format!(r#"{{"type":"subscribe","pane":"a","from":{from}}}"#));
-            let sentence = asked.request.unwrap_err().sentence;
+            let text = format!(r#"{{"type":"subscribe","pane":"a","from":{from}}}"#);
+            let sentence = WsEnvelope::read(&text).request.unwrap_err().sentence;
             assert!(sentence.starts_with("`from` is \"screen\", \"start\""), "{sentence}");
         }
     }
 
     #[track_caller]
     fn check_id(id: &str, expect: Option<&str>) {
-        let asked = WsEnvelope::read(&format!(r#"{{"type":"ping","id":{id}}}"#));
+        let text = format!(r#"{{"type":"ping","id":{id}}}"#);
+        let asked = WsEnvelope::read(&text);
         assert_eq!(asked.id.as_deref().map(RawValue::get), expect, "{id}");
     }
 
@@ -434,14 +353,8 @@ mod tests {
     fn of_several_fields_of_one_name_the_last_one_counts() {
         check(
             r#"{"text":"x","type":"ping","pane":"a","t\u0065xt":"y","type":"input","text":null,"text":"z"}"#,
-            r#"do pane:write {"paneId":"a","text":"z"}"#,
+            r#"{"paneId":"a","text":"z"}"#,
         );
-    }
-
-    #[test]
-    fn what_is_left_over_is_named_the_first_by_name_first() {
-        let asked = WsEnvelope::read(r#"{"type":"ping","z":1,"b":null,"c":1,"b":2}"#);
-        assert_eq!(asked.request.unwrap_err().sentence, "`ping` has no field `b`");
     }
 
     proptest! {

@@ -36,7 +36,7 @@ pub(super) async fn open(
     kernel.wait_started(&pane, &caller).await?;
     let info = kernel.output(&pane, Offset(0), &caller)?.info();
     check_created_at(created_at, &info)?;
-    let (offset, size, screen) = match from {
+    let (offset, size, screen) = match from.unwrap_or_default() {
         SubscribeFrom::Screen => {
             let dump = kernel.dump(&pane, &caller).await?;
             (dump.offset, dump.size, Some(dump.bytes))
