@@ -12,20 +12,19 @@ use axum::Error;
 use axum::extract::ws::Message;
 use futures_util::StreamExt;
 use paned_kernel::Caller;
-use paned_model::{Code, EventFilter, EventId, Offset, Refusal, Size};
+use paned_model::{Code, Offset, Refusal, Size};
 use serde::Serialize;
 use serde_json::json;
 use serde_json::value::RawValue;
 
 use super::PROTOCOL;
 use super::channels::{ChannelOutput, Channels};
-use super::close::{CloseReason, SessionEnd, session_end};
-use super::event_feed::{WsEventFeed, WsFeedItem};
 use super::jobs::{ConcurrentAction, WsJob, WsJobResult, WsJobs};
-use super::message::{WsExitInfo, WsFrameKind, WsMessage, binary, event};
-use super::outbound::{WsInbound, WsOutbound};
-use super::request::{WsEnvelope, WsRequest, WsRequestId, WsSubscribe};
-use super::subscribe::{self, WsSubscription};
+use super::outbound::{CloseReason, SessionEnd, WsInbound, WsOutbound, session_end};
+use super::protocol::{
+    WsEnvelope, WsExitInfo, WsFrameKind, WsMessage, WsRequest, WsRequestId, binary, event,
+};
+use super::subscribe::{self, WsEventFeed, WsFeedItem, WsSubscription};
 use crate::state::ServerState;
 
 /// An open socket.
@@ -165,7 +164,9 @@ impl WsSession {
     fn handle_request(&mut self, id: Option<WsRequestId>, request: WsRequest<'_>) {
         let result = match request {
             WsRequest::Subscribe(subscribe) => {
-                return self.jobs.enqueue(self.subscribe_job(id, subscribe));
+                let opened = subscribe::open(self.shared.clone(), self.caller.clone(), subscribe);
+                let job = async move { WsJobResult::Subscribe(id, opened.await) };
+                return self.jobs.enqueue(Box::pin(job));
             }
             WsRequest::Input(input) => return self.enqueue_action(id, "pane:write", &input),
             WsRequest::Keys { pane, keys } => {
@@ -181,7 +182,9 @@ impl WsSession {
             WsRequest::Ping {} => return self.send(&WsMessage::Pong { id: id.as_deref() }),
             WsRequest::Unsubscribe { channel } => self.channels.close(channel),
             WsRequest::Ack { channel, offset } => self.channels.acknowledge(channel, offset),
-            WsRequest::Events { include, after } => self.follow(&include, after),
+            WsRequest::Events { include, after } => {
+                self.events.follow(&self.shared.kernel, &self.caller, &include, after)
+            }
             WsRequest::Auth { .. } => {
                 Err(Refusal::new(Code::Conflict, "whoever opened this socket was let in already"))
             }
@@ -190,11 +193,6 @@ impl WsSession {
             Ok(()) => self.send_ok(id.as_deref(), None),
             Err(refusal) => self.send_error(id.as_deref(), &refusal),
         }
-    }
-
-    fn subscribe_job(&self, id: Option<WsRequestId>, subscribe: WsSubscribe) -> WsJob {
-        let subscription = subscribe::open(self.shared.clone(), self.caller.clone(), subscribe);
-        Box::pin(async move { WsJobResult::Subscribe(id, subscription.await) })
     }
 
     fn enqueue_action(
@@ -228,15 +226,6 @@ impl WsSession {
         Box::pin(async move {
             WsJobResult::Action(id, shared.kernel.dispatch(&name, &params, &caller).await)
         })
-    }
-
-    fn follow(&mut self, include: &str, after: Option<EventId>) -> Result<(), Refusal> {
-        let include = include.parse::<EventFilter>();
-        let include = include.map_err(|error| Refusal::invalid(error.to_string()))?;
-        let is_empty = include.is_empty();
-        let feed = self.shared.kernel.events(after, include, &self.caller)?;
-        self.events.follow((!is_empty).then_some(feed));
-        Ok(())
     }
 
     fn on_job_done(&mut self, done: WsJobResult) {

@@ -24,8 +24,7 @@ use crate::compat::opencode_pty::NAME;
 use crate::compat::opencode_pty::info::PtyCompatInfo;
 use crate::compat::opencode_pty::sessions::PtyCompatSessions;
 use crate::compat::opencode_pty::sockets::{FlushWaiter, PtyCompatRegistration};
-use crate::ws::close::{CloseReason, SessionEnd, session_end};
-use crate::ws::outbound::{WsInbound, WsOutbound};
+use crate::ws::outbound::{CloseReason, SessionEnd, WsInbound, WsOutbound, session_end};
 
 /// The events that every socket follows: sessions that start, end and are removed.
 const EVENT_FILTER: &str = "pane:created,pane:exited,pane:lost,pane:removed";

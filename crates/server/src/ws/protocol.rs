@@ -1,11 +1,16 @@
-//! Reads the text frames of a client. Pure.
+//! The protocol of a socket: text frames of JSON both ways, and binary frames of output. Pure.
 //!
 //! What a pane's action checks anyway is passed on as it was written.
+
+#[cfg(test)]
+mod tests;
 
 use std::collections::BTreeMap;
 use std::iter::once;
 
-use paned_model::{EventId, Offset, PaneId, Refusal, Time};
+use axum::extract::ws::{Message, Utf8Bytes};
+use paned_kernel::journal::JournalEntry;
+use paned_model::{EventId, Offset, PaneId, PaneInfo, PaneStatus, Refusal, Scope, Size, Time};
 use schemars::JsonSchema;
 use serde::de::Error as _;
 use serde::de::value::{MapAccessDeserializer, MapDeserializer};
@@ -190,177 +195,123 @@ fn window<'de, D: Deserializer<'de>>(json: D) -> Result<u64, D::Error> {
     Err(D::Error::custom(format_args!("is a number of bytes from 1 to {MAX_WINDOW}")))
 }
 
-#[cfg(test)]
-mod tests {
-    use paned_model::Code;
-    use proptest::prelude::*;
+/// A message to a client. `docs/websocket.md` lists all of them.
+#[derive(Serialize, JsonSchema)]
+#[serde(tag = "type", rename_all = "lowercase", rename_all_fields = "camelCase")]
+pub(super) enum WsMessage<'a> {
+    /// The client is authenticated.
+    Welcome {
+        #[serde(skip_serializing_if = "Option::is_none")]
+        #[schemars(with = "Option<Value>")]
+        id: Option<&'a RawValue>,
+        version: &'a str,
+        protocol: &'a str,
+        scopes: Vec<Scope>,
+    },
+    /// A channel is open. Its bytes begin at this offset.
+    Subscribed {
+        #[serde(skip_serializing_if = "Option::is_none")]
+        #[schemars(with = "Option<Value>")]
+        id: Option<&'a RawValue>,
+        channel: u32,
+        pane: &'a PaneId,
+        offset: Offset,
+        size: Size,
+        status: PaneStatus,
+        created_at: Time,
+    },
+    /// The bytes between these offsets are no longer kept.
+    Gap { channel: u32, from: Offset, to: Offset },
+    /// The program ended and all its bytes were sent: the channel is closed.
+    Exit {
+        channel: u32,
+        offset: Offset,
+        #[serde(flatten)]
+        ending: WsExitInfo<'a>,
+    },
+    /// The request succeeded.
+    Ok {
+        #[schemars(with = "Value")]
+        id: &'a RawValue,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        #[schemars(with = "Option<Value>")]
+        answer: Option<&'a RawValue>,
+    },
+    /// The request failed; with a channel, that channel is closed.
+    Error {
+        #[serde(skip_serializing_if = "Option::is_none")]
+        #[schemars(with = "Option<Value>")]
+        id: Option<&'a RawValue>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        channel: Option<u32>,
+        #[serde(flatten)]
+        refusal: &'a Refusal,
+    },
+    /// The events from `first` to `last` are missing.
+    #[serde(rename = "gap")]
+    Missed { first: EventId, last: EventId },
+    /// The answer to `ping`.
+    Pong {
+        #[serde(skip_serializing_if = "Option::is_none")]
+        #[schemars(with = "Option<Value>")]
+        id: Option<&'a RawValue>,
+    },
+}
 
-    use super::*;
+/// How a program ended, with the fields of `pane:get`.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct WsExitInfo<'a> {
+    status: PaneStatus,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    exit_code: Option<u8>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    exit_signal: Option<&'a str>,
+    timed_out: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ended_at: Option<Time>,
+}
 
-    /// Parses a message; shows its request, or the code that it is refused with.
-    fn read(text: &str) -> String {
-        match WsEnvelope::read(text).request {
-            Ok(WsRequest::Input(input)) => serde_json::to_string(&input).unwrap(),
-            Ok(WsRequest::Action { name, params }) => {
-                format!("run {name} {}", params.map_or("{}", RawValue::get))
-            }
-            Ok(request) => format!("{request:?}"),
-            Err(refusal) => refusal.code.to_string(),
+impl<'a> WsExitInfo<'a> {
+    pub(super) fn of(pane: &'a PaneInfo) -> Self {
+        Self {
+            status: pane.status,
+            exit_code: pane.exit_code,
+            exit_signal: pane.exit_signal.as_deref(),
+            timed_out: pane.timed_out,
+            ended_at: pane.ended_at,
         }
     }
+}
 
-    #[track_caller]
-    fn check(text: &str, expect: &str) {
-        assert_eq!(read(text), expect, "{text}");
+impl WsMessage<'_> {
+    /// The message as a frame.
+    pub(super) fn frame(&self) -> Message {
+        Message::text(serde_json::to_string(self).unwrap_or_default())
     }
+}
 
-    #[test]
-    fn what_is_typed_is_passed_on_as_it_was_written() {
-        check(
-            r#"{"type":"input","pane":"a","text":"\u0003é"}"#,
-            r#"{"paneId":"a","text":"\u0003é"}"#,
-        );
-        check(
-            r#"{"type":"input","pane":"a","base64":"AA=="}"#,
-            r#"{"paneId":"a","base64":"AA=="}"#,
-        );
-        check(r#"{"type":"action","name":"pane:list"}"#, "run pane:list {}");
-        check(r#"{"type":"action","name":"x","params":{"a": [1]}}"#, r#"run x {"a": [1]}"#);
-    }
+/// An event. All sockets share its text.
+pub(super) fn event(entry: &JournalEntry) -> Message {
+    Message::Text(Utf8Bytes::try_from(entry.json()).unwrap_or_default())
+}
 
-    #[test]
-    fn the_rest_is_read_here() {
-        check(r#"{"type":"auth","token":"x"}"#, r#"Auth { token: "x" }"#);
-        check(r#"{"type":"unsubscribe","channel":3}"#, "Unsubscribe { channel: 3 }");
-        check(r#"{"type":"ack","channel":3,"offset":9}"#, "Ack { channel: 3, offset: Offset(9) }");
-        check(
-            r#"{"type":"keys","pane":"a","keys":["enter"]}"#,
-            r#"Keys { pane: PaneId("a"), keys: ["enter"] }"#,
-        );
-        check(
-            r#"{"type":"resize","pane":"a","cols":80,"rows":24,"force":null}"#,
-            r#"Resize { pane: PaneId("a"), cols: 80, rows: 24, force: None }"#,
-        );
-        check(r#"{"type":"ping","id":1}"#, "Ping");
-        check(r#"{"type":"ack","channel":-3,"offset":9}"#, "invalid");
-        check(r#"{"type":"ack","channel":3,"offset":1.5}"#, "invalid");
-        check(r#"{"type":"action","name":7}"#, "invalid");
-        check(r#"{"type":"events","include":"a:b","after":-1}"#, "invalid");
-    }
+/// What the bytes of a binary frame are.
+#[derive(Clone, Copy)]
+#[repr(u8)]
+pub(super) enum WsFrameKind {
+    /// The pane's output from the offset on.
+    Output = 1,
+    /// The bytes that draw the screen as it was at the offset.
+    Screen = 2,
+}
 
-    #[track_caller]
-    fn check_sentence(text: &str, expect: &str) {
-        assert_eq!(WsEnvelope::read(text).request.unwrap_err().sentence, expect, "{text}");
-    }
-
-    #[test]
-    fn a_refusal_names_the_field() {
-        check_sentence(r#"{"channel":1}"#, "`type` is missing");
-        check_sentence(
-            r#"{"type":0,"token":"x"}"#,
-            "`type` is wrong: invalid type: integer `0`, expected a string at line 1 column 1",
-        );
-        check_sentence(
-            r#"{"type":"dance"}"#,
-            "`type` is wrong: unknown variant `dance`, expected one of `auth`, `subscribe`, \
-             `unsubscribe`, `ack`, `input`, `keys`, `resize`, `events`, `action`, `ping`",
-        );
-        check_sentence(r#"{"type":"ack","channel":1}"#, "`ack`: missing field `offset`");
-        check_sentence(
-            r#"{"type":"ack","channel":"x","offset":1}"#,
-            "`channel` is wrong: invalid type: string \"x\", expected u32 at line 1 column 3",
-        );
-        check_sentence(
-            r#"{"type":"keys","pane":"a","keys":["a",1]}"#,
-            "`keys` is wrong: invalid type: integer `1`, expected a string at line 1 column 6",
-        );
-        check_sentence(
-            r#"{"type":"subscribe","pane":"a","window":0}"#,
-            "`window` is a number of bytes from 1 to 16777216",
-        );
-        check_sentence(r#"{"type":"ping","z":1,"b":null,"c":1,"b":2}"#, "`ping` has no field `b`");
-    }
-
-    #[track_caller]
-    fn check_from(rest: &str, from: SubscribeFrom, window: u64) {
-        let text = format!(r#"{{"type":"subscribe","pane":"a"{rest}}}"#);
-        let asked = WsEnvelope::read(&text);
-        let Ok(WsRequest::Subscribe(subscribe)) = asked.request else { panic!("{asked:?}") };
-        let begins = subscribe.from.unwrap_or_default();
-        assert_eq!((begins, subscribe.window), (from, window), "{rest}");
-    }
-
-    #[test]
-    fn a_channel_begins_with_the_screen_unless_something_else_is_said() {
-        check_from("", SubscribeFrom::Screen, DEFAULT_WINDOW);
-        check_from(r#","from":null"#, SubscribeFrom::Screen, DEFAULT_WINDOW);
-        check_from(r#","from":"screen""#, SubscribeFrom::Screen, DEFAULT_WINDOW);
-        check_from(r#","from":"start""#, SubscribeFrom::Start, DEFAULT_WINDOW);
-        check_from(r#","from":"now","window":1"#, SubscribeFrom::Now, 1);
-        check_from(
-            r#","from":17,"window":16777216"#,
-            SubscribeFrom::Offset(Offset(17)),
-            MAX_WINDOW,
-        );
-    }
-
-    #[test]
-    fn a_place_that_is_none_is_refused_with_those_there_are() {
-        for from in [r#""end""#, "-1", "1.5", "[]", "{}", "true"] {
-            let text = format!(r#"{{"type":"subscribe","pane":"a","from":{from}}}"#);
-            let sentence = WsEnvelope::read(&text).request.unwrap_err().sentence;
-            assert!(sentence.starts_with("`from` is \"screen\", \"start\""), "{sentence}");
-        }
-    }
-
-    #[track_caller]
-    fn check_id(id: &str, expect: Option<&str>) {
-        let text = format!(r#"{{"type":"ping","id":{id}}}"#);
-        let asked = WsEnvelope::read(&text);
-        assert_eq!(asked.id.as_deref().map(RawValue::get), expect, "{id}");
-    }
-
-    #[test]
-    fn an_id_comes_back_as_it_was_written() {
-        for id in ["7", "-1.50e3", r#""x\u00e9""#] {
-            check_id(id, Some(id));
-        }
-        for id in ["{}", "[1]", "true", "null", r#""\ud800""#] {
-            check_id(id, None);
-        }
-    }
-
-    #[test]
-    fn an_id_is_as_long_as_its_text_and_not_as_its_quotes_and_escapes() {
-        for character in ["x", "é", "漢", r"\u00e9", r"\ud83d\ude00", r"\n"] {
-            let of = |count: usize| format!("\"{}\"", character.repeat(count));
-            check_id(&of(MAX_ID), Some(&of(MAX_ID)));
-            check_id(&of(MAX_ID + 1), None);
-        }
-        let number = "1".repeat(MAX_ID);
-        check_id(&number, Some(&number));
-        check_id(&format!("{number}1"), None);
-    }
-
-    #[test]
-    fn what_is_refused_keeps_its_id() {
-        let asked = WsEnvelope::read(r#"{"id":"x","type":"ping","more":1}"#);
-        assert_eq!(asked.id.as_deref().map(RawValue::get), Some("\"x\""));
-        assert_eq!(asked.request.unwrap_err().code, Code::Invalid);
-    }
-
-    #[test]
-    fn of_several_fields_of_one_name_the_last_one_counts() {
-        check(
-            r#"{"text":"x","type":"ping","pane":"a","t\u0065xt":"y","type":"input","text":null,"text":"z"}"#,
-            r#"{"paneId":"a","text":"z"}"#,
-        );
-    }
-
-    proptest! {
-        #[test]
-        fn no_text_is_too_strange_to_be_answered(text in "\\PC*") {
-            prop_assert_eq!(read(&text), "invalid");
-        }
-    }
+/// A binary frame: kind, channel and offset in 1, 4 and 8 bytes, little-endian, then the bytes.
+pub(super) fn binary(kind: WsFrameKind, channel: u32, offset: Offset, bytes: &[u8]) -> Message {
+    let mut frame = Vec::with_capacity(13 + bytes.len());
+    frame.push(kind as u8);
+    frame.extend(channel.to_le_bytes());
+    frame.extend(offset.0.to_le_bytes());
+    frame.extend_from_slice(bytes);
+    Message::binary(frame)
 }
