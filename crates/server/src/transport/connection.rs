@@ -43,7 +43,7 @@ const FIRST_REQUEST_GRACE: Duration = Duration::from_millis(300);
 #[derive(Clone)]
 pub(crate) struct ConnContext {
     pub(crate) shared: Arc<ServerState>,
-    pub(crate) map: Arc<ListenerRouter>,
+    pub(crate) router: ListenerRouter,
     pub(crate) ingress: Arc<Ingress>,
 }
 

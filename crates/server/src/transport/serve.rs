@@ -12,7 +12,7 @@ use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 
 use crate::compat::agentmux::AgentmuxConfig;
-use crate::http::router::ListenerRouter;
+use crate::http::router::{ListenerRouter, router};
 use crate::state::ServerState;
 use crate::transport::connection;
 use crate::transport::connection::ConnContext;
@@ -67,7 +67,7 @@ pub async fn serve(
         listener.set_backlog(LISTEN_BACKLOG).map_err(Error::Listener)?;
         let accept_loop = AcceptLoop {
             shared: shared.clone(),
-            router: Arc::new(router(&api)),
+            router: router(shared.clone(), ingress.door),
             ingress,
             connections: JoinSet::new(),
         };
@@ -82,18 +82,10 @@ pub async fn serve(
     Ok(())
 }
 
-/// The router of this API.
-fn router(api: &ServedApi) -> ListenerRouter {
-    match api {
-        ServedApi::Main => ListenerRouter::whole(),
-        ServedApi::Compat { door, .. } => ListenerRouter::of(*door),
-    }
-}
-
 /// One listener and its connections, which end with it.
 struct AcceptLoop {
     shared: Arc<ServerState>,
-    router: Arc<ListenerRouter>,
+    router: ListenerRouter,
     ingress: Arc<Ingress>,
     connections: JoinSet<()>,
 }
@@ -134,7 +126,7 @@ impl AcceptLoop {
                 }
                 let context = ConnContext {
                     shared: self.shared.clone(),
-                    map: self.router.clone(),
+                    router: self.router.clone(),
                     ingress: self.ingress.clone(),
                 };
                 let connection = connection::talk(context, stream, slot);

@@ -50,7 +50,7 @@ pub(crate) async fn fallback(
 ) -> HandlerResult {
     context.check_content(AcceptedBody::Anything)?;
     let method = request.method().clone();
-    let mut call = Call::new(shared, context, None, request)?;
+    let mut call = Call::new(shared, context, request).await?;
     let answer = match method {
         Method::GET | Method::HEAD => Err(not_found()),
         Method::POST => match read_body(&mut call).await {
