@@ -64,11 +64,11 @@ async fn serve_connection(
     stream: Box<dyn ConnStream>,
     conn_slot: Arc<ConnSlot>,
 ) {
-    let (visit, mut sessions) = mpsc::channel(1);
+    let (session, mut sessions) = mpsc::channel(1);
     let read_limit = ReadLimit::default();
     let (stream, reclaimed) = ReclaimOnDrop::new(stream);
     let shared = context.shared.clone();
-    let upgrade_slot = UpgradeSlot { visit, read_limit, conn_slot };
+    let upgrade_slot = UpgradeSlot { session, read_limit, conn_slot };
     serve_http(context, Box::new(stream), upgrade_slot).await;
     // All upgrade slots are dropped by now, unless the connection became a WebSocket.
     let Some(session) = sessions.recv().await else { return };

@@ -59,10 +59,13 @@ const READ: usize = 8 << 10;
 const MAX_UNAUTHENTICATED_BYTES: usize = 8 << 10;
 
 /// What a request needs to turn its connection into a WebSocket.
+///
+/// axum would run the session in a task that has no owner. The connection's own task runs it
+/// instead, so that eviction, shutdown and the final close work as for every connection.
 #[derive(Clone)]
 pub(crate) struct UpgradeSlot {
     /// Takes the session, which the connection's task then runs.
-    pub(crate) visit: mpsc::Sender<BoxFuture<'static, ()>>,
+    pub(crate) session: mpsc::Sender<BoxFuture<'static, ()>>,
     /// The connection's read limit.
     pub(crate) read_limit: ReadLimit,
     /// The connection's slot.
@@ -136,7 +139,7 @@ impl UpgradeSlot {
 
 /// Upgrades the connection. The connection's own task then runs the session.
 pub(crate) fn run_on_upgrade(
-    UpgradeSlot { visit, .. }: UpgradeSlot,
+    UpgradeSlot { session: slot, .. }: UpgradeSlot,
     upgrade: WebSocketUpgrade,
     max_bytes: usize,
     session: impl FnOnce(WsOutbound, WsInbound) -> BoxFuture<'static, ()> + Send + 'static,
@@ -147,7 +150,7 @@ pub(crate) fn run_on_upgrade(
         let (sink, stream) = socket.split();
         let session = session(WsOutbound::new(sink), stream);
         // The connection may have been closed meanwhile.
-        let _ = visit.send(session).await;
+        let _ = slot.send(session).await;
     }))
 }
 

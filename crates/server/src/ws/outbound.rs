@@ -1,8 +1,9 @@
 //! The sending half of a socket, and how a socket is closed.
 //!
-//! Queuing a frame never waits; one flush sends all of them. The queue stays short because its users
-//! check it first: output and events are pulled only while it is not [`WsOutbound::is_full`], and
-//! requests are read only while it is not [`WsOutbound::is_over_limit`].
+//! Queuing a frame never waits; one flush sends all of them. The queue stays short because its
+//! users check it first: output and events are pulled only while it is not
+//! [`WsOutbound::is_full`], and requests are read only while it is not
+//! [`WsOutbound::is_over_limit`].
 
 use std::collections::VecDeque;
 use std::future::poll_fn;

@@ -1,5 +1,5 @@
-//! What a client subscribes to: the output of a pane, with the screen for a late joiner, and events.
-//! Events are pulled; at most one batch is held.
+//! What a client subscribes to: the output of a pane, with the screen for a late joiner, and
+//! events. Events are pulled; at most one batch is held.
 
 use std::future::pending;
 use std::sync::Arc;
