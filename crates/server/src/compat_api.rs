@@ -16,8 +16,7 @@ pub use crate::http::routes::CallHandler;
 pub use crate::http::sse::HEARTBEAT;
 pub use crate::state::ServerState;
 pub use crate::transport::listener::ConnStream;
-pub use crate::ws::close::{CloseReason, SessionEnd, session_end};
-pub use crate::ws::outbound::{WsInbound, WsOutbound};
+pub use crate::ws::outbound::{CloseReason, SessionEnd, WsInbound, WsOutbound, session_end};
 pub use crate::ws::{PROTOCOL, UpgradeSlot, run_on_upgrade};
 use crate::{ListenerAuth, Route};
 

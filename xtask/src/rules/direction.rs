@@ -15,8 +15,8 @@ const MAY_NAME: &[(&str, &[&str])] = &[
     ("substrate", &["model", "term", "keeper", "backend"]),
     ("kernel", &["model", "term", "policy", "keeper", "backend"]),
     ("ext", &["model", "term", "policy", "kernel"]),
-    ("server", &["model", "term", "policy", "kernel"]),
-    ("compat", &["model", "kernel", "server"]),
+    ("server", &["model", "policy", "kernel"]),
+    ("compat", &["model", "term", "kernel", "server"]),
     ("cli", &["model", "term", "policy", "keeper", "backend", "kernel", "ext", "server", "compat"]),
 ];
 

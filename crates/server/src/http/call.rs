@@ -4,14 +4,13 @@ use std::error::Error;
 use std::sync::Arc;
 
 use axum::body::{Body, HttpBody};
-use axum::extract::Request;
+use axum::extract::{FromRequestParts, RawPathParams, Request};
 use axum::http::StatusCode;
 use axum::http::request::Parts;
 use bytes::Bytes;
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 use paned_kernel::Caller;
 use paned_model::{Code, PaneId, Refusal};
-use percent_encoding::percent_decode_str;
 use tokio::time::timeout;
 
 use crate::ServerLimits;
@@ -30,33 +29,34 @@ pub struct Call {
     /// The pane to use when the request names none.
     pub default_pane: Option<PaneId>,
     body: Body,
-    /// The variable part of its path.
-    name: Option<String>,
+    name: Result<String, Refusal>,
 }
 
 impl Call {
     /// # Errors
     /// If the request is not authenticated.
-    pub(crate) fn new(
+    pub(crate) async fn new(
         shared: Arc<ServerState>,
         context: RequestContext,
-        name: Option<String>,
         request: Request,
     ) -> Result<Self, Refusal> {
         let default_pane = context.default_pane.clone();
         let caller = context.caller()?;
-        let (parts, body) = request.into_parts();
+        let (mut parts, body) = request.into_parts();
+        let params = RawPathParams::from_request_parts(&mut parts, &()).await;
+        let name = match params {
+            Ok(params) => Ok(params.iter().next().map_or("", |(_, name)| name).to_owned()),
+            Err(_) => Err(Refusal::invalid("the name in the path is not UTF-8")),
+        };
         Ok(Self { shared, caller, parts, default_pane, body, name })
     }
 
-    /// The name in the path, percent-decoded; empty if the path has none.
+    /// The variable part of the path, percent-decoded; empty if the path has none.
     ///
     /// # Errors
     /// If it is not UTF-8.
     pub fn name(&self) -> Result<String, Refusal> {
-        let name = percent_decode_str(self.name.as_deref().unwrap_or_default()).decode_utf8();
-        let name = name.map_err(|_| Refusal::invalid("the name in the path is not UTF-8"))?;
-        Ok(name.into_owned())
+        self.name.clone()
     }
 
     /// The whole body.

@@ -3,9 +3,10 @@
 
 use axum::body::HttpBody;
 use axum::extract::Request;
-use axum::http::header::{CONTENT_TYPE, HOST, HeaderName, ORIGIN};
+use axum::http::header::{ALLOW, CONTENT_LENGTH, CONTENT_TYPE, HOST, HeaderName, ORIGIN};
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
+use hyper::service::Service;
 use paned_kernel::Caller;
 use paned_kernel::proof::{CHALLENGE, PROOF};
 use paned_model::{Code, PaneId, Refusal};
@@ -27,23 +28,34 @@ const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 pub(crate) async fn handle_request(
     context: &ConnContext,
     slot: &ConnSlot,
-    request: Request,
+    mut request: Request,
 ) -> Response {
-    let ConnContext { shared, map, ingress } = context;
+    let ConnContext { shared, router, ingress } = context;
     let mut proof = None;
-    let (route, outcome) = match admit(shared, ingress, slot, &request) {
+    let mut response = match admit(shared, ingress, slot, &request) {
         Ok(admitted) => {
             proof = prove(shared, ingress, &request);
-            map.answer(shared, admitted, request).await
+            request.extensions_mut().insert(admitted);
+            let Ok(response) = router.call(request).await;
+            response
         }
-        Err(rejection) => (None, Err(rejection)),
+        Err(rejection) => rejection.into_response(),
     };
-    let mut response = outcome.unwrap_or_else(IntoResponse::into_response);
+    let status = response.status();
+    shared.metrics.count_answer(response.extensions().get(), status);
+    let headers = response.headers_mut();
     if let Some(proof) = proof {
-        response.headers_mut().insert(PROOF, proof);
+        headers.insert(PROOF, proof);
     }
-    shared.metrics.count_answer(route.as_ref(), response.status());
-    reply::set_common_headers(response.headers_mut());
+    // axum names the methods of a path in a 401 too, which would tell that the path exists.
+    if status != StatusCode::METHOD_NOT_ALLOWED {
+        headers.remove(ALLOW);
+    }
+    // axum gives every response a length; RFC 9110 forbids it here.
+    if status == StatusCode::SWITCHING_PROTOCOLS {
+        headers.remove(CONTENT_LENGTH);
+    }
+    reply::set_common_headers(headers);
     response
 }
 
@@ -55,6 +67,7 @@ fn prove(shared: &ServerState, ingress: &Ingress, request: &Request) -> Option<H
 }
 
 /// What is known of a request that passed the guard.
+#[derive(Clone)]
 pub(crate) struct RequestContext {
     caller: Option<Caller>,
     content: BodyCheck,

@@ -1,136 +1,96 @@
-//! The router: finds the route of a request, or answers where there is none.
+//! The router: axum's, built from the one table of routes, and the answers where there is no route.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use axum::body::{Body, HttpBody};
-use axum::extract::Request;
-use axum::http::header::{ALLOW, CONTENT_LENGTH, LOCATION};
-use axum::http::{HeaderValue, Method, StatusCode};
+use axum::extract::{Request, State};
+use axum::http::header::LOCATION;
+use axum::http::{Method, StatusCode};
 use axum::response::{IntoResponse, Response};
-use matchit::Router;
+use axum::routing::{MethodFilter, on};
+use axum::{Extension, Router};
+use hyper_util::service::TowerToHyperService;
 use paned_model::{Code, Refusal};
 use paned_policy::guard::AcceptedBody;
 
-use crate::compat_api::{CallHandler, CompatApi};
+use crate::compat_api::CompatApi;
 use crate::http::call::Call;
 use crate::http::reply::{HandlerResult, Rejection};
 use crate::http::request::RequestContext;
 use crate::http::routes::Route;
 use crate::state::ServerState;
 
-/// The routes of a listener, by path.
-pub(crate) struct ListenerRouter {
-    rows: Router<Vec<Arc<Route>>>,
-    /// The compat API that is served at the root.
+/// The router of a listener.
+pub(crate) type ListenerRouter = TowerToHyperService<Router>;
+
+/// The routes of a compat API without their prefix, or all routes. A request has passed the guard,
+/// and its [`RequestContext`] is an extension of it.
+pub(crate) fn router(
+    shared: Arc<ServerState>,
     compat: Option<Arc<dyn CompatApi>>,
-}
-
-/// The result of a lookup.
-enum RouteMatch {
-    /// This route, with the variable part of the path.
-    Found(Arc<Route>, Option<String>),
-    /// The path has routes for other methods only; with the value of `Allow`.
-    WrongMethod(String),
-    NotFound,
-}
-
-impl ListenerRouter {
-    /// All routes, or those of a compat API without their prefix.
-    pub(crate) fn new(shared: &ServerState, compat: Option<Arc<dyn CompatApi>>) -> Self {
-        let mut paths = BTreeMap::<_, Vec<_>>::new();
-        for route in &shared.routes {
-            let path = match &compat {
-                Some(api) => api.strip_prefix(route.path),
-                None => Some(route.path),
-            };
-            if let Some(path) = path {
-                paths.entry(path).or_default().push(route.clone());
-            }
-        }
-        let mut rows = Router::new();
-        for (path, routes) in paths {
-            rows.insert(path, routes).expect("no two paths of the table are the same");
-        }
-        Self { rows, compat }
+) -> ListenerRouter {
+    let mut router = Router::new();
+    for route in &shared.routes {
+        let path = match &compat {
+            Some(api) => api.strip_prefix(route.path),
+            None => Some(route.path),
+        };
+        let Some(path) = path else { continue };
+        let method = MethodFilter::try_from(route.method.clone());
+        let method = method.expect("axum knows the methods of the table");
+        let route = route.clone();
+        router = router.route(
+            path,
+            on(method, move |State(shared), Extension(context), request| {
+                answer(route, shared, context, request)
+            }),
+        );
     }
-
-    /// Answers a request that passed the guard. Also returns its route, for the metrics.
-    pub(crate) async fn answer(
-        &self,
-        shared: &Arc<ServerState>,
-        context: RequestContext,
-        request: Request,
-    ) -> (Option<Arc<Route>>, HandlerResult) {
-        let path = request.uri().path();
-        let found = self.find(request.method(), path);
-        let is_of = |api: &&Arc<dyn CompatApi>| api.strip_prefix(path).is_some();
-        let compat = self.compat.as_ref().or_else(|| shared.compat.iter().find(is_of));
-        let fallback = compat.and_then(|api| api.clone().fallback());
-        match (found, fallback) {
-            (RouteMatch::Found(route, name), _) => {
-                let is_head = request.method() == Method::HEAD;
-                let outcome = route.answer(shared.clone(), context, name, request).await;
-                (Some(route), if is_head { outcome.map(without_body) } else { outcome })
-            }
-            (_, Some(fallback)) => {
-                (None, answer_unknown(fallback, shared.clone(), context, request).await)
-            }
-            (RouteMatch::WrongMethod(allow), None) => {
-                (None, not_allowed(context, &request, &allow))
-            }
-            (RouteMatch::NotFound, None) if self.compat.is_some() => {
-                (None, redirect_to_index(context, &request))
-            }
-            (RouteMatch::NotFound, None) => (None, unknown_route(context, &request)),
-        }
-    }
-
-    fn find(&self, method: &Method, path: &str) -> RouteMatch {
-        let Ok(found) = self.rows.at(path) else { return RouteMatch::NotFound };
-        let method = if *method == Method::HEAD { &Method::GET } else { method };
-        match found.value.iter().find(|route| route.method == *method) {
-            Some(route) => RouteMatch::Found(
-                route.clone(),
-                found.params.iter().next().map(|(_, name)| name.to_owned()),
-            ),
-            None => RouteMatch::WrongMethod(allowed_methods(found.value)),
-        }
-    }
-}
-
-/// The methods of these routes, as the value of `Allow`.
-fn allowed_methods(rows: &[Arc<Route>]) -> String {
-    let methods = rows.iter().map(|route| match route.method {
-        Method::GET => "GET,HEAD",
-        ref other => other.as_str(),
+    let unmatched = if compat.is_some() { redirect_to_index } else { unknown_route };
+    let api = compat.clone();
+    let router =
+        router.method_not_allowed_fallback(move |State(shared), Extension(context), request| {
+            answer_unmatched(api, shared, context, request, not_allowed)
+        });
+    let router = router.fallback(move |State(shared), Extension(context), request| {
+        answer_unmatched(compat, shared, context, request, unmatched)
     });
-    methods.collect::<Vec<_>>().join(",")
+    TowerToHyperService::new(router.with_state(shared))
 }
 
-/// The response to HEAD: the same headers with the length of the body, but no body.
-fn without_body(response: Response) -> Response {
-    let (mut parts, body) = response.into_parts();
-    if let Some(length) = body.size_hint().exact() {
-        parts.headers.entry(CONTENT_LENGTH).or_insert_with(|| HeaderValue::from(length));
-    }
-    Response::from_parts(parts, Body::empty())
-}
-
-/// Has a compat API answer where it has no route.
-async fn answer_unknown(
-    fallback: CallHandler,
+/// Answers a request of this route. The route goes with the response, for the metrics.
+async fn answer(
+    route: Arc<Route>,
     shared: Arc<ServerState>,
     context: RequestContext,
     request: Request,
-) -> HandlerResult {
-    context.check_content(AcceptedBody::Anything)?;
-    fallback(Call::new(shared, context, None, request)?).await
+) -> Response {
+    let mut response = route.answer(shared, context, request).await.into_response();
+    response.extensions_mut().insert(route);
+    response
 }
 
-/// Refuses an unknown path. A client without a token does not learn whether a path exists.
-fn unknown_route(context: RequestContext, request: &Request) -> HandlerResult {
-    let (method, path) = authorized_target(context, request)?;
+/// Answers a request without a route: as its compat API does, or else by `otherwise`. A client
+/// without a token does not learn whether a path exists.
+async fn answer_unmatched(
+    compat: Option<Arc<dyn CompatApi>>,
+    shared: Arc<ServerState>,
+    context: RequestContext,
+    request: Request,
+    otherwise: fn(&Method, &str) -> HandlerResult,
+) -> HandlerResult {
+    let path = request.uri().path();
+    let is_of = |api: &&Arc<dyn CompatApi>| api.strip_prefix(path).is_some();
+    let compat = compat.or_else(|| shared.compat.iter().find(is_of).cloned());
+    if let Some(fallback) = compat.and_then(CompatApi::fallback) {
+        context.check_content(AcceptedBody::Anything)?;
+        return fallback(Call::new(shared, context, request).await?).await;
+    }
+    context.check_content(AcceptedBody::Json)?;
+    context.caller()?;
+    otherwise(request.method(), &path.escape_debug().to_string())
+}
+
+fn unknown_route(method: &Method, path: &str) -> HandlerResult {
     let sentence = format!(
         "no route `{method} {path}`; GET /actions lists the actions, GET /openapi.json all routes"
     );
@@ -138,8 +98,7 @@ fn unknown_route(context: RequestContext, request: &Request) -> HandlerResult {
 }
 
 /// On the listener of a compat API, redirects unknown paths to that API's index page.
-fn redirect_to_index(context: RequestContext, request: &Request) -> HandlerResult {
-    let (method, path) = authorized_target(context, request)?;
+fn redirect_to_index(method: &Method, path: &str) -> HandlerResult {
     if !matches!(*method, Method::GET | Method::HEAD) {
         let sentence =
             format!("no route `{method} {path}` here; GET /index.html says what there is");
@@ -148,20 +107,9 @@ fn redirect_to_index(context: RequestContext, request: &Request) -> HandlerResul
     Ok((StatusCode::FOUND, [(LOCATION, "/index.html")]).into_response())
 }
 
-fn not_allowed(context: RequestContext, request: &Request, allow: &str) -> HandlerResult {
-    let (method, path) = authorized_target(context, request)?;
+/// axum adds the header.
+fn not_allowed(method: &Method, path: &str) -> HandlerResult {
     let sentence =
         format!("`{path}` does not take {method}; the header `Allow` says what it takes");
-    let rejection = Rejection::new(StatusCode::METHOD_NOT_ALLOWED, Code::Invalid, sentence);
-    Ok(([(ALLOW, allow)], rejection).into_response())
-}
-
-/// The method and path of a request, if its caller may learn that there is no such route.
-fn authorized_target(
-    context: RequestContext,
-    request: &Request,
-) -> Result<(&Method, String), Rejection> {
-    context.check_content(AcceptedBody::Json)?;
-    context.caller()?;
-    Ok((request.method(), request.uri().path().escape_debug().to_string()))
+    Err(Rejection::new(StatusCode::METHOD_NOT_ALLOWED, Code::Invalid, sentence))
 }

@@ -16,7 +16,7 @@ use paned_policy::permit;
 
 use crate::compat_api::CompatApi;
 use crate::http::call::Call;
-use crate::http::reply::{HandlerResult, JSON, Rejection};
+use crate::http::reply::{HandlerResult, JSON};
 use crate::http::request::RequestContext;
 use crate::http::{actions, api_reference, events, health, metrics};
 use crate::state::ServerState;
@@ -219,38 +219,26 @@ impl Route {
         }
     }
 
-    /// Answers a request; `name` is the variable part of its path.
+    /// Answers a request.
     pub(crate) async fn answer(
         &self,
         shared: Arc<ServerState>,
         context: RequestContext,
-        name: Option<String>,
         request: Request,
     ) -> HandlerResult {
-        catch_panic(self.begin(shared, context, name, request)?).await
-    }
-
-    fn begin(
-        &self,
-        shared: Arc<ServerState>,
-        context: RequestContext,
-        name: Option<String>,
-        request: Request,
-    ) -> Result<BoxFuture<'static, HandlerResult>, Rejection> {
         context.check_content(self.takes)?;
-        match &self.handler {
-            RouteHandler::Open(handler) => Ok(handler(shared, context.caller().ok())),
-            RouteHandler::Socket(handler) => Ok(handler(shared, context.caller().ok(), request)),
-            RouteHandler::Grant(handler) => Ok(handler(Call::new(shared, context, name, request)?)),
-            RouteHandler::Compat(handler) => {
-                Ok(handler(Call::new(shared, context, name, request)?))
-            }
+        let handling = match &self.handler {
+            RouteHandler::Open(handler) => handler(shared, context.caller().ok()),
+            RouteHandler::Socket(handler) => handler(shared, context.caller().ok(), request),
+            RouteHandler::Grant(handler) => handler(Call::new(shared, context, request).await?),
+            RouteHandler::Compat(handler) => handler(Call::new(shared, context, request).await?),
             RouteHandler::Scope(scope, handler) => {
-                let call = Call::new(shared, context, name, request)?;
+                let call = Call::new(shared, context, request).await?;
                 permit::scope(&call.caller.grant, *scope).map_err(forbidden)?;
-                Ok(handler(call))
+                handler(call)
             }
-        }
+        };
+        catch_panic(handling).await
     }
 }
 

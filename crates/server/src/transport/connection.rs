@@ -41,7 +41,7 @@ const FIRST_REQUEST_GRACE: Duration = Duration::from_millis(300);
 #[derive(Clone)]
 pub(crate) struct ConnContext {
     pub(crate) shared: Arc<ServerState>,
-    pub(crate) map: Arc<ListenerRouter>,
+    pub(crate) router: ListenerRouter,
     pub(crate) ingress: Arc<Ingress>,
 }
 
@@ -62,11 +62,11 @@ async fn serve_connection(
     stream: Box<dyn ConnStream>,
     conn_slot: Arc<ConnSlot>,
 ) {
-    let (visit, mut sessions) = mpsc::channel(1);
+    let (session, mut sessions) = mpsc::channel(1);
     let read_limit = ReadLimit::default();
     let (stream, reclaimed) = ReclaimOnDrop::new(stream);
     let shared = context.shared.clone();
-    let upgrade_slot = UpgradeSlot { visit, read_limit, conn_slot };
+    let upgrade_slot = UpgradeSlot { session, read_limit, conn_slot };
     serve_http(context, Box::new(stream), upgrade_slot).await;
     // All upgrade slots are dropped by now, unless the connection became a WebSocket.
     let Some(session) = sessions.recv().await else { return };

@@ -12,7 +12,7 @@ use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 
 use crate::compat_api::CompatApi;
-use crate::http::router::ListenerRouter;
+use crate::http::router::{ListenerRouter, router};
 use crate::state::ServerState;
 use crate::transport::connection;
 use crate::transport::connection::ConnContext;
@@ -67,7 +67,7 @@ pub async fn serve(
         listener.set_backlog(LISTEN_BACKLOG).map_err(Error::Listener)?;
         let accept_loop = AcceptLoop {
             shared: shared.clone(),
-            router: Arc::new(ListenerRouter::new(&shared, ingress.compat.clone())),
+            router: router(shared.clone(), ingress.compat.clone()),
             ingress,
             connections: JoinSet::new(),
         };
@@ -85,7 +85,7 @@ pub async fn serve(
 /// One listener and its connections, which end with it.
 struct AcceptLoop {
     shared: Arc<ServerState>,
-    router: Arc<ListenerRouter>,
+    router: ListenerRouter,
     ingress: Arc<Ingress>,
     connections: JoinSet<()>,
 }
@@ -126,7 +126,7 @@ impl AcceptLoop {
                 }
                 let context = ConnContext {
                     shared: self.shared.clone(),
-                    map: self.router.clone(),
+                    router: self.router.clone(),
                     ingress: self.ingress.clone(),
                 };
                 let connection = connection::talk(context, stream, slot);

@@ -20,7 +20,7 @@ use paned_kernel::{ActionAnswer, ActionKind};
 use paned_model::{Code, Refusal};
 use tokio::time::{Instant, sleep_until, timeout};
 
-use super::request::WsRequestId;
+use super::protocol::WsRequestId;
 use super::subscribe::WsSubscription;
 
 /// How many jobs of each class may be in progress.

@@ -2,27 +2,22 @@
 //!
 //! | file | idea |
 //! |---|---|
-//! | `request`, `message` | the protocol: JSON text frames, and binary frames of output |
-//! | `handshake`, `close` | how a socket begins and ends |
+//! | `protocol` | messages of both directions, and binary frames of output |
 //! | `session` | one task that owns one socket |
-//! | `channels`, `window`, `subscribe` | subscriptions: pulled in turns, each up to its window |
-//! | `jobs`, `event_feed` | actions in progress; events that are followed |
-//! | `outbound` | the queue of unsent frames, and the one flush that sends them |
+//! | `subscribe`, `channels` | what is followed; output is pulled in turns, each up to its window |
+//! | `jobs` | actions in progress |
+//! | `outbound` | the queue of unsent frames, the one flush that sends them, and the close frame |
 //!
 //! `docs/websocket.md` is the protocol as a client sees it. This module only translates: the kernel
-//! decides what a caller may do, as for every other front end.
+//! decides what a caller may do, as for every other front end. It also authenticates a socket whose
+//! request had no token: by its first frame.
 
 mod channels;
-pub(crate) mod close;
-mod event_feed;
-mod handshake;
 mod jobs;
-mod message;
 pub(crate) mod outbound;
-mod request;
+mod protocol;
 mod session;
 mod subscribe;
-mod window;
 
 use std::sync::Arc;
 
@@ -37,14 +32,15 @@ use paned_kernel::Caller;
 use paned_model::{Code, Refusal};
 use serde::Serialize;
 use tokio::sync::mpsc;
+use tokio::time::timeout;
 
 use crate::http::auth;
 use crate::http::reply::{HandlerResult, Rejection, json};
 use crate::state::ServerState;
 use crate::transport::conn_limit::ConnSlot;
 use crate::transport::read_limit::ReadLimit;
-use close::CloseReason;
-use outbound::{WsInbound, WsOutbound};
+use outbound::{CloseReason, WsInbound, WsOutbound};
+use protocol::{WsEnvelope, WsRequest, WsRequestId};
 use session::WsSession;
 
 /// The protocol, as clients offer it in `Sec-WebSocket-Protocol`.
@@ -63,10 +59,13 @@ const READ: usize = 8 << 10;
 const MAX_UNAUTHENTICATED_BYTES: usize = 8 << 10;
 
 /// What a request needs to turn its connection into a WebSocket.
+///
+/// axum would run the session in a task that has no owner. The connection's own task runs it
+/// instead, so that eviction, shutdown and the final close work as for every connection.
 #[derive(Clone)]
 pub struct UpgradeSlot {
     /// Takes the session, which the connection's task then runs.
-    pub(crate) visit: mpsc::Sender<BoxFuture<'static, ()>>,
+    pub(crate) session: mpsc::Sender<BoxFuture<'static, ()>>,
     /// The connection's read limit.
     pub(crate) read_limit: ReadLimit,
     /// The connection's slot.
@@ -143,7 +142,7 @@ impl UpgradeSlot {
 /// # Errors
 /// Never; the result is that of a handler.
 pub fn run_on_upgrade(
-    UpgradeSlot { visit, .. }: UpgradeSlot,
+    UpgradeSlot { session: slot, .. }: UpgradeSlot,
     upgrade: WebSocketUpgrade,
     max_bytes: usize,
     session: impl FnOnce(WsOutbound, WsInbound) -> BoxFuture<'static, ()> + Send + 'static,
@@ -154,7 +153,7 @@ pub fn run_on_upgrade(
         let (sink, stream) = socket.split();
         let session = session(WsOutbound::new(sink), stream);
         // The connection may have been closed meanwhile.
-        let _ = visit.send(session).await;
+        let _ = slot.send(session).await;
     }))
 }
 
@@ -190,7 +189,7 @@ impl WsConn {
         let _counted = shared.metrics.socket();
         let caller = match caller {
             Some(caller) => Ok((caller, None)),
-            None => handshake::authenticate(&shared, &headers, &mut heard).await,
+            None => authenticate(&shared, &headers, &mut heard).await,
         };
         let slot = match &caller {
             Ok((caller, _)) => shared.kernel.stream(caller).map(Some),
@@ -210,4 +209,58 @@ impl WsConn {
             Err(reason) => reason.send(outbound, heard).await,
         }
     }
+}
+
+/// Waits for the first frame and authenticates its token. Also returns the `id` of that frame, for
+/// the answer.
+///
+/// # Errors
+/// With the reason to close, if no valid token arrives in time.
+async fn authenticate(
+    shared: &ServerState,
+    headers: &HeaderMap,
+    inbound: &mut WsInbound,
+) -> Result<(Caller, Option<WsRequestId>), CloseReason> {
+    let first = tokio::select! {
+        first = timeout(shared.limits.auth_timeout, inbound.next()) => first,
+        () = shared.closed() => return Err(CloseReason::ServerStopping),
+    };
+    let message = match first {
+        Ok(Some(Ok(message))) => message,
+        Ok(Some(Err(error))) => return Err(CloseReason::Broken(error)),
+        Ok(None) => return Err(CloseReason::ClientClosed),
+        Err(_) => return Err(CloseReason::Refused(None, auth_timed_out(shared))),
+    };
+    let text = message.to_text().unwrap_or_default();
+    let WsEnvelope { id, request } = WsEnvelope::read(text);
+    let caller = match request {
+        Ok(WsRequest::Auth { token }) => auth::authenticate(&shared.kernel, headers, &token)
+            .map_err(|refusal| shared.login_limit.refuse(rejected_token(refusal))),
+        Ok(_) | Err(_) => Err(missing_auth()),
+    };
+    match caller {
+        Ok(caller) => Ok((caller, id)),
+        Err(refusal) => Err(CloseReason::Refused(id, refusal)),
+    }
+}
+
+/// The kernel's refusal tells the client to set a header, which a web page cannot do.
+fn rejected_token(refusal: Refusal) -> Refusal {
+    match refusal.code {
+        Code::Unauthorized => {
+            let sentence = "the `token` of this `auth` is not good, or no more: open a new socket and send another";
+            Refusal { sentence: sentence.to_owned(), ..refusal }
+        }
+        _ => refusal,
+    }
+}
+
+fn missing_auth() -> Refusal {
+    let sentence = r#"this needs a grant: send {"type":"auth","token":…} first"#;
+    Refusal::new(Code::Unauthorized, sentence)
+}
+
+fn auth_timed_out(shared: &ServerState) -> Refusal {
+    let limit = shared.limits.auth_timeout.as_millis();
+    Refusal::new(Code::Timeout, format!("nobody said who opened this socket within {limit} ms"))
 }

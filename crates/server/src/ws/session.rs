@@ -4,6 +4,7 @@
 //! Only the flush waits for the client, and it is an event like the others: while it waits,
 //! requests are read and grants may end, and nothing is pulled that could not be sent.
 
+use std::borrow::Cow;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
@@ -11,18 +12,19 @@ use axum::Error;
 use axum::extract::ws::Message;
 use futures_util::StreamExt;
 use paned_kernel::Caller;
-use paned_model::{Code, EventFilter, EventId, Offset, Refusal};
+use paned_model::{Code, Offset, Refusal, Size};
+use serde::Serialize;
+use serde_json::json;
 use serde_json::value::RawValue;
 
 use super::PROTOCOL;
 use super::channels::{ChannelOutput, Channels};
-use super::close::{CloseReason, SessionEnd, session_end};
-use super::event_feed::{WsEventFeed, WsFeedItem};
 use super::jobs::{ConcurrentAction, WsJob, WsJobResult, WsJobs};
-use super::message::{WsExitInfo, WsFrameKind, WsMessage, binary, event};
-use super::outbound::{WsInbound, WsOutbound};
-use super::request::{WsActionCall, WsEnvelope, WsRequest, WsRequestId, WsSubscribe};
-use super::subscribe::{self, WsSubscription};
+use super::outbound::{CloseReason, SessionEnd, WsInbound, WsOutbound, session_end};
+use super::protocol::{
+    WsEnvelope, WsExitInfo, WsFrameKind, WsMessage, WsRequest, WsRequestId, binary, event,
+};
+use super::subscribe::{self, WsEventFeed, WsFeedItem, WsSubscription};
 use crate::state::ServerState;
 
 /// An open socket.
@@ -159,18 +161,31 @@ impl WsSession {
         }
     }
 
-    fn handle_request(&mut self, id: Option<WsRequestId>, request: WsRequest) {
+    fn handle_request(&mut self, id: Option<WsRequestId>, request: WsRequest<'_>) {
         let result = match request {
             WsRequest::Subscribe(subscribe) => {
-                return self.jobs.enqueue(self.subscribe_job(id, subscribe));
+                let opened = subscribe::open(self.shared.clone(), self.caller.clone(), subscribe);
+                let job = async move { WsJobResult::Subscribe(id, opened.await) };
+                return self.jobs.enqueue(Box::pin(job));
             }
-            WsRequest::Sequential(call) => return self.jobs.enqueue(self.action_job(id, call)),
-            WsRequest::Concurrent(call) => return self.run_concurrent(id, call),
-            WsRequest::Ping => return self.send(&WsMessage::Pong { id: id.as_deref() }),
-            WsRequest::Unsubscribe(channel) => self.channels.close(channel),
-            WsRequest::Ack(channel, offset) => self.channels.acknowledge(channel, offset),
-            WsRequest::Events(include, after) => self.follow(include, after),
-            WsRequest::Auth(_) => {
+            WsRequest::Input(input) => return self.enqueue_action(id, "pane:write", &input),
+            WsRequest::Keys { pane, keys } => {
+                let params = json!({ "paneId": pane, "keys": keys });
+                return self.enqueue_action(id, "pane:keys", &params);
+            }
+            WsRequest::Resize { pane, cols, rows, force } => {
+                let size = Size { cols, rows };
+                let params = json!({ "paneId": pane, "size": size, "force": force == Some(true) });
+                return self.enqueue_action(id, "pane:resize", &params);
+            }
+            WsRequest::Action { name, params } => return self.run_concurrent(id, name, params),
+            WsRequest::Ping {} => return self.send(&WsMessage::Pong { id: id.as_deref() }),
+            WsRequest::Unsubscribe { channel } => self.channels.close(channel),
+            WsRequest::Ack { channel, offset } => self.channels.acknowledge(channel, offset),
+            WsRequest::Events { include, after } => {
+                self.events.follow(&self.shared.kernel, &self.caller, &include, after)
+            }
+            WsRequest::Auth { .. } => {
                 Err(Refusal::new(Code::Conflict, "whoever opened this socket was let in already"))
             }
         };
@@ -180,37 +195,37 @@ impl WsSession {
         }
     }
 
-    fn subscribe_job(&self, id: Option<WsRequestId>, subscribe: WsSubscribe) -> WsJob {
-        let subscription = subscribe::open(self.shared.clone(), self.caller.clone(), subscribe);
-        Box::pin(async move { WsJobResult::Subscribe(id, subscription.await) })
+    fn enqueue_action(
+        &mut self,
+        id: Option<WsRequestId>,
+        name: &'static str,
+        params: &impl Serialize,
+    ) {
+        let params = serde_json::to_vec(params).unwrap_or_default();
+        self.jobs.enqueue(self.action_job(id, name.into(), params));
+    }
+
+    fn run_concurrent(&mut self, id: Option<WsRequestId>, name: String, params: Option<&RawValue>) {
+        // An unknown action is refused at once, so it counts as a brief one.
+        let definition = self.shared.kernel.action(&name);
+        let kind = definition.map_or(paned_kernel::ActionKind::Event, |definition| definition.kind);
+        let params = params.map_or("{}", RawValue::get).as_bytes().to_vec();
+        let bytes = params.len();
+        let job = self.action_job(id.clone(), name.into(), params);
+        self.jobs.start(kind, ConcurrentAction { id, bytes, job });
     }
 
     fn action_job(
         &self,
         id: Option<WsRequestId>,
-        WsActionCall { name, params }: WsActionCall,
+        name: Cow<'static, str>,
+        params: Vec<u8>,
     ) -> WsJob {
         let shared = self.shared.clone();
         let caller = self.caller.clone();
         Box::pin(async move {
             WsJobResult::Action(id, shared.kernel.dispatch(&name, &params, &caller).await)
         })
-    }
-
-    fn run_concurrent(&mut self, id: Option<WsRequestId>, call: WsActionCall) {
-        // An unknown action is refused at once, so it counts as a brief one.
-        let definition = self.shared.kernel.action(&call.name);
-        let kind = definition.map_or(paned_kernel::ActionKind::Event, |definition| definition.kind);
-        let bytes = call.params.len();
-        let job = self.action_job(id.clone(), call);
-        self.jobs.start(kind, ConcurrentAction { id, bytes, job });
-    }
-
-    fn follow(&mut self, include: EventFilter, after: Option<EventId>) -> Result<(), Refusal> {
-        let is_empty = include.is_empty();
-        let feed = self.shared.kernel.events(after, include, &self.caller)?;
-        self.events.follow((!is_empty).then_some(feed));
-        Ok(())
     }
 
     fn on_job_done(&mut self, done: WsJobResult) {

@@ -1,13 +1,23 @@
-//! Opens a subscription: finds the pane's output and, for a late joiner, its screen.
+//! What a client subscribes to: the output of a pane, with the screen for a late joiner, and
+//! events. Events are pulled; at most one batch is held.
 
+use std::future::pending;
 use std::sync::Arc;
 
-use paned_kernel::{Caller, PaneOutput};
-use paned_model::{Code, Offset, PaneId, PaneInfo, PaneStatus, Refusal, Size, Time};
+use futures_util::StreamExt;
+use futures_util::stream::{self, BoxStream};
+use paned_kernel::journal::{EventBatch, JournalRead};
+use paned_kernel::{Caller, EventFeed, Kernel, PaneOutput};
+use paned_model::{
+    Code, EventFilter, EventId, Offset, PaneId, PaneInfo, PaneStatus, Refusal, Size, Time,
+};
 
-use super::request::{SubscribeFrom, WsSubscribe};
-use super::window::SendWindow;
+use super::channels::SendWindow;
+use super::protocol::{SubscribeFrom, WsSubscribe};
 use crate::state::ServerState;
+
+/// The most events pulled at once.
+const BATCH: usize = 512;
 
 /// A channel that can be opened.
 pub(super) struct WsSubscription {
@@ -36,7 +46,7 @@ pub(super) async fn open(
     kernel.wait_started(&pane, &caller).await?;
     let info = kernel.output(&pane, Offset(0), &caller)?.info();
     check_created_at(created_at, &info)?;
-    let (offset, size, screen) = match from {
+    let (offset, size, screen) = match from.unwrap_or_default() {
         SubscribeFrom::Screen => {
             let dump = kernel.dump(&pane, &caller).await?;
             (dump.offset, dump.size, Some(dump.bytes))
@@ -85,4 +95,67 @@ fn check_offset(offset: Offset, pane: &PaneInfo) -> Result<Offset, Refusal> {
     let bytes = pane.bytes;
     let sentence = format!("pane `{id}` has printed {bytes} bytes, so none at {offset}");
     Err(Refusal::invalid(sentence))
+}
+
+/// The events that a socket follows, if it follows any.
+#[derive(Default)]
+pub(super) struct WsEventFeed {
+    batches: Option<BoxStream<'static, JournalRead>>,
+    /// Pulled and not sent yet.
+    next: Option<WsFeedItem>,
+}
+
+/// Something to send.
+pub(super) enum WsFeedItem {
+    /// A batch of events.
+    Events(Arc<EventBatch>),
+    /// The events from `first` to `last` are missing.
+    Missed { first: EventId, last: EventId },
+}
+
+impl WsEventFeed {
+    /// Follows the events of this filter after this one, in place of those followed before.
+    ///
+    /// # Errors
+    /// If there is no such filter, or the caller may not see events.
+    pub(super) fn follow(
+        &mut self,
+        kernel: &Kernel,
+        caller: &Caller,
+        include: &str,
+        after: Option<EventId>,
+    ) -> Result<(), Refusal> {
+        let include = include.parse::<EventFilter>();
+        let include = include.map_err(|error| Refusal::invalid(error.to_string()))?;
+        let is_empty = include.is_empty();
+        let feed = kernel.events(after, include, caller)?;
+        *self = Self { batches: (!is_empty).then(|| batches(feed)), next: None };
+        Ok(())
+    }
+
+    /// Waits until there is something to send. Cancel-safe.
+    pub(super) async fn ready(&mut self) {
+        while self.next.is_none() {
+            let Some(batches) = &mut self.batches else { return pending().await };
+            match batches.next().await {
+                Some(JournalRead::Entries(batch)) => self.next = Some(WsFeedItem::Events(batch)),
+                Some(JournalRead::Gap { first, last }) => {
+                    self.next = Some(WsFeedItem::Missed { first, last })
+                }
+                // The server stops; the session ends by its own signal.
+                Some(JournalRead::Closed) | None => self.batches = None,
+            }
+        }
+    }
+
+    /// The next thing to send, if it was pulled already.
+    pub(super) fn take(&mut self) -> Option<WsFeedItem> {
+        self.next.take()
+    }
+}
+
+/// Pulls one batch after the other.
+fn batches(feed: EventFeed) -> BoxStream<'static, JournalRead> {
+    let pull = |mut feed: EventFeed| async move { Some((feed.next(BATCH).await, feed)) };
+    stream::unfold(feed, pull).boxed()
 }

@@ -192,6 +192,9 @@ async fn a_route_takes_its_own_method_and_says_so() {
             assert_eq!(answer.status(), 405, "{method} {path}");
             let allow = answer.head.get("allow").unwrap().split(',').collect::<BTreeSet<_>>();
             assert_eq!(allow, takes, "{method} {path}");
+            let anonymous = server.ask(method, &path).without("authorization");
+            let answer = server.send(&anonymous).await;
+            assert_eq!((answer.status(), answer.head.get("allow")), (401, None), "{method} {path}");
         }
     }
 }

@@ -18,6 +18,7 @@ async fn a_header_lets_in() {
     let bearer = format!("Bearer {}", server.token);
     let mut ws = server.open(&[("authorization", &bearer)]).await.unwrap();
     assert_eq!(ws.response_headers.get("sec-websocket-protocol"), None);
+    assert_eq!(ws.response_headers.get("content-length"), None);
     let welcome = ws.text().await;
     assert_eq!(welcome["type"], "welcome");
     assert_eq!((&welcome["version"], &welcome["protocol"]), (&json!("1.2.3"), &json!("paned.v1")));
