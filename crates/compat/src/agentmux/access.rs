@@ -2,11 +2,12 @@
 
 use axum::http::{HeaderMap, Method, StatusCode};
 use paned_model::{Code, Refusal};
-use paned_server::compat_api::{Call, ErrorFormat, HandlerResult, Rejection, authorization};
+use paned_server::compat_api::{Call, ErrorFormat, Rejection, authorization};
 use paned_server::{ListenerAuth, Secret};
 use subtle::ConstantTimeEq;
 
 use super::http::read_body;
+use crate::routes::JsonResult;
 
 /// The header in which its clients may send the secret, besides `Authorization`.
 const BRIDGE_TOKEN_HEADER: &str = "x-bridge-token";
@@ -35,7 +36,7 @@ fn presents_secret(headers: &HeaderMap, secret: &Secret) -> bool {
 }
 
 /// Answers where there is no endpoint. A body is read first, as its clients expect.
-pub(super) async fn fallback(mut call: Call) -> HandlerResult {
+pub(super) async fn fallback(mut call: Call) -> JsonResult {
     match call.parts.method {
         Method::GET | Method::HEAD => {}
         Method::POST => drop(read_body(&mut call).await?),

@@ -30,7 +30,7 @@ use paned_server::{AcceptedBody, ListenerAuth, ParamLocation, Route, RouteParam}
 use tokio::sync::Semaphore;
 
 use crate::client::KernelClient;
-use crate::routes::{RouteBuilder, with_format};
+use crate::routes::{RouteBuilder, respond};
 use content_length::ContentLengthRewriter;
 use sessions::AgentmuxSessions;
 
@@ -114,48 +114,56 @@ impl CompatApi for Agentmux {
             answers: JSON_UTF8,
             errors: ErrorFormat::Bare,
         };
-        let mut capture = json.get(
-            "/doors/agentmux/capture",
+        let mut capture = json.route(
+            "GET /doors/agentmux/capture",
             "Show the last lines of a session and its screen.",
             http::capture,
         );
         capture.params = CAPTURE;
         vec![
-            json.get("/doors/agentmux/health", "Say how agentmux's sessions are.", http::health),
-            json.get(
-                "/doors/agentmux/sessions",
+            json.route(
+                "GET /doors/agentmux/health",
+                "Say how agentmux's sessions are.",
+                http::health,
+            ),
+            json.route(
+                "GET /doors/agentmux/sessions",
                 "Show agentmux's sessions, and which is the active one.",
                 http::sessions,
             ),
-            json.get(
-                "/doors/agentmux/idle",
+            json.route(
+                "GET /doors/agentmux/idle",
                 "Say whether the active session's agent takes a prompt.",
                 http::idle,
             ),
             capture,
-            json.post("/doors/agentmux/send", "Hand a text to a session's agent.", http::send),
-            json.post(
-                "/doors/agentmux/run",
+            json.route(
+                "POST /doors/agentmux/send",
+                "Hand a text to a session's agent.",
+                http::send,
+            ),
+            json.route(
+                "POST /doors/agentmux/run",
                 "Start an agent in a new session and hand it a text.",
                 http::run,
             ),
-            json.post("/doors/agentmux/key", "Press a key in a session.", http::key),
-            json.post(
-                "/doors/agentmux/restart",
+            json.route("POST /doors/agentmux/key", "Press a key in a session.", http::key),
+            json.route(
+                "POST /doors/agentmux/restart",
                 "Replace the active session by a fresh one, once that is ready.",
                 http::restart,
             ),
-            json.post(
-                "/doors/agentmux/cleanup",
+            json.route(
+                "POST /doors/agentmux/cleanup",
                 "Close the sessions that are idle, but for the active one.",
                 http::cleanup,
             ),
-            json.post("/doors/agentmux/kill", "Close a session.", http::kill),
+            json.route("POST /doors/agentmux/kill", "Close a session.", http::kill),
         ]
     }
 
     fn fallback(self: Arc<Self>) -> Option<CallHandler> {
-        Some(Arc::new(|call| with_format(ErrorFormat::Bare, access::fallback(call))))
+        Some(Arc::new(|call| respond(JSON_UTF8, ErrorFormat::Bare, access::fallback(call))))
     }
 
     fn authenticate(

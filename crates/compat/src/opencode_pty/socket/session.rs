@@ -18,8 +18,7 @@ use serde::Deserialize;
 use tokio::task::unconstrained;
 use tokio::time::timeout;
 
-use super::message::{PtyCompatMessage, error_message};
-use super::request::{PtyCompatReply, PtyCompatRequest};
+use super::protocol::{PtyCompatMessage, PtyCompatReply, PtyCompatRequest, error_message};
 use super::subscriptions::{PtyCompatOutput, Subscriptions};
 use crate::client::KernelClient;
 use crate::opencode_pty::NAME;
