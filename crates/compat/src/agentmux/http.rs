@@ -1,7 +1,7 @@
 //! The endpoints of agentmux.
 
 use axum::extract::{FromRequestParts, Query};
-use axum::http::StatusCode;
+use axum::http::{Method, StatusCode};
 use jiff::tz::TimeZone;
 use paned_model::{Code, Delivery, Refusal};
 use paned_server::compat_api::{Call, Rejection};
@@ -141,8 +141,21 @@ pub(super) async fn kill(sessions: AgentmuxSessions, mut call: Call) -> JsonResu
     Ok(json!({ "ok": true, "action": "kill", "session": name }))
 }
 
+/// Answers where there is no endpoint. A body is read first, as its clients expect.
+pub(super) async fn unknown(mut call: Call) -> JsonResult {
+    match call.parts.method {
+        Method::GET | Method::HEAD => {}
+        Method::POST => drop(read_body(&mut call).await?),
+        other => {
+            let sentence = format!("agentmux takes GET and POST, not {other}");
+            return Err(Rejection::new(StatusCode::NOT_IMPLEMENTED, Code::Invalid, sentence));
+        }
+    }
+    Err(Refusal::not_found("not found").into())
+}
+
 /// Parses a request's body.
-pub(super) async fn read_body(call: &mut Call) -> Result<AgentmuxBody, Rejection> {
+async fn read_body(call: &mut Call) -> Result<AgentmuxBody, Rejection> {
     if content_length::has_bad_length(&call.parts.headers) {
         return Err(Refusal::invalid("invalid Content-Length").into());
     }

@@ -8,7 +8,7 @@ use paned_model::{AgentInfo, AgentState, Code, Delivery, Refusal};
 use serde::Deserialize;
 use serde_json::json;
 use tokio::sync::SemaphorePermit;
-use tokio::time::{Instant, sleep};
+use tokio::time::sleep;
 
 use super::session::{AgentmuxSession, fresh_name};
 use super::{Agentmux, NAME};
@@ -197,28 +197,22 @@ impl AgentmuxSessions {
     /// Waits until a session's agent takes a prompt. Returns whether it does. Questions at startup
     /// are answered automatically where its profile allows that; any other is left to a person.
     pub(super) async fn wait_ready(&self, name: &str) -> Result<bool, Refusal> {
-        let deadline = Instant::now() + self.api.config.ready_timeout;
-        Ok(self.wait(name, &SETTLED_STATES, deadline).await?.state.takes_prompts())
+        let wait = json!({ "paneId": name, "state": SETTLED_STATES, "timeoutMs": self.ready_timeout_ms() });
+        let AgentmuxWaitReply { agent } = self.client.act("agent:wait", wait).await?;
+        Ok(agent.state.takes_prompts())
     }
 
-    /// Waits until a session's agent is in one of these states.
-    async fn wait(
-        &self,
-        name: &str,
-        states: &[AgentState],
-        deadline: Instant,
-    ) -> Result<AgentInfo, Refusal> {
-        let left = deadline.saturating_duration_since(Instant::now()).as_millis() as u64;
-        let wait = json!({ "paneId": name, "state": states, "timeoutMs": left });
-        let AgentmuxWaitReply { agent } = self.client.act("agent:wait", wait).await?;
-        Ok(agent)
+    fn ready_timeout_ms(&self) -> u64 {
+        self.api.config.ready_timeout.as_millis() as u64
     }
 
     /// Replaces a session by a fresh one that is ready. Returns the new name.
     pub(super) async fn replace(&self, old: &AgentmuxSession) -> Result<String, Refusal> {
-        let timeout_ms = self.api.config.ready_timeout.as_millis() as u64;
-        let restart =
-            json!({ "paneId": old.name, "newId": self.new_name(), "timeoutMs": timeout_ms });
+        let restart = json!({
+            "paneId": old.name,
+            "newId": self.new_name(),
+            "timeoutMs": self.ready_timeout_ms(),
+        });
         let AgentmuxRestartReply { new } = self.client.act("agent:restart", restart).await?;
         Ok(new.name)
     }
