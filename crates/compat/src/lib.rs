@@ -4,6 +4,7 @@
 //! Each implements the server's [`CompatApi`]; [`CompatApis`] is what a server is started with.
 #![forbid(unsafe_code)]
 
+mod address;
 mod agentapi;
 mod agentmux;
 mod client;
@@ -16,6 +17,7 @@ use std::sync::Arc;
 
 use paned_server::compat_api::CompatApi;
 
+pub use address::CompatAddress;
 pub use agentmux::AgentmuxConfig;
 
 use agentapi::Agentapi;

@@ -1,13 +1,13 @@
-//! Builds the routes of a compat API, and its JSON responses.
+//! Builds the routes of a compat API.
 
 use std::sync::Arc;
 
-use axum::http::Method;
+use axum::http::{Method, StatusCode};
+use axum::response::{IntoResponse, Response};
 use futures_util::future::BoxFuture;
-use paned_model::Refusal;
-use paned_server::compat_api::{Call, ErrorFormat, HandlerResult, text};
+use paned_server::compat_api::{Call, ErrorFormat, HandlerResult, Rejection, text};
 use paned_server::{AcceptedBody, Route, RouteParam};
-use serde::Serialize;
+use serde_json::Value;
 
 /// What all routes of an API have in common.
 pub(crate) struct RouteBuilder<C> {
@@ -21,38 +21,33 @@ pub(crate) struct RouteBuilder<C> {
     pub(crate) errors: ErrorFormat,
 }
 
+/// The answer of a handler.
+pub(crate) trait CompatAnswer {
+    /// The response; JSON gets this media type.
+    fn respond(self, media: &'static str) -> Response;
+}
+
+/// The result of a handler that answers JSON.
+pub(crate) type JsonResult = Result<Value, Rejection>;
+
 impl<C: 'static> RouteBuilder<C> {
-    pub(crate) fn get<R: Future<Output = HandlerResult> + Send + 'static>(
+    /// A route, written as `METHOD /path`.
+    pub(crate) fn route<A, R>(
         &self,
-        path: &'static str,
+        method_and_path: &'static str,
         doc: &'static str,
         handler: fn(C, Call) -> R,
-    ) -> Route {
-        self.route(Method::GET, path, doc, handler)
-    }
-
-    pub(crate) fn post<R: Future<Output = HandlerResult> + Send + 'static>(
-        &self,
-        path: &'static str,
-        doc: &'static str,
-        handler: fn(C, Call) -> R,
-    ) -> Route {
-        self.route(Method::POST, path, doc, handler)
-    }
-
-    pub(crate) fn route<R: Future<Output = HandlerResult> + Send + 'static>(
-        &self,
-        method: Method,
-        path: &'static str,
-        doc: &'static str,
-        handler: fn(C, Call) -> R,
-    ) -> Route {
+    ) -> Route
+    where
+        A: CompatAnswer,
+        R: Future<Output = Result<A, Rejection>> + Send + 'static,
+    {
+        let (method, path) = method_and_path.split_once(' ').expect("a method and a path");
+        let method: Method = method.parse().expect("a method is letters");
         let context = self.context.clone();
+        let media = self.answers;
         let errors = self.errors;
-        let handler = Arc::new(move |call| {
-            let answer = handler(context(&call), call);
-            with_format(errors, answer)
-        });
+        let handler = Arc::new(move |call| respond(media, errors, handler(context(&call), call)));
         let mut route = Route::compat(method, path, doc, handler);
         route.params = if path.contains('{') { self.path_param } else { &[] };
         route.takes = self.takes;
@@ -61,15 +56,33 @@ impl<C: 'static> RouteBuilder<C> {
     }
 }
 
-/// Encodes refusals in the format that the API's clients expect.
-pub(crate) fn with_format(
+/// Encodes an answer as the API's clients expect it.
+pub(crate) fn respond<A: CompatAnswer>(
+    media: &'static str,
     errors: ErrorFormat,
-    answer: impl Future<Output = HandlerResult> + Send + 'static,
+    answer: impl Future<Output = Result<A, Rejection>> + Send + 'static,
 ) -> BoxFuture<'static, HandlerResult> {
-    Box::pin(async move { answer.await.map_err(|rejection| rejection.with_format(errors)) })
+    Box::pin(async move {
+        let answer = answer.await.map_err(|rejection| rejection.with_format(errors))?;
+        Ok(answer.respond(media))
+    })
 }
 
-/// A value as a response of this media type.
-pub(crate) fn json_of(media: &'static str, value: &impl Serialize) -> HandlerResult {
-    Ok(text(media, serde_json::to_vec(value).map_err(Refusal::internal)?))
+impl CompatAnswer for Value {
+    fn respond(self, media: &'static str) -> Response {
+        text(media, self.to_string())
+    }
+}
+
+impl CompatAnswer for (StatusCode, Value) {
+    fn respond(self, media: &'static str) -> Response {
+        let (status, value) = self;
+        (status, value.respond(media)).into_response()
+    }
+}
+
+impl CompatAnswer for Response {
+    fn respond(self, _: &'static str) -> Response {
+        self
+    }
 }

@@ -1,6 +1,8 @@
 //! A tape of version 0.1.0. Tapes outlive the program that wrote them, so every later version must
 //! read it. The file is never changed; a version that changes the format adds one of its own.
 
+#![expect(clippy::unwrap_used, reason = "helpers of tests")]
+
 use std::fs::{self, File};
 use std::os::unix::fs::FileExt;
 

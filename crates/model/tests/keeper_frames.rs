@@ -2,6 +2,8 @@
 //! server, so the next server must understand an old keeper's answers and must send requests that
 //! an old keeper understands. The file is never changed; a later version adds one of its own.
 
+#![expect(clippy::unwrap_used, reason = "helpers of tests")]
+
 use paned_model::frame::{
     ClientRole, ExitRecord, Follow, FrameDecoder, FrameMessage, FromKeeper, Hello, InputGuard,
     KeeperResponse, Kill, RecordRequest, RefusalReason, Release, Resize, SignalRequest, SizeHolder,

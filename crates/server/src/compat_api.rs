@@ -8,12 +8,11 @@ use axum::http::HeaderMap;
 
 pub use crate::http::auth::authorization;
 pub use crate::http::call::Call;
-pub use crate::http::events::MEDIA_TYPE as EVENT_STREAM;
+pub use crate::http::events::{MEDIA_TYPE as EVENT_STREAM, SseSource, stream_response};
 pub use crate::http::metrics::{GaugeGuard, Metrics};
 pub use crate::http::process::resident_bytes;
 pub use crate::http::reply::{ErrorFormat, HandlerResult, JSON, JSON_UTF8, Rejection, text};
 pub use crate::http::routes::CallHandler;
-pub use crate::http::sse::HEARTBEAT;
 pub use crate::state::ServerState;
 pub use crate::transport::listener::ConnStream;
 pub use crate::ws::outbound::{CloseReason, SessionEnd, WsInbound, WsOutbound, session_end};
@@ -38,10 +37,9 @@ pub trait CompatApi: fmt::Debug + Send + Sync {
     /// Authenticates a client of its own listener without a grant; `None` if only grants count.
     fn authenticate(
         &self,
-        auth: &ListenerAuth,
-        headers: &HeaderMap,
+        _auth: &ListenerAuth,
+        _headers: &HeaderMap,
     ) -> Option<Result<(), Rejection>> {
-        let _ = (auth, headers);
         None
     }
 

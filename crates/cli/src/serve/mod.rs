@@ -19,6 +19,7 @@ use std::fs;
 use std::process::ExitCode;
 
 use anyhow::{Context as _, Result};
+use paned_compat::CompatAddress;
 use paned_keeper::fds::close_inherited;
 use paned_keeper::memory;
 use paned_kernel::ServerCommand;
@@ -28,7 +29,7 @@ use crate::context::CliContext;
 use crate::out::Out;
 use crate::settings::{SettingFlags, Settings};
 use crate::state_folder::StateFolder;
-use compat_flag::{CompatAddress, CompatFlag};
+use compat_flag::CompatFlag;
 use handover::Upgrade;
 use server_fds::ServerFds;
 
@@ -86,7 +87,7 @@ impl ListenArgs {
         let mut found: Vec<CompatAddress> = self.door.iter().filter_map(CompatFlag::at).collect();
         for listener in &settings.compat.listeners {
             let at: CompatAddress = listener.parse().map_err(Refusal::invalid)?;
-            if found.iter().all(|other| other.compat != at.compat) {
+            if found.iter().all(|other| other.protocol != at.protocol) {
                 found.push(at);
             }
         }
@@ -152,7 +153,7 @@ fn serve(
     let listen_args = listen.to_args();
     let compat = listen.compat_addresses(&settings)?;
     for (variable, protocol) in &settings.compat.unused_variables {
-        if compat.iter().all(|at| at.compat != *protocol) {
+        if compat.iter().all(|at| at.protocol != *protocol) {
             tracing::warn!(
                 "{variable} is set, but opens no port by itself: to serve clients of {protocol}, add `--door {protocol}` or \
                  `{}_serve = true` under `[doors]` in config.toml",

@@ -78,7 +78,10 @@ impl ServerFds {
         let unix = tokio::net::UnixListener::from_std(self.unix.try_clone()?)?;
         listeners.push((Listener::Unix(unix), ServedApi::Main));
         for (at, tcp) in plan.compat.iter().zip(&self.compat) {
-            listeners.push((server_listener(tcp)?, at.served_api(apis, &plan.settings.compat)));
+            listeners.push((
+                server_listener(tcp)?,
+                at.served_api(apis, plan.settings.compat.secret.as_ref()),
+            ));
         }
         Ok(listeners)
     }
@@ -89,7 +92,7 @@ impl ServerFds {
         let url = |listener: &TcpListener| {
             Ok(format!("http://{}", listener.local_addr()?)) as io::Result<_>
         };
-        listeners.map(|(at, listener)| Ok((at.compat.to_string(), url(listener)?))).collect()
+        listeners.map(|(at, listener)| Ok((at.protocol.to_string(), url(listener)?))).collect()
     }
 }
 

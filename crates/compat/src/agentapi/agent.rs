@@ -2,12 +2,11 @@
 
 use paned_model::{AgentInfo, AgentState, Code, Delivery, PaneId, Refusal, Time};
 use paned_server::compat_api::{Call, Rejection};
-use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::input::{AgentapiInput, send_failed};
-use crate::client::KernelClient;
+use crate::client::{DeliveryReply, KernelClient};
 
 /// One agent, as its caller may see it.
 pub(super) struct AgentapiAgent {
@@ -42,14 +41,6 @@ struct AgentapiPane {
     id: PaneId,
     created_at: Time,
     agent: Option<AgentInfo>,
-}
-
-#[derive(Deserialize)]
-struct AgentapiDeliveryReply {
-    outcome: Delivery,
-    #[serde(default)]
-    evidence: Vec<String>,
-    agent: AgentInfo,
 }
 
 impl AgentapiAgent {
@@ -104,13 +95,11 @@ impl AgentapiAgent {
                 // Only a pane that runs an agent is typed into: any other may be a person's shell.
                 self.status().await?;
                 let write = json!({ "paneId": self.pane, "text": text });
-                self.client.act::<IgnoredAny>("pane:write", write).await?;
-                return Ok(());
+                return Ok(self.client.run("pane:write", write).await?);
             }
         };
-        let message = json!({ "paneId": self.pane, "text": text, "whenBusy": "refuse" });
-        let AgentapiDeliveryReply { outcome, evidence, agent } =
-            self.client.act("agent:message", message).await?;
+        let DeliveryReply { outcome, evidence, agent } =
+            self.client.message(self.pane.as_str(), &text, "refuse").await?;
         match outcome {
             // A queued message is delivered later; an error would make the client send it twice.
             Delivery::Submitted | Delivery::Queued | Delivery::Held => Ok(()),

@@ -4,7 +4,6 @@
 //! |---|---|
 //! | `input` | parses a message, with agentapi's error texts |
 //! | `agent` | the agent that a request is about, accessed by actions of the kernel |
-//! | `http` | the endpoints |
 //! | `events` | the stream of changes |
 //!
 //! Every agent has the endpoints under its pane's name. Without a name they are about the
@@ -12,16 +11,19 @@
 
 mod agent;
 mod events;
-mod http;
 mod input;
 
 use std::sync::Arc;
 
-use paned_server::compat_api::{CompatApi, EVENT_STREAM, ErrorFormat, JSON};
+use paned_model::Refusal;
+use paned_server::compat_api::{Call, CompatApi, EVENT_STREAM, ErrorFormat, JSON};
 use paned_server::{AcceptedBody, ParamLocation, Route, RouteParam};
+use serde_json::json;
 
 use crate::client::KernelClient;
-use crate::routes::RouteBuilder;
+use crate::routes::{JsonResult, RouteBuilder};
+use agent::AgentapiAgent;
+use input::AgentapiInput;
 
 /// The name of this API.
 pub(crate) const NAME: &str = "agentapi";
@@ -56,16 +58,47 @@ impl CompatApi for Agentapi {
         let any =
             RouteBuilder { context: json.context.clone(), takes: AcceptedBody::Anything, ..json };
         vec![
-            json.get("/doors/agentapi/status", STATUS, http::status),
-            json.get("/doors/agentapi/messages", MESSAGES, http::messages),
-            json.post("/doors/agentapi/message", MESSAGE, http::message),
-            stream.get("/doors/agentapi/events", EVENTS, events::follow),
-            any.post("/doors/agentapi/upload", UPLOAD, http::upload),
-            json.get("/doors/agentapi/{pane}/status", STATUS, http::status),
-            json.get("/doors/agentapi/{pane}/messages", MESSAGES, http::messages),
-            json.post("/doors/agentapi/{pane}/message", MESSAGE, http::message),
-            stream.get("/doors/agentapi/{pane}/events", EVENTS, events::follow),
-            any.post("/doors/agentapi/{pane}/upload", UPLOAD, http::upload),
+            json.route("GET /doors/agentapi/status", STATUS, status),
+            json.route("GET /doors/agentapi/messages", MESSAGES, messages),
+            json.route("POST /doors/agentapi/message", MESSAGE, message),
+            stream.route("GET /doors/agentapi/events", EVENTS, events::follow),
+            any.route("POST /doors/agentapi/upload", UPLOAD, upload),
+            json.route("GET /doors/agentapi/{pane}/status", STATUS, status),
+            json.route("GET /doors/agentapi/{pane}/messages", MESSAGES, messages),
+            json.route("POST /doors/agentapi/{pane}/message", MESSAGE, message),
+            stream.route("GET /doors/agentapi/{pane}/events", EVENTS, events::follow),
+            any.route("POST /doors/agentapi/{pane}/upload", UPLOAD, upload),
         ]
     }
+}
+
+/// The agent's status.
+async fn status(client: KernelClient, mut call: Call) -> JsonResult {
+    let status = AgentapiAgent::of(client, &mut call).await?.status().await?;
+    Ok(json!({
+        "agent_type": status.agent_type,
+        "status": status.status,
+        "transport": "pty",
+    }))
+}
+
+/// All messages.
+async fn messages(client: KernelClient, mut call: Call) -> JsonResult {
+    let messages = AgentapiAgent::of(client, &mut call).await?.messages().await?;
+    Ok(json!({ "messages": messages }))
+}
+
+/// Sends a message.
+async fn message(client: KernelClient, mut call: Call) -> JsonResult {
+    let agent = AgentapiAgent::of(client, &mut call).await?;
+    let input = AgentapiInput::read(&call.body().await?)?;
+    agent.send(input).await?;
+    Ok(json!({ "ok": true }))
+}
+
+/// Refuses uploads, which are not supported.
+async fn upload(_: KernelClient, _: Call) -> JsonResult {
+    let sentence =
+        "files are not taken here: put it where the agent can read it, and name the path";
+    Err(Refusal::not_found(sentence).into())
 }

@@ -1,53 +1,46 @@
 //! The endpoints of agentmux.
 
 use axum::extract::{FromRequestParts, Query};
-use axum::http::StatusCode;
-use axum::response::IntoResponse;
+use axum::http::{Method, StatusCode};
 use jiff::tz::TimeZone;
 use paned_model::{Code, Delivery, Refusal};
-use paned_server::compat_api::{Call, HandlerResult, JSON_UTF8, Rejection};
+use paned_server::compat_api::{Call, Rejection};
 use serde_json::{Value, json};
 
 use super::body::{self, AgentmuxBody};
 use super::content_length;
 use super::session::AgentmuxSession;
 use super::sessions::{AgentmuxSessions, MAX_SESSIONS};
-use crate::routes::json_of;
+use crate::routes::JsonResult;
 
 /// The health of all sessions.
-pub(super) async fn health(sessions: AgentmuxSessions, _: Call) -> HandlerResult {
+pub(super) async fn health(sessions: AgentmuxSessions, _: Call) -> JsonResult {
     let all = sessions.list().await?;
     let active = all.last().map(|session| session.name.as_str());
     let zone = TimeZone::system();
     let health =
         |session: &AgentmuxSession| session.health(&zone, Some(session.name.as_str()) == active);
-    json_of(
-        JSON_UTF8,
-        &json!({
-            "ok": true,
-            "agent": sessions.api.config.agent,
-            "active_session": active,
-            "total_sessions": all.len(),
-            "sessions": all.iter().map(health).collect::<Vec<_>>(),
-        }),
-    )
+    Ok(json!({
+        "ok": true,
+        "agent": sessions.api.config.agent,
+        "active_session": active,
+        "total_sessions": all.len(),
+        "sessions": all.iter().map(health).collect::<Vec<_>>(),
+    }))
 }
 
 /// Lists all sessions.
-pub(super) async fn sessions(sessions: AgentmuxSessions, _: Call) -> HandlerResult {
+pub(super) async fn sessions(sessions: AgentmuxSessions, _: Call) -> JsonResult {
     let all = sessions.list().await?;
     let zone = TimeZone::system();
-    json_of(
-        JSON_UTF8,
-        &json!({
-            "sessions": all.iter().map(|session| session.summary(&zone)).collect::<Vec<_>>(),
-            "active": all.last().map_or("", |session| &session.name),
-        }),
-    )
+    Ok(json!({
+        "sessions": all.iter().map(|session| session.summary(&zone)).collect::<Vec<_>>(),
+        "active": all.last().map_or("", |session| &session.name),
+    }))
 }
 
 /// Whether the active session's agent takes a prompt.
-pub(super) async fn idle(sessions: AgentmuxSessions, _: Call) -> HandlerResult {
+pub(super) async fn idle(sessions: AgentmuxSessions, _: Call) -> JsonResult {
     let active = sessions.require_active().await?;
     if !active.is_alive() {
         // An error, or a client that polls until it is idle would poll forever.
@@ -55,18 +48,15 @@ pub(super) async fn idle(sessions: AgentmuxSessions, _: Call) -> HandlerResult {
         return Err(Refusal::internal(sentence).into());
     }
     let activity = active.activity();
-    json_of(
-        JSON_UTF8,
-        &json!({
-            "idle": activity.idle,
-            "ctx_percent": activity.ctx_percent,
-            "session": active.name,
-        }),
-    )
+    Ok(json!({
+        "idle": activity.idle,
+        "ctx_percent": activity.ctx_percent,
+        "session": active.name,
+    }))
 }
 
 /// The last lines of a session.
-pub(super) async fn capture(sessions: AgentmuxSessions, mut call: Call) -> HandlerResult {
+pub(super) async fn capture(sessions: AgentmuxSessions, mut call: Call) -> JsonResult {
     let query = Query::<Vec<(String, String)>>::from_request_parts(&mut call.parts, &()).await;
     let Query(query) = query.map_err(|error| Refusal::invalid(error.body_text()))?;
     let param =
@@ -74,27 +64,30 @@ pub(super) async fn capture(sessions: AgentmuxSessions, mut call: Call) -> Handl
     let lines = body::lines(param("lines"))?;
     let (session, target) = sessions.resolve(param("target").and_then(body::non_blank)).await?;
     let content = sessions.capture(&session, lines).await?;
-    json_of(JSON_UTF8, &json!({ "target": target, "lines": lines, "content": content }))
+    Ok(json!({ "target": target, "lines": lines, "content": content }))
 }
 
 /// Sends a text to a session's agent.
-pub(super) async fn send(sessions: AgentmuxSessions, mut call: Call) -> HandlerResult {
+pub(super) async fn send(sessions: AgentmuxSessions, mut call: Call) -> JsonResult {
     let body = read_body(&mut call).await?;
     let text = body.required("text")?;
     let (session, target) = sessions.resolve(body.target()?).await?;
     let outcome = sessions.send(&session, text).await?;
     let done = json!({ "ok": true, "action": "send", "target": target });
-    json_of(JSON_UTF8, &with_outcome(done, outcome))
+    Ok(with_outcome(done, outcome))
 }
 
 /// Starts an agent and sends it a text.
-pub(super) async fn run(sessions: AgentmuxSessions, mut call: Call) -> HandlerResult {
+pub(super) async fn run(
+    sessions: AgentmuxSessions,
+    mut call: Call,
+) -> Result<(StatusCode, Value), Rejection> {
     let body = read_body(&mut call).await?;
     let text = body.required("text")?;
     let permit = sessions.spawn_permit().await?;
     let one_at_a_time = sessions.api.config.one_at_a_time;
     if let Some(busy) = sessions.active().await?.filter(|_| one_at_a_time).filter(is_busy) {
-        return answer_busy(&busy);
+        return Ok((StatusCode::CONFLICT, busy_answer(&busy)));
     }
     make_room(&sessions).await?;
     let session = sessions.start().await?;
@@ -107,52 +100,62 @@ pub(super) async fn run(sessions: AgentmuxSessions, mut call: Call) -> HandlerRe
         "session": session.name,
         "target": session.target(),
     });
-    json_of(JSON_UTF8, &with_outcome(done, outcome))
+    Ok((StatusCode::OK, with_outcome(done, outcome)))
 }
 
 /// Presses a key.
-pub(super) async fn key(sessions: AgentmuxSessions, mut call: Call) -> HandlerResult {
+pub(super) async fn key(sessions: AgentmuxSessions, mut call: Call) -> JsonResult {
     let fields = read_body(&mut call).await?;
     let name = fields.required("key")?;
     let repeat = fields.repeat()?;
     let (session, target) = sessions.resolve(fields.target()?).await?;
     sessions.press(&session, body::key(name)?, repeat).await?;
-    json_of(JSON_UTF8, &json!({ "ok": true, "action": "key", "target": target, "key": name }))
+    Ok(json!({ "ok": true, "action": "key", "target": target, "key": name }))
 }
 
 /// Replaces the active session.
-pub(super) async fn restart(sessions: AgentmuxSessions, mut call: Call) -> HandlerResult {
+pub(super) async fn restart(sessions: AgentmuxSessions, mut call: Call) -> JsonResult {
     read_body(&mut call).await?;
     let name = replace_active(&sessions).await?;
     let target = format!("{name}:0.0");
-    json_of(
-        JSON_UTF8,
-        &json!({
-            "ok": true, "action": "restart", "session": name, "target": target, "ready": true,
-        }),
-    )
+    Ok(json!({
+        "ok": true, "action": "restart", "session": name, "target": target, "ready": true,
+    }))
 }
 
 /// Closes idle sessions.
-pub(super) async fn cleanup(sessions: AgentmuxSessions, mut call: Call) -> HandlerResult {
+pub(super) async fn cleanup(sessions: AgentmuxSessions, mut call: Call) -> JsonResult {
     read_body(&mut call).await?;
     let killed = sessions.clean_up().await?;
-    json_of(JSON_UTF8, &json!({ "ok": true, "action": "cleanup", "killed": killed }))
+    Ok(json!({ "ok": true, "action": "cleanup", "killed": killed }))
 }
 
 /// Closes a session.
-pub(super) async fn kill(sessions: AgentmuxSessions, mut call: Call) -> HandlerResult {
+pub(super) async fn kill(sessions: AgentmuxSessions, mut call: Call) -> JsonResult {
     let body = read_body(&mut call).await?;
     let name = body.required("session")?;
     if !sessions.list().await?.iter().any(|session| session.name == name) {
         return Err(Refusal::not_found(format!("session '{name}' not found")).into());
     }
     sessions.close(name).await?;
-    json_of(JSON_UTF8, &json!({ "ok": true, "action": "kill", "session": name }))
+    Ok(json!({ "ok": true, "action": "kill", "session": name }))
+}
+
+/// Answers where there is no endpoint. A body is read first, as its clients expect.
+pub(super) async fn unknown(mut call: Call) -> JsonResult {
+    match call.parts.method {
+        Method::GET | Method::HEAD => {}
+        Method::POST => drop(read_body(&mut call).await?),
+        other => {
+            let sentence = format!("agentmux takes GET and POST, not {other}");
+            return Err(Rejection::new(StatusCode::NOT_IMPLEMENTED, Code::Invalid, sentence));
+        }
+    }
+    Err(Refusal::not_found("not found").into())
 }
 
 /// Parses a request's body.
-pub(super) async fn read_body(call: &mut Call) -> Result<AgentmuxBody, Rejection> {
+async fn read_body(call: &mut Call) -> Result<AgentmuxBody, Rejection> {
     if content_length::has_bad_length(&call.parts.headers) {
         return Err(Refusal::invalid("invalid Content-Length").into());
     }
@@ -164,14 +167,13 @@ fn is_busy(session: &AgentmuxSession) -> bool {
     session.is_alive() && !session.is_idle()
 }
 
-fn answer_busy(busy: &AgentmuxSession) -> HandlerResult {
-    let busy = json!({
+fn busy_answer(busy: &AgentmuxSession) -> Value {
+    json!({
         "ok": false,
         "busy": true,
         "error": "Agent is busy, previous task still running",
         "session": busy.name,
-    });
-    Ok((StatusCode::CONFLICT, json_of(JSON_UTF8, &busy)?).into_response())
+    })
 }
 
 /// Makes room for one more session.

@@ -5,14 +5,12 @@
 //! | `body` | parses a request, with agentmux's error texts |
 //! | `session` | a session as its clients see it |
 //! | `sessions` | operations on sessions, by actions of the kernel |
-//! | `http` | the endpoints |
-//! | `access` | authentication, and the answer where there is no endpoint |
+//! | `http` | the endpoints, and the answer where there is none |
 //! | `content_length` | an invalid `Content-Length` |
 //!
 //! A session is an agent's pane with our tag, and its name is the pane's. The active one is the
 //! newest: there is no state of its own, so nothing is lost when the server restarts.
 
-mod access;
 mod body;
 mod content_length;
 mod http;
@@ -23,19 +21,24 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::http::HeaderMap;
+use paned_model::{Code, Refusal};
 use paned_server::compat_api::{
-    CallHandler, CompatApi, ConnStream, ErrorFormat, JSON_UTF8, Rejection,
+    CallHandler, CompatApi, ConnStream, ErrorFormat, JSON_UTF8, Rejection, authorization,
 };
-use paned_server::{AcceptedBody, ListenerAuth, ParamLocation, Route, RouteParam};
+use paned_server::{AcceptedBody, ListenerAuth, ParamLocation, Route, RouteParam, Secret};
+use subtle::ConstantTimeEq;
 use tokio::sync::Semaphore;
 
 use crate::client::KernelClient;
-use crate::routes::{RouteBuilder, with_format};
+use crate::routes::{RouteBuilder, respond};
 use content_length::ContentLengthRewriter;
 use sessions::AgentmuxSessions;
 
 /// The name of this API, which is also the tag of its panes.
 pub(crate) const NAME: &str = "agentmux";
+
+/// The header in which its clients may send the secret, besides `Authorization`.
+const BRIDGE_TOKEN_HEADER: &str = "x-bridge-token";
 
 /// The settings of agentmux.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -114,56 +117,73 @@ impl CompatApi for Agentmux {
             answers: JSON_UTF8,
             errors: ErrorFormat::Bare,
         };
-        let mut capture = json.get(
-            "/doors/agentmux/capture",
+        let mut capture = json.route(
+            "GET /doors/agentmux/capture",
             "Show the last lines of a session and its screen.",
             http::capture,
         );
         capture.params = CAPTURE;
         vec![
-            json.get("/doors/agentmux/health", "Say how agentmux's sessions are.", http::health),
-            json.get(
-                "/doors/agentmux/sessions",
+            json.route(
+                "GET /doors/agentmux/health",
+                "Say how agentmux's sessions are.",
+                http::health,
+            ),
+            json.route(
+                "GET /doors/agentmux/sessions",
                 "Show agentmux's sessions, and which is the active one.",
                 http::sessions,
             ),
-            json.get(
-                "/doors/agentmux/idle",
+            json.route(
+                "GET /doors/agentmux/idle",
                 "Say whether the active session's agent takes a prompt.",
                 http::idle,
             ),
             capture,
-            json.post("/doors/agentmux/send", "Hand a text to a session's agent.", http::send),
-            json.post(
-                "/doors/agentmux/run",
+            json.route(
+                "POST /doors/agentmux/send",
+                "Hand a text to a session's agent.",
+                http::send,
+            ),
+            json.route(
+                "POST /doors/agentmux/run",
                 "Start an agent in a new session and hand it a text.",
                 http::run,
             ),
-            json.post("/doors/agentmux/key", "Press a key in a session.", http::key),
-            json.post(
-                "/doors/agentmux/restart",
+            json.route("POST /doors/agentmux/key", "Press a key in a session.", http::key),
+            json.route(
+                "POST /doors/agentmux/restart",
                 "Replace the active session by a fresh one, once that is ready.",
                 http::restart,
             ),
-            json.post(
-                "/doors/agentmux/cleanup",
+            json.route(
+                "POST /doors/agentmux/cleanup",
                 "Close the sessions that are idle, but for the active one.",
                 http::cleanup,
             ),
-            json.post("/doors/agentmux/kill", "Close a session.", http::kill),
+            json.route("POST /doors/agentmux/kill", "Close a session.", http::kill),
         ]
     }
 
     fn fallback(self: Arc<Self>) -> Option<CallHandler> {
-        Some(Arc::new(|call| with_format(ErrorFormat::Bare, access::fallback(call))))
+        Some(Arc::new(|call| respond(JSON_UTF8, ErrorFormat::Bare, http::unknown(call))))
     }
 
+    /// On an open listener any credentials are ignored.
     fn authenticate(
         &self,
         auth: &ListenerAuth,
         headers: &HeaderMap,
     ) -> Option<Result<(), Rejection>> {
-        access::authenticate(auth, headers)
+        match auth {
+            ListenerAuth::Grants => None,
+            ListenerAuth::Anyone => Some(Ok(())),
+            ListenerAuth::Secret(secret) if presents_secret(headers, secret) => Some(Ok(())),
+            ListenerAuth::Secret(_) => {
+                let forbidden = Rejection::from(Refusal::new(Code::Forbidden, "forbidden"));
+                Some(Err(forbidden.with_format(ErrorFormat::Bare)))
+            }
+        }
     }
 
     fn wrap(&self, stream: Box<dyn ConnStream>) -> Box<dyn ConnStream> {
@@ -171,8 +191,16 @@ impl CompatApi for Agentmux {
     }
 }
 
+fn presents_secret(headers: &HeaderMap, secret: &Secret) -> bool {
+    let bearer = headers.get_all("authorization").iter().filter_map(authorization);
+    let plain = headers.get_all(BRIDGE_TOKEN_HEADER).iter().filter_map(|value| value.to_str().ok());
+    bearer.chain(plain).any(|token| token.as_bytes().ct_eq(secret.0.as_bytes()).into())
+}
+
 #[cfg(test)]
 mod tests {
+    use axum::http::{HeaderName, HeaderValue};
+
     use super::*;
 
     #[test]
@@ -180,5 +208,42 @@ mod tests {
         for route in Arc::new(Agentmux::new(AgentmuxConfig::default())).routes() {
             assert_eq!(route.takes, AcceptedBody::Anything, "{}", route.path);
         }
+    }
+
+    #[track_caller]
+    fn check(headers: &[(&'static str, &'static str)], auth: &ListenerAuth, expect: Option<bool>) {
+        let pairs = headers.iter().map(|(name, value)| {
+            let name: HeaderName = name.parse().unwrap();
+            (name, HeaderValue::from_static(value))
+        });
+        let api = Agentmux::new(AgentmuxConfig::default());
+        let result = api.authenticate(auth, &HeaderMap::from_iter(pairs));
+        assert_eq!(result.map(|result| result.is_ok()), expect, "{headers:?}");
+    }
+
+    #[test]
+    fn what_was_agreed_on_lets_in_and_nothing_else_does() {
+        let secret = ListenerAuth::Secret(Secret("s3cret".to_owned()));
+        for good in [
+            ("Authorization", "Bearer s3cret"),
+            ("authorization", "bearer s3cret"),
+            ("X-Bridge-Token", "s3cret"),
+            ("x-bridge-token", "s3cret"),
+        ] {
+            check(&[good], &secret, Some(true));
+        }
+        for bad in [
+            ("authorization", "Bearer s3cre"),
+            ("authorization", "Bearer s3cretx"),
+            ("authorization", "s3cret"),
+            ("authorization", "Basic s3cret"),
+            ("x-bridge-token", "Bearer s3cret"),
+            ("x-bridge-token", ""),
+        ] {
+            check(&[bad], &secret, Some(false));
+        }
+        check(&[], &secret, Some(false));
+        check(&[], &ListenerAuth::Grants, None);
+        check(&[("authorization", "Bearer anything")], &ListenerAuth::Anyone, Some(true));
     }
 }

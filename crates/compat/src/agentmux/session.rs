@@ -77,7 +77,7 @@ impl AgentmuxSession {
         AgentmuxSessionSummary {
             name: self.name.clone(),
             status: self.status_word(),
-            created_at: format_time(self.created_at, zone),
+            created_at: format_time(self.created_at, zone, "%Y-%m-%d %H:%M:%S"),
             target: self.target(),
         }
     }
@@ -103,17 +103,15 @@ impl AgentmuxSession {
 }
 
 /// A time in this time zone.
-fn format_time(time: Time, zone: &TimeZone) -> String {
+fn format_time(time: Time, zone: &TimeZone, format: &str) -> String {
     let millis = i64::try_from(time.0).unwrap_or(i64::MAX);
     let timestamp = Timestamp::from_millisecond(millis).unwrap_or(Timestamp::MAX);
-    timestamp.to_zoned(zone.clone()).strftime("%Y-%m-%d %H:%M:%S").to_string()
+    timestamp.to_zoned(zone.clone()).strftime(format).to_string()
 }
 
 /// A name for a new session: prefix, time, and six random hex digits.
 pub(super) fn fresh_name(prefix: &str, now: Time, zone: &TimeZone, random: u32) -> String {
-    let millis = i64::try_from(now.0).unwrap_or(i64::MAX);
-    let time = Timestamp::from_millisecond(millis).unwrap_or(Timestamp::MAX);
-    let time = time.to_zoned(zone.clone()).strftime("%Y%m%d_%H%M%S").to_string();
+    let time = format_time(now, zone, "%Y%m%d_%H%M%S");
     let is_allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
     let prefix: String =
         prefix.chars().map(|c| if is_allowed(c) { c } else { '-' }).take(40).collect();

@@ -1,20 +1,18 @@
 //! Operations on sessions, by actions of the kernel. Only a pane with our tag is a session.
 
-use std::hash::{BuildHasher, Hasher, RandomState};
 use std::sync::Arc;
 use std::time::Duration;
 
 use jiff::tz::TimeZone;
 use paned_model::{AgentInfo, AgentState, Code, Delivery, Refusal};
 use serde::Deserialize;
-use serde::de::IgnoredAny;
 use serde_json::json;
 use tokio::sync::SemaphorePermit;
-use tokio::time::{Instant, sleep};
+use tokio::time::sleep;
 
 use super::session::{AgentmuxSession, fresh_name};
 use super::{Agentmux, NAME};
-use crate::client::KernelClient;
+use crate::client::{DeliveryReply, KernelClient, random};
 
 /// How many sessions there may be at once.
 pub(super) const MAX_SESSIONS: usize = 10;
@@ -29,14 +27,6 @@ const FALLBACK_PROFILE: &str = "claude";
 pub(super) struct AgentmuxSessions {
     pub(super) api: Arc<Agentmux>,
     pub(super) client: KernelClient,
-}
-
-/// The outcome of a delivery.
-#[derive(Deserialize)]
-struct AgentmuxDeliveryReply {
-    outcome: Delivery,
-    #[serde(default)]
-    evidence: Vec<String>,
 }
 
 #[derive(Deserialize)]
@@ -118,12 +108,11 @@ impl AgentmuxSessions {
     ) -> Result<Delivery, Refusal> {
         if session.agent.is_none() {
             let paste = json!({ "paneId": session.name, "text": text, "submit": true });
-            self.client.act::<IgnoredAny>("pane:paste", paste).await?;
+            self.client.run("pane:paste", paste).await?;
             return Ok(Delivery::Submitted);
         }
-        let message = json!({ "paneId": session.name, "text": text, "whenBusy": "send" });
-        let AgentmuxDeliveryReply { outcome, evidence } =
-            self.client.act("agent:message", message).await?;
+        let DeliveryReply { outcome, evidence, .. } =
+            self.client.message(&session.name, text, "send").await?;
         let why = evidence.join("; ");
         match outcome {
             Delivery::Submitted | Delivery::Queued | Delivery::Held => Ok(outcome),
@@ -149,7 +138,7 @@ impl AgentmuxSessions {
                 sleep(KEY_INTERVAL).await;
             }
             let keys = json!({ "paneId": session.name, "keys": [key] });
-            self.client.act::<IgnoredAny>("pane:keys", keys).await?;
+            self.client.run("pane:keys", keys).await?;
         }
         Ok(())
     }
@@ -183,9 +172,7 @@ impl AgentmuxSessions {
     /// A name for a new session, unique by its random digits.
     fn new_name(&self) -> String {
         let now = (self.client.shared.kernel.setup().now)();
-        // As random as a hash map's seed.
-        let random = RandomState::new().build_hasher().finish() as u32;
-        fresh_name(&self.api.config.prefix, now, &TimeZone::system(), random)
+        fresh_name(&self.api.config.prefix, now, &TimeZone::system(), random())
     }
 
     /// Starts an agent in a new session, without waiting until it is ready.
@@ -210,38 +197,31 @@ impl AgentmuxSessions {
     /// Waits until a session's agent takes a prompt. Returns whether it does. Questions at startup
     /// are answered automatically where its profile allows that; any other is left to a person.
     pub(super) async fn wait_ready(&self, name: &str) -> Result<bool, Refusal> {
-        let deadline = Instant::now() + self.api.config.ready_timeout;
-        Ok(self.wait(name, &SETTLED_STATES, deadline).await?.state.takes_prompts())
+        let wait = json!({ "paneId": name, "state": SETTLED_STATES, "timeoutMs": self.ready_timeout_ms() });
+        let AgentmuxWaitReply { agent } = self.client.act("agent:wait", wait).await?;
+        Ok(agent.state.takes_prompts())
     }
 
-    /// Waits until a session's agent is in one of these states.
-    async fn wait(
-        &self,
-        name: &str,
-        states: &[AgentState],
-        deadline: Instant,
-    ) -> Result<AgentInfo, Refusal> {
-        let left = deadline.saturating_duration_since(Instant::now()).as_millis() as u64;
-        let wait = json!({ "paneId": name, "state": states, "timeoutMs": left });
-        let AgentmuxWaitReply { agent } = self.client.act("agent:wait", wait).await?;
-        Ok(agent)
+    fn ready_timeout_ms(&self) -> u64 {
+        self.api.config.ready_timeout.as_millis() as u64
     }
 
     /// Replaces a session by a fresh one that is ready. Returns the new name.
     pub(super) async fn replace(&self, old: &AgentmuxSession) -> Result<String, Refusal> {
-        let timeout_ms = self.api.config.ready_timeout.as_millis() as u64;
-        let restart =
-            json!({ "paneId": old.name, "newId": self.new_name(), "timeoutMs": timeout_ms });
+        let restart = json!({
+            "paneId": old.name,
+            "newId": self.new_name(),
+            "timeoutMs": self.ready_timeout_ms(),
+        });
         let AgentmuxRestartReply { new } = self.client.act("agent:restart", restart).await?;
         Ok(new.name)
     }
 
     /// Ends a session and removes it. It is not an error if it is gone already.
     pub(super) async fn close(&self, name: &str) -> Result<(), Refusal> {
-        match self.client.act::<IgnoredAny>("pane:close", json!({ "paneId": name })).await {
-            Ok(_) => Ok(()),
+        match self.client.run("pane:close", json!({ "paneId": name })).await {
             Err(refusal) if refusal.code == Code::NotFound => Ok(()),
-            Err(refusal) => Err(refusal),
+            done => done,
         }
     }
 

@@ -47,9 +47,7 @@ impl PtyCompatInfo {
     pub(super) fn is_active(&self) -> bool {
         matches!(self.status, "running" | "killing")
     }
-}
 
-impl PtyCompatInfo {
     /// A session. With `is_inside_line`, its last line has no end yet and is counted too.
     pub(super) fn new(pane: PaneInfo, is_inside_line: bool) -> Self {
         let meta = |key: &str| pane.meta.get(key);

@@ -2,8 +2,7 @@
 //!
 //! | file | idea |
 //! |---|---|
-//! | `info`, `spawn`, `health` | a session as clients see it, a spawn request, the server's status
-//! |
+//! | `info`, `spawn` | a session as clients see it, a spawn request |
 //! | `sessions` | operations on sessions, by actions of the kernel |
 //! | `rest`, `socket` | the two transports |
 //! | `sockets` | all open sockets, and the wait until they have flushed |
@@ -13,7 +12,6 @@
 //! in the pane's meta.
 
 mod decode;
-mod health;
 mod info;
 mod plain_text;
 mod rest;
@@ -24,7 +22,6 @@ mod spawn;
 
 use std::sync::Arc;
 
-use axum::http::Method;
 use paned_server::compat_api::{CompatApi, ErrorFormat, JSON};
 use paned_server::{AcceptedBody, ParamLocation, Route, RouteParam};
 
@@ -65,61 +62,58 @@ impl CompatApi for OpencodePty {
         };
         let html = RouteBuilder { context: json.context.clone(), answers: HTML, ..json };
         vec![
-            json.get(
-                "/doors/opencode-pty/api/sessions",
+            json.route(
+                "GET /doors/opencode-pty/api/sessions",
                 "Show every session of opencode-pty's clients.",
                 rest::list,
             ),
-            json.post(
-                "/doors/opencode-pty/api/sessions",
+            json.route(
+                "POST /doors/opencode-pty/api/sessions",
                 "Start a program in a new session.",
                 rest::create,
             ),
             json.route(
-                Method::DELETE,
-                "/doors/opencode-pty/api/sessions",
+                "DELETE /doors/opencode-pty/api/sessions",
                 "End and forget every session.",
                 rest::clear,
             ),
-            json.get("/doors/opencode-pty/api/sessions/{id}", "Show one session.", rest::get),
+            json.route("GET /doors/opencode-pty/api/sessions/{id}", "Show one session.", rest::get),
             json.route(
-                Method::DELETE,
-                "/doors/opencode-pty/api/sessions/{id}",
+                "DELETE /doors/opencode-pty/api/sessions/{id}",
                 "End a session's program; its output stays.",
                 rest::kill,
             ),
             json.route(
-                Method::DELETE,
-                "/doors/opencode-pty/api/sessions/{id}/cleanup",
+                "DELETE /doors/opencode-pty/api/sessions/{id}/cleanup",
                 "End a session's program and forget the session.",
                 rest::cleanup,
             ),
-            json.post(
-                "/doors/opencode-pty/api/sessions/{id}/input",
+            json.route(
+                "POST /doors/opencode-pty/api/sessions/{id}/input",
                 "Type exactly this text into a session.",
                 rest::input,
             ),
-            json.get(
-                "/doors/opencode-pty/api/sessions/{id}/buffer/raw",
+            json.route(
+                "GET /doors/opencode-pty/api/sessions/{id}/buffer/raw",
                 "Show what a session printed, as it is.",
                 rest::raw,
             ),
-            json.get(
-                "/doors/opencode-pty/api/sessions/{id}/buffer/plain",
+            json.route(
+                "GET /doors/opencode-pty/api/sessions/{id}/buffer/plain",
                 "Show what a session printed, without escape sequences.",
                 rest::plain,
             ),
-            json.get(
-                "/doors/opencode-pty/health",
+            json.route(
+                "GET /doors/opencode-pty/health",
                 "Say how the server is, in opencode-pty's words.",
-                health::show,
+                rest::health,
             ),
-            json.get(
-                "/doors/opencode-pty/ws",
+            json.route(
+                "GET /doors/opencode-pty/ws",
                 "Open a WebSocket that speaks opencode-pty's protocol.",
                 socket::open,
             ),
-            html.get("/doors/opencode-pty/index.html", "Show the door's page.", rest::page),
+            html.route("GET /doors/opencode-pty/index.html", "Show the door's page.", rest::page),
         ]
     }
 }

@@ -1,59 +1,60 @@
-//! `/api/sessions` and the index page.
+//! `/api/sessions`, `/health` and the index page.
 
-use axum::http::StatusCode;
+use std::time::Instant;
+
 use axum::http::header::{CONTENT_SECURITY_POLICY, X_FRAME_OPTIONS};
-use axum::response::{IntoResponse, Response};
+use axum::response::IntoResponse;
 use paned_model::{Code, Refusal};
-use paned_server::compat_api::{Call, HandlerResult, JSON, Rejection, text};
+use paned_server::compat_api::{Call, HandlerResult, Rejection, resident_bytes, text};
 use serde_json::{Value, json};
 
 use super::HTML;
 use super::plain_text::strip;
 use super::sessions::PtyCompatSessions;
 use super::spawn::{PtyCompatSpawn, fresh_id};
-use crate::routes::json_of;
+use crate::client::KernelClient;
+use crate::routes::JsonResult;
 
-const TEXT: &str = "text/plain; charset=utf-8";
 /// The page for a browser: static, without scripts.
 const PAGE: &str = "<!doctype html><title>opencode-pty</title><p>This is paned's door for clients of \
                     opencode-pty: <code>/api/sessions</code>, <code>/ws</code>, <code>/health</code>.";
 
 /// Lists all sessions.
-pub(super) async fn list(sessions: PtyCompatSessions, _: Call) -> HandlerResult {
-    json_of(JSON, &sessions.list().await?)
+pub(super) async fn list(sessions: PtyCompatSessions, _: Call) -> JsonResult {
+    Ok(json!(sessions.list().await?))
 }
 
 /// Starts a session.
-pub(super) async fn create(sessions: PtyCompatSessions, mut call: Call) -> HandlerResult {
+pub(super) async fn create(sessions: PtyCompatSessions, mut call: Call) -> JsonResult {
     let spawn = PtyCompatSpawn::read(body(&mut call).await?)?.titled_by_description();
-    json_of(JSON, &sessions.spawn(&fresh_id(), spawn).await?)
+    Ok(json!(sessions.spawn(&fresh_id(), spawn).await?))
 }
 
 /// Ends and removes all sessions.
-pub(super) async fn clear(sessions: PtyCompatSessions, _: Call) -> HandlerResult {
+pub(super) async fn clear(sessions: PtyCompatSessions, _: Call) -> JsonResult {
     success_or(sessions.clear().await, "Failed to kill session")
 }
 
 /// Shows a session.
-pub(super) async fn get(sessions: PtyCompatSessions, call: Call) -> HandlerResult {
+pub(super) async fn get(sessions: PtyCompatSessions, call: Call) -> JsonResult {
     let id = call.name()?;
-    json_of(JSON, &sessions.info(sessions.get(&id).await?))
+    Ok(json!(sessions.info(sessions.get(&id).await?)))
 }
 
 /// Ends a session's program.
-pub(super) async fn kill(sessions: PtyCompatSessions, call: Call) -> HandlerResult {
+pub(super) async fn kill(sessions: PtyCompatSessions, call: Call) -> JsonResult {
     let id = call.name()?;
     success_or(sessions.kill(&id).await, "Failed to kill session")
 }
 
 /// Ends a session's program and removes the session.
-pub(super) async fn cleanup(sessions: PtyCompatSessions, call: Call) -> HandlerResult {
+pub(super) async fn cleanup(sessions: PtyCompatSessions, call: Call) -> JsonResult {
     let id = call.name()?;
     success_or(sessions.close(&id).await, "Failed to kill session")
 }
 
 /// Types into a session.
-pub(super) async fn input(sessions: PtyCompatSessions, mut call: Call) -> HandlerResult {
+pub(super) async fn input(sessions: PtyCompatSessions, mut call: Call) -> JsonResult {
     let id = call.name()?;
     let body = body(&mut call).await?;
     let data = body["data"].as_str().filter(|data| !data.is_empty());
@@ -63,17 +64,42 @@ pub(super) async fn input(sessions: PtyCompatSessions, mut call: Call) -> Handle
 }
 
 /// A session's output, with its length in UTF-16 units, as JavaScript counts it.
-pub(super) async fn raw(sessions: PtyCompatSessions, call: Call) -> HandlerResult {
+pub(super) async fn raw(sessions: PtyCompatSessions, call: Call) -> JsonResult {
     let id = call.name()?;
     let raw = sessions.output(&id).await?;
-    json_of(JSON, &json!({ "raw": raw, "byteLength": raw.encode_utf16().count() }))
+    Ok(json!({ "raw": raw, "byteLength": raw.encode_utf16().count() }))
 }
 
 /// A session's output without escape sequences, with its length in bytes.
-pub(super) async fn plain(sessions: PtyCompatSessions, call: Call) -> HandlerResult {
+pub(super) async fn plain(sessions: PtyCompatSessions, call: Call) -> JsonResult {
     let id = call.name()?;
     let plain = strip(&sessions.output(&id).await?);
-    json_of(JSON, &json!({ "plain": plain, "byteLength": plain.len() }))
+    Ok(json!({ "plain": plain, "byteLength": plain.len() }))
+}
+
+/// The server's status.
+pub(super) async fn health(sessions: PtyCompatSessions, _: Call) -> JsonResult {
+    let began = Instant::now();
+    let KernelClient { shared, caller } = &sessions.client;
+    let status: Value = sessions.client.act("server:status", json!({})).await?;
+    let uptime_ms = status["uptimeMs"].as_u64().unwrap_or_default();
+    let all = sessions.list().await?;
+    // Only grants over all panes see what is counted over all callers.
+    let sockets = if caller.reaches_all() { shared.metrics.sockets() } else { 0 };
+    // There are no figures of a heap, so these are the resident size.
+    let rss = resident_bytes().unwrap_or_default();
+    Ok(json!({
+        "status": "healthy",
+        "timestamp": (shared.kernel.setup().now)(),
+        "uptime": uptime_ms as f64 / 1000.0,
+        "sessions": {
+            "total": all.len(),
+            "active": all.iter().filter(|session| session.is_active()).count(),
+        },
+        "websocket": { "connections": sockets },
+        "memory": { "rss": rss, "heapUsed": rss, "heapTotal": rss },
+        "responseTime": u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX),
+    }))
 }
 
 /// Shows the page.
@@ -89,9 +115,9 @@ async fn body(call: &mut Call) -> Result<Value, Rejection> {
 }
 
 /// Success, or the error text and status that clients expect.
-fn success_or(done: Result<(), Refusal>, sentence: &str) -> HandlerResult {
+fn success_or(done: Result<(), Refusal>, sentence: &str) -> JsonResult {
     match done {
-        Ok(()) => json_of(JSON, &json!({ "success": true })),
+        Ok(()) => Ok(json!({ "success": true })),
         Err(refusal) if matches!(refusal.code, Code::Unauthorized | Code::Forbidden) => {
             Err(refusal.into())
         }
@@ -100,9 +126,4 @@ fn success_or(done: Result<(), Refusal>, sentence: &str) -> HandlerResult {
             Err(Refusal::invalid(sentence).with_details(cause).into())
         }
     }
-}
-
-/// The plain-text response to a request that is not upgraded, as clients expect it.
-pub(super) fn no_socket(status: StatusCode, sentence: &str) -> Response {
-    (status, text(TEXT, sentence.to_owned())).into_response()
 }

@@ -107,7 +107,7 @@ impl PtyCompatSessions {
             // If this fails, `pane:close` will report it.
             let _ = self.kill(id).await;
         }
-        self.client.act::<IgnoredAny>("pane:close", json!({ "paneId": id })).await?;
+        self.client.run("pane:close", json!({ "paneId": id })).await?;
         self.sockets.wait_flushed().await;
         Ok(())
     }
@@ -125,10 +125,9 @@ impl PtyCompatSessions {
     pub(super) async fn write(&self, id: &str, data: &str) -> Result<(), Refusal> {
         self.check(id).await?;
         let params = json!({ "paneId": id, "text": data });
-        match self.client.act::<IgnoredAny>("pane:write", params).await {
-            Ok(_) => Ok(()),
+        match self.client.run("pane:write", params).await {
             Err(refusal) if refusal.code == Code::Gone => Ok(()),
-            Err(refusal) => Err(refusal),
+            done => done,
         }
     }
 

@@ -1,7 +1,6 @@
 //! A request for a session, and its translation to parameters of `pane:new`.
 
 use std::collections::BTreeMap;
-use std::hash::{BuildHasher, Hasher, RandomState};
 
 use paned_model::{Meta, PaneId, Refusal, Size};
 use serde::Deserialize;
@@ -9,6 +8,7 @@ use serde_json::{Value, json};
 
 use super::NAME;
 use super::info::{DESCRIPTION, NOTIFY, TIMEOUT};
+use crate::client::random;
 
 /// The size of every session's terminal, as opencode-pty's clients draw it.
 const SIZE: Size = Size { cols: 120, rows: 40 };
@@ -115,9 +115,7 @@ pub(super) fn with_cause(refusal: Refusal) -> String {
 
 /// A random id.
 pub(super) fn fresh_id() -> PaneId {
-    // Each `RandomState` has its own keys, so this is as random as a hash map's seed.
-    let random = RandomState::new().build_hasher().finish() as u32;
-    format!("pty_{random:08x}").parse().expect("letters, `_` and digits are an id")
+    format!("pty_{:08x}", random()).parse().expect("letters, `_` and digits are an id")
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@ mod access;
 mod access_control;
 mod agentmux;
 #[path = "../../../server/tests/server/client.rs"]
+#[allow(dead_code, reason = "the server's tests use the rest")]
 mod client;
 #[path = "../../../server/tests/server/documents.rs"]
 mod documents;

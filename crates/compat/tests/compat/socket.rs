@@ -3,13 +3,14 @@
 use std::time::Instant;
 
 use futures_util::FutureExt;
+use paned_kernel::journal::{EventDraft, Journal, JournalOptions, JournalRetention};
 use paned_model::Exit;
 use serde_json::{Value, json};
 use tokio::net::TcpStream;
 use tokio_tungstenite::tungstenite::Message;
 
 use crate::client::DEADLINE;
-use crate::test_server::TestServer;
+use crate::test_server::{TestServer, now};
 use crate::trimmed_backend::TrimmedBackend;
 use crate::ws_client::{WsClient, WsReceived, answered};
 
@@ -213,6 +214,35 @@ async fn whoever_falls_behind_is_told_how_much_is_lost() {
     let lost = ws.text().await;
     says(&lost, &format!("Session {id}: 11 bytes of output were lost"));
     assert_eq!(ws.text().await["rawData"], "abc");
+}
+
+#[tokio::test]
+async fn all_sessions_are_sent_anew_after_events_were_lost() {
+    let folder = tempfile::tempdir().unwrap();
+    let retention = JournalRetention { events: 1, bytes: u64::MAX };
+    let options = JournalOptions { retention, must_exist: false, now };
+    let (journal, opened) = Journal::open(&folder.path().join("journal"), options).unwrap();
+    let server = TestServer::with_journal((journal.clone(), opened)).await;
+    let id = server.session().await;
+    let mut ws = server.pty_ws().await;
+    let list = ws.ask(json!({ "type": "session_list" })).await;
+    // More than is kept in memory, and committed while no task of this thread has a turn: the
+    // socket's events are dropped before it can read them.
+    for _ in 0..6 {
+        let payload = json!("x".repeat(1 << 20)).to_string();
+        let before = journal.last();
+        journal.record(vec![EventDraft { name: "a:b".to_owned(), payload }], Vec::new());
+        let began = Instant::now();
+        while journal.last() == before {
+            assert!(began.elapsed() < DEADLINE, "it is not committed");
+            std::thread::yield_now();
+        }
+    }
+    assert_eq!(ws.text().await, list);
+    // It is known which sessions the client knows.
+    server.door("DELETE", &format!("/api/sessions/{id}/cleanup"), None).await;
+    assert_eq!(ws.text().await["session"]["status"], "killed");
+    assert_eq!(ws.text().await, json!({ "type": "session_removed", "sessionId": id }));
 }
 
 #[tokio::test]

@@ -48,10 +48,25 @@ pub(crate) async fn follow(mut call: Call) -> HandlerResult {
     }
     let is_silent = include.is_empty();
     let feed = call.shared.kernel.events(after, include, &call.caller)?;
+    let source = JournalSource((!is_silent).then_some(feed));
+    stream_response(&call, Bytes::from_static(sse::GREETING.as_bytes()), source)
+}
+
+/// A source of the chunks of a stream.
+pub trait SseSource: Send + 'static {
+    /// The next chunk; `None` at the end. Cancel-safe.
+    fn next(&mut self) -> impl Future<Output = Option<Bytes>> + Send;
+}
+
+/// A stream of this chunk and then those of the source. Idle it sends heartbeats; it ends with its
+/// source, with the caller's grant or when the server stops.
+///
+/// # Errors
+/// If the caller has too many streams.
+pub fn stream_response(call: &Call, first: Bytes, source: impl SseSource) -> HandlerResult {
     let slot = call.shared.kernel.stream(&call.caller)?;
-    let live = SseStream::new(&call, (!is_silent).then_some(feed), slot);
-    let greeting = stream::once(ready(Bytes::from_static(sse::GREETING.as_bytes())));
-    let chunks = greeting.chain(stream::unfold(live, async |mut live| {
+    let live = SseStream::new(call, source, slot);
+    let chunks = stream::once(ready(first)).chain(stream::unfold(live, async |mut live| {
         let chunk = live.next().await?;
         Some((chunk, live))
     }));
@@ -76,8 +91,8 @@ fn last_seen(headers: &HeaderMap) -> Result<Option<EventId>, Refusal> {
 }
 
 /// An open stream.
-struct SseStream {
-    source: SseSource,
+struct SseStream<S> {
+    source: S,
     heartbeat: Interval,
     /// Completes when the caller's grant is revoked or expires, or when the server stops.
     end: BoxFuture<'static, ()>,
@@ -91,8 +106,8 @@ enum SseNext {
     Ended,
 }
 
-impl SseStream {
-    fn new(call: &Call, feed: Option<EventFeed>, slot: StreamSlot) -> Self {
+impl<S: SseSource> SseStream<S> {
+    fn new(call: &Call, source: S, slot: StreamSlot) -> Self {
         let shared = call.shared.clone();
         let caller = call.caller.clone();
         let period = shared.limits.heartbeat;
@@ -105,7 +120,6 @@ impl SseStream {
                 () = shared.closed() => {}
             }
         };
-        let source = SseSource(feed);
         Self { source, heartbeat, end: Box::pin(end), _counted: counted, _slot: slot }
     }
 
@@ -130,10 +144,9 @@ impl SseStream {
 }
 
 /// Events in chunks. Without a feed it waits forever.
-struct SseSource(Option<EventFeed>);
+struct JournalSource(Option<EventFeed>);
 
-impl SseSource {
-    /// The next chunk; `None` when the journal is closed. Cancel-safe.
+impl SseSource for JournalSource {
     async fn next(&mut self) -> Option<Bytes> {
         let Some(feed) = &mut self.0 else { return pending().await };
         match feed.next(BATCH).await {

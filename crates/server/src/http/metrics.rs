@@ -52,7 +52,7 @@ impl Metrics {
     }
 
     /// A stream was opened.
-    pub fn count_stream(&self) -> GaugeGuard {
+    pub(crate) fn count_stream(&self) -> GaugeGuard {
         GaugeGuard::new(&self.streams)
     }
 

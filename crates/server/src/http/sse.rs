@@ -9,7 +9,7 @@ use paned_model::EventId;
 /// The first bytes of a stream, so that its client sees at once that it is open.
 pub(crate) const GREETING: &str = ": paned\n\n";
 /// The heartbeat of an idle stream.
-pub const HEARTBEAT: &str = ": alive\n\n";
+pub(crate) const HEARTBEAT: &str = ": alive\n\n";
 
 /// Events as frames, one after the other.
 pub(crate) fn events(batch: &EventBatch) -> Bytes {

@@ -34,7 +34,7 @@ pub(crate) struct TestServer {
     _folder: TempDir,
 }
 
-fn now() -> Time {
+pub(crate) fn now() -> Time {
     Time(SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_millis() as u64)
 }
 
@@ -54,9 +54,27 @@ impl TestServer {
         fake: FakeBackend,
         limits: ServerLimits,
     ) -> Self {
+        let opened =
+            OpenedJournal { records: Vec::new(), first: None, last: EventId(0), recovery: None };
+        Self::start(backend, fake, limits, (Journal::memory(), opened)).await
+    }
+
+    /// A server over this journal.
+    #[allow(dead_code, reason = "the tests of the compat APIs use it")]
+    pub(crate) async fn with_journal(journal: (Journal, OpenedJournal)) -> Self {
+        let fake = FakeBackend::default();
+        Self::start(Arc::new(fake.clone()), fake, ServerLimits::default(), journal).await
+    }
+
+    async fn start(
+        backend: Arc<dyn Backend>,
+        fake: FakeBackend,
+        limits: ServerLimits,
+        journal: (Journal, OpenedJournal),
+    ) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let (socket, token_file) = (folder.path().join("socket"), folder.path().join("token"));
-        let kernel = kernel(token_file.clone(), backend).await;
+        let kernel = kernel(token_file.clone(), backend, journal).await;
         let tcp = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = tcp.local_addr().unwrap();
         let unix = UnixListener::bind(&socket).unwrap();
@@ -159,7 +177,11 @@ impl TestServer {
     }
 }
 
-async fn kernel(token_file: PathBuf, backend: Arc<dyn Backend>) -> Kernel {
+async fn kernel(
+    token_file: PathBuf,
+    backend: Arc<dyn Backend>,
+    (journal, opened): (Journal, OpenedJournal),
+) -> Kernel {
     let setup = KernelSetup {
         version: "1.2.3",
         address: AdvertisedAddress::default(),
@@ -172,8 +194,6 @@ async fn kernel(token_file: PathBuf, backend: Arc<dyn Backend>) -> Kernel {
         worktrees: None,
         now,
     };
-    let opened =
-        OpenedJournal { records: Vec::new(), first: None, last: EventId(0), recovery: None };
-    let (kernel, _) = Kernel::start(setup, Journal::memory(), opened, backend).await.unwrap();
+    let (kernel, _) = Kernel::start(setup, journal, opened, backend).await.unwrap();
     kernel
 }

@@ -2,12 +2,11 @@
 //!
 //! | file | idea |
 //! |---|---|
-//! | `request`, `message` | the protocol's two directions |
+//! | `protocol` | requests and messages |
 //! | `session` | one task that owns one socket |
 //! | `subscriptions` | sessions whose output the client receives |
 
-mod message;
-mod request;
+mod protocol;
 mod session;
 mod subscriptions;
 
@@ -15,11 +14,13 @@ use axum::extract::FromRequestParts;
 use axum::extract::ws::WebSocketUpgrade;
 use axum::http::StatusCode;
 use axum::http::header::UPGRADE;
-use paned_server::compat_api::{Call, HandlerResult, PROTOCOL, UpgradeSlot, run_on_upgrade};
+use axum::response::{IntoResponse, Response};
+use paned_server::compat_api::{Call, HandlerResult, PROTOCOL, UpgradeSlot, run_on_upgrade, text};
 
-use super::rest::no_socket;
 use super::sessions::PtyCompatSessions;
 use session::PtyCompatSocket;
+
+const TEXT: &str = "text/plain; charset=utf-8";
 
 /// Upgrades the connection to a WebSocket.
 pub(super) async fn open(sessions: PtyCompatSessions, mut call: Call) -> HandlerResult {
@@ -40,4 +41,9 @@ pub(super) async fn open(sessions: PtyCompatSessions, mut call: Call) -> Handler
     run_on_upgrade(UpgradeSlot::of(&mut call.parts)?, upgrade, max_bytes, |outbound, inbound| {
         Box::pin(PtyCompatSocket::new(sessions, outbound, inbound).run())
     })
+}
+
+/// The plain-text response to a request that is not upgraded, as clients expect it.
+fn no_socket(status: StatusCode, sentence: &str) -> Response {
+    (status, text(TEXT, sentence.to_owned())).into_response()
 }

@@ -18,8 +18,7 @@ use serde::Deserialize;
 use tokio::task::unconstrained;
 use tokio::time::timeout;
 
-use super::message::{PtyCompatMessage, error_message};
-use super::request::{PtyCompatReply, PtyCompatRequest};
+use super::protocol::{PtyCompatMessage, PtyCompatReply, PtyCompatRequest, error_message};
 use super::subscriptions::{PtyCompatOutput, Subscriptions};
 use crate::client::KernelClient;
 use crate::opencode_pty::NAME;
@@ -45,6 +44,8 @@ pub(super) struct PtyCompatSocket {
     /// Requests in progress, in order: typed text must not be reordered.
     jobs: VecDeque<BoxFuture<'static, PtyCompatReply>>,
     feed: Option<EventFeed>,
+    /// Whether events were lost that the client should have been told.
+    has_gap: bool,
     /// Sessions that the client knows or may know: their removal is reported.
     announced: BTreeSet<PaneId>,
     /// Sessions that this client is starting. Their `pane:created` event is skipped, as the reply
@@ -89,6 +90,7 @@ impl PtyCompatSocket {
             subscriptions: Subscriptions::default(),
             jobs: VecDeque::new(),
             feed,
+            has_gap: false,
             announced: BTreeSet::new(),
             spawned_here: BTreeSet::new(),
             pending_exits: BTreeSet::new(),
@@ -108,9 +110,11 @@ impl PtyCompatSocket {
                 return CloseReason::Refused(None, refusal).send(self.outbound, self.inbound).await;
             }
         };
-        let known = self.sessions.list().await.unwrap_or_default();
-        self.announced.extend(known.iter().filter_map(|session| session.id().parse().ok()));
+        self.announced = ids(&self.sessions.list().await.unwrap_or_default());
         let reason = loop {
+            if std::mem::take(&mut self.has_gap) {
+                self.resynchronise().await;
+            }
             if !self.outbound.is_dirty() && self.pending_exits.is_empty() {
                 self.flush_waiters.clear();
             }
@@ -263,10 +267,21 @@ impl PtyCompatSocket {
     fn on_events(&mut self, batch: JournalRead) {
         match batch {
             JournalRead::Entries(entries) => entries.iter().for_each(|entry| self.on_event(entry)),
-            JournalRead::Gap { .. } => {}
+            JournalRead::Gap { .. } => self.has_gap = true,
             // The server stops; the session ends by its own signal.
             JournalRead::Closed => self.feed = None,
         }
+    }
+
+    /// Sends all sessions, as events about some were lost. Nothing else is sent meanwhile, so that
+    /// no message about a session that is not on the list comes before it.
+    async fn resynchronise(&mut self) {
+        // A caller that may no longer read is disconnected.
+        let Ok(sessions) = self.sessions.list().await else { return };
+        self.announced = ids(&sessions);
+        // Their `pane:created` may be among the lost events.
+        self.spawned_here.retain(|pane| !self.announced.contains(pane));
+        self.send(&PtyCompatMessage::SessionList { sessions: &sessions });
     }
 
     /// Reports a session that was started, has ended or was removed.
@@ -307,6 +322,10 @@ impl PtyCompatSocket {
     fn send(&mut self, message: &PtyCompatMessage<'_>) {
         self.outbound.send(message.frame());
     }
+}
+
+fn ids(sessions: &[PtyCompatInfo]) -> BTreeSet<PaneId> {
+    sessions.iter().filter_map(|session| session.id().parse().ok()).collect()
 }
 
 /// Finishes the remaining requests of a disconnected client; their replies are dropped.
