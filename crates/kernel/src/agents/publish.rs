@@ -1,5 +1,5 @@
-//! The publication of an agent's state: in the pane, then in the journal, and in the meta that older
-//! tools read.
+//! The publication of an agent's state: in the pane, then in the journal, and in the meta that
+//! older tools read.
 
 use paned_model::agent::share;
 use paned_model::{AgentInfo, AgentState, Time};

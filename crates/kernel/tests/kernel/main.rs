@@ -6,6 +6,7 @@ mod dynamic_actions;
 mod full_disk;
 mod grants;
 mod hooks;
+mod kill;
 mod panes;
 mod questions;
 mod reach;

@@ -3,7 +3,6 @@
 use std::time::Duration;
 
 use paned_kernel::PaneOutputChunk;
-use paned_model::frame::Survivor;
 use paned_model::{Code, Exit, Offset, Size};
 use serde_json::{Value, json};
 
@@ -138,35 +137,6 @@ async fn a_pane_whose_keeper_died_is_lost_without_a_code() {
     assert_eq!((&info["status"], info.get("exitCode")), (&json!("lost"), None));
     let write = server.act("pane:write", json!({ "paneId": "a", "text": "x" })).await;
     assert_eq!(code(write).0, Code::Gone);
-}
-
-#[tokio::test(start_paused = true)]
-async fn killed_means_that_all_are_gone() {
-    let server = with_pane("a").await;
-    let mut feed = server.feed("pane:killed,pane:exited,pane:survived");
-    server.pane("a").leave_survivors(vec![Survivor { pid: 9, command: "stubborn".into() }]);
-    let answer = server.act("pane:kill", json!({ "paneId": "a" })).await.unwrap();
-    assert_eq!(answer["status"], "running");
-    assert_eq!(answer["survivors"], json!([{ "pid": 9, "command": "stubborn" }]));
-    let close = server.act("pane:close", json!({ "paneId": "a" })).await;
-    assert_eq!(code(close).0, Code::Busy);
-    server.pane("a").leave_survivors(Vec::new());
-    let answer = server.act("pane:kill", json!({ "paneId": "a" })).await.unwrap();
-    assert_eq!((&answer["status"], &answer["exitSignal"]), (&json!("killed"), &json!("SIGTERM")));
-    let told = names(&mut feed, 4).await;
-    assert_eq!(told, ["pane:survived", "pane:survived", "pane:killed", "pane:exited"]);
-}
-
-#[tokio::test(start_paused = true)]
-async fn what_a_keeper_leaves_behind_that_dies_during_a_kill_is_found() {
-    let server = with_pane("a").await;
-    server.pane("a").die_at_kill();
-    server.pane("a").leave_survivors(vec![Survivor { pid: 9, command: "stubborn".into() }]);
-    let answer = server.act("pane:kill", json!({ "paneId": "a" })).await.unwrap();
-    assert_eq!(answer["survivors"], json!([{ "pid": 9, "command": "stubborn" }]));
-    server.pane("a").leave_survivors(Vec::new());
-    let answer = server.act("pane:kill", json!({ "paneId": "a" })).await.unwrap();
-    assert_eq!((&answer["status"], &answer["survivors"]), (&json!("lost"), &json!([])));
 }
 
 #[tokio::test(start_paused = true)]
