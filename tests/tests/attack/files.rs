@@ -18,10 +18,17 @@ fn tape(server: &Server, id: &str) -> File {
     OpenOptions::new().read(true).write(true).open(path).unwrap()
 }
 
+/// Changes a word of a tape's header, and the checksum with it, as an attacker would.
 fn set_word(file: &File, word: u64, value: u64) {
     file.write_all_at(&value.to_le_bytes(), word * 8).unwrap();
-    // A tape without a checksum is believed, as one of an older version.
-    file.write_all_at(&[0; 8], 31 * 8).unwrap();
+    let mut words = [0; 31 * 8];
+    file.read_exact_at(&mut words, 0).unwrap();
+    let magic = u64::from_le_bytes(*b"panetape");
+    let mix = |sum: u64, word: &[u8; 8]| {
+        (sum ^ u64::from_le_bytes(*word)).wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(29)
+    };
+    let sum = words.as_chunks::<8>().0.iter().fold(magic, mix) | 1;
+    file.write_all_at(&sum.to_le_bytes(), 31 * 8).unwrap();
 }
 
 /// The most memory that a process has had, in KiB.
