@@ -78,7 +78,8 @@ impl DeliveryAttempt {
             return Some(self.end(Delivery::Submitted, "it stands in the agent's own record"));
         }
         let empty = shows == TextVisibility::Nothing && *observation.composer == Composer::Empty;
-        let telling = MIN_MATCH_CHARS <= self.prepared.text.len() || is_busy(observation.state);
+        let telling =
+            MIN_MATCH_CHARS <= self.prepared.text.chars().count() || is_busy(observation.state);
         if typed.was_resumed
             && empty
             && telling
