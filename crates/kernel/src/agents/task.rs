@@ -80,6 +80,8 @@ pub(crate) struct AgentInspection {
     /// What makes the judgement doubtful, in sentences.
     pub(crate) warnings: Vec<String>,
     pub(crate) composer: Composer,
+    /// The beginning of the last prompt that was submitted.
+    pub(crate) prompt: Option<String>,
     /// The last answer that its hook reported.
     pub(crate) said: Option<TranscriptAnswer>,
 }
@@ -434,6 +436,7 @@ impl AgentTask {
             reasons: self.engine.explain(self.kernel.now()),
             warnings: self.recognition.warnings(&self.engine),
             composer: composer.unwrap_or(Composer::Hidden),
+            prompt: self.engine.prompt().map(str::to_owned),
             said: self.hook_answer.clone(),
         }
     }

@@ -13,7 +13,7 @@ mod observation;
 mod recipe;
 mod step;
 mod text;
-mod text_match;
+pub(crate) mod text_match;
 
 #[cfg(test)]
 mod laws;
