@@ -121,6 +121,9 @@ fn wrapped(
     if let Some(flag) = scan.first_of(wrapper.visible) {
         return interactive(name, format!("`{name} {flag}` opens a shell or an editor"));
     }
+    if let Some(flag) = scan.first_of(wrapper.plain) {
+        return plain(format!("`{name} {flag}` starts no command"));
+    }
     if let Some(sub) = wrapper.sub {
         if scan.operands.first() != Some(&sub) {
             return plain(format!("`{name}` starts a command only as `{name} {sub}`"));

@@ -77,6 +77,8 @@ pub(crate) struct AgentInspection {
     /// What makes the judgement doubtful, in sentences.
     pub(crate) warnings: Vec<String>,
     pub(crate) composer: Composer,
+    /// The beginning of the last prompt that was submitted.
+    pub(crate) prompt: Option<String>,
     /// The last answer that its hook reported.
     pub(crate) said: Option<TranscriptAnswer>,
 }

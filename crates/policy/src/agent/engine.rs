@@ -129,6 +129,7 @@ impl Engine {
         new.screen = self.screen.clone();
         new.facts.was_ready = self.facts.was_ready;
         new.facts.turn = self.facts.turn;
+        new.facts.prompt = self.facts.prompt.clone();
         new.facts.exited = self.facts.exited;
         new.facts.status = self.facts.status;
         new.facts.statuses = self.facts.statuses.clone();
@@ -190,6 +191,13 @@ impl Engine {
     #[must_use]
     pub fn learned(&self) -> &[ComposerSign] {
         self.facts.learned.accepted()
+    }
+
+    /// The beginning of the last prompt that was submitted, as it was typed or else as its
+    /// composer showed it. Answers to questions are not prompts.
+    #[must_use]
+    pub fn prompt(&self) -> Option<&str> {
+        self.facts.prompt.as_deref()
     }
 
     /// Judges again after time has passed; returns the same as [`Engine::observe`].

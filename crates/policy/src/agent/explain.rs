@@ -129,11 +129,15 @@ impl Explainer<'_> {
         let since = self.facts.composer.since;
         let (says, weight, words) = match &self.facts.findings.as_ref()?.composer {
             Composer::Empty => {
-                (AgentState::Ready, shape.weight, "the composer is there, and empty".to_owned())
+                (AgentState::Ready, shape.weight(), "the composer is there, and empty".to_owned())
             }
             Composer::Draft(draft) => {
                 let draft: String = draft.chars().take(40).collect();
-                (AgentState::Ready, shape.weight, format!("the composer holds a draft: `{draft}`"))
+                (
+                    AgentState::Ready,
+                    shape.weight(),
+                    format!("the composer holds a draft: `{draft}`"),
+                )
             }
             Composer::Hidden => {
                 let says = shape.absent.unwrap_or(AgentState::Unknown);

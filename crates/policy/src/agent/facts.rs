@@ -53,6 +53,8 @@ pub(super) struct AgentFacts {
     pub(super) status: Option<(ProgramStatus, Time)>,
     pub(super) statuses: StatusRecords,
     pub(super) enter: Option<EnterPress>,
+    /// The beginning of the last prompt that was submitted.
+    pub(super) prompt: Option<String>,
     /// When there last was direct evidence of work.
     pub(super) busy: Option<Time>,
     /// Whether a turn is known to run.
@@ -140,6 +142,13 @@ pub(super) struct EnterPress {
     pub(super) kept: bool,
 }
 
+/// How many characters of a prompt are kept, to find it on the screen.
+const PROMPT_CHARS: usize = 1000;
+
+fn beginning(prompt: &str) -> String {
+    prompt.trim().chars().take(PROMPT_CHARS).collect()
+}
+
 /// A row with its digits masked: counters change while the row means the same.
 pub(super) fn mask_digits(row: &str) -> String {
     row.trim_end().replace(|c: char| c.is_ascii_digit(), "0")
@@ -164,6 +173,7 @@ impl AgentFacts {
             status: None,
             statuses: StatusRecords::default(),
             enter: None,
+            prompt: None,
             busy: None,
             turn: false,
             was_ready: false,
@@ -206,6 +216,7 @@ impl AgentFacts {
             if profile.quit.text.as_ref().is_some_and(|quit| quit == draft.trim()) {
                 self.quit_at = Some(now);
             } else {
+                self.prompt = Some(beginning(draft));
                 self.enter = Some(EnterPress { at: now, draft: None, kept: false });
                 self.turn = true;
             }
@@ -401,6 +412,7 @@ impl AgentFacts {
             return;
         }
         self.quit_at = None;
+        self.prompt = words.into_iter().find(|words| !words.is_empty()).map(beginning);
         self.enter = Some(EnterPress { at: now, draft, kept: true });
         self.turn = true;
     }

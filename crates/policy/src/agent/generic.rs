@@ -38,6 +38,12 @@ static LABEL: LazyLock<Regex> =
 static FRAMED_SIGN: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r"^\s{0,2}[^\w\s\x{2580}-\x{259f}] ").expect("a pattern of ours"));
 
+/// A prompt sign with at most the first characters of an answer behind it.
+static BARE_SIGN: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r"^\s*[>❯›»]\s*\w{0,3}\s*$").expect("a pattern of ours"));
+/// Signs that programs draw before a question, and never before a composer.
+const QUESTION_SIGNS: [char; 3] = ['?', '⚠', '✋'];
+
 /// Characters that programs draw as a cursor.
 const DRAWN_CURSORS: [char; 6] = ['█', '▉', '▊', '▋', '▍', '▮'];
 
@@ -123,11 +129,56 @@ pub(super) fn dialog(
     if let Some(asked) = (!is_framed).then(at_prompt).flatten() {
         return Some(asked);
     }
+    if let Some(asked) = composer.as_ref().and_then(|rows| boxed_dialog(look, profile, rows)) {
+        return Some(asked);
+    }
     let asked = dialog::find(look, profile, composer, end)?;
-    let has_answer = asked.options.iter().filter(|option| option.allows.is_some()).count();
     let bottom = (0..end).rev().filter(|row| !look.row(*row).trim().is_empty()).take(4);
     let has_hint = bottom.into_iter().any(|row| HINT.is_match(look.row(row)));
-    (has_hint || 0 < has_answer && !is_framed).then_some(asked)
+    (has_hint || has_answer(&asked) && !is_framed).then_some(asked)
+}
+
+fn has_answer(asked: &Dialog) -> bool {
+    asked.options.iter().any(|option| option.allows.is_some())
+}
+
+/// The question in a box around the cursor, which is looked for as if the box were not drawn.
+fn boxed_dialog(look: &ScreenSnapshot, profile: &Profile, whole: &Range<usize>) -> Option<Dialog> {
+    if !is_rule(look.row(whole.start)) {
+        return None;
+    }
+    let text = whole.start + 1..whole.end.checked_sub(1)?;
+    let rows: Vec<String> =
+        text.clone().map(|row| without_bars(look.row(row))).collect::<Option<_>>()?;
+    let is_ink = |row: &String| !row.trim().is_empty();
+    let first = rows.iter().position(is_ink)?;
+    let end = text.start + rows.iter().rposition(is_ink)? + 1;
+    // Behind a prompt sign in its first row, it is what is typed into a composer.
+    let prompt = profile.composer.as_ref()?.prompt.as_ref()?;
+    let is_marked = rows[first].trim_start().starts_with(QUESTION_SIGNS);
+    if !is_marked && text_start(look, prompt, &rows[first], 0, true).is_some() {
+        return None;
+    }
+    let mut inside = look.clone();
+    inside.view.rows[text.start..].iter_mut().for_each(String::clear);
+    inside.view.rows.splice(text.clone(), rows);
+    if let Some(asked) = dialog::find_at_prompt(&inside, profile, end) {
+        return Some(asked);
+    }
+    // The sign before an answer that is typed below the question.
+    let at = usize::from(look.view.cursor.row);
+    if text.start + first < at && BARE_SIGN.is_match(inside.row(at)) {
+        inside.view.rows[at] = inside.row(at).replace(['>', '❯', '›', '»'], " ");
+    }
+    dialog::find(&inside, profile, None, end).filter(has_answer)
+}
+
+/// A row of a box with blanks for its two bars; `None` if it has not both.
+fn without_bars(row: &str) -> Option<String> {
+    let is_bar = |c: char| "│┃║|".contains(c);
+    let text = row.trim().strip_prefix(is_bar)?.strip_suffix(is_bar)?;
+    let indent = row.chars().take_while(|c| c.is_whitespace()).count() + 1;
+    Some(format!("{}{}", " ".repeat(indent), text.trim_end()))
 }
 
 /// The row where input would appear: the cursor's row, or the row of a cursor which the program
@@ -344,5 +395,35 @@ mod tests {
         assert!(ask("Run it?\n❯ 1. Yes\n  2. No\n"));
         assert!(ask("Which?\n❯ Green\n  Blue\n\nenter to select\n"));
         assert!(!ask("Steps:\n> 1. Green\n  2. Blue\n"));
+    }
+
+    /// Whether a box with these rows, in which the cursor is behind the text of row `at`, asks.
+    fn asks(rows: &[&str], at: usize) -> bool {
+        let boxed: Vec<String> = rows.iter().map(|row| format!("│ {row:<36} │\n")).collect();
+        let edge = "─".repeat(38);
+        let col = 3 + rows[at].chars().count();
+        let text = format!("Hello.\n╭{edge}╮\n{}╰{edge}╯\n? for help", boxed.concat());
+        let mut screen = Screen::new(Size { cols: 40, rows: 12 });
+        screen.feed(text.replace('\n', "\r\n").as_bytes());
+        screen.feed(format!("\x1b[{};{col}H", at + 3).as_bytes());
+        let library = ProfileLibrary::embedded();
+        ScreenSnapshot::of(&screen).dialog(library.get("generic").unwrap()).is_some()
+    }
+
+    #[test]
+    fn a_question_in_a_box_around_the_cursor_is_one() {
+        assert!(asks(&["Do you want to continue? [y/N] "], 0));
+        assert!(asks(&["⚠ Delete it? (yes/no) "], 0));
+        assert!(asks(&["rm -rf /tmp/x", "Run it? [y/N]", "> "], 2));
+        assert!(asks(&["Run it?", "1. Yes", "2. No", "> "], 3));
+        assert!(asks(&["Run it?", "❯ 1. Yes", "  2. No"], 1));
+        assert!(asks(&["Which one?", "1) red", "2) blue", "Your choice: "], 3));
+        // Composers: a placeholder, drafts, and lists in them.
+        assert!(!asks(&["What do you want to do?"], 0));
+        assert!(!asks(&["> What do you want to do?"], 0));
+        assert!(!asks(&["> Does it ask [y/N] "], 0));
+        assert!(!asks(&["> Ask this:", "  1. Yes", "  2. No"], 2));
+        assert!(!asks(&["1. Yes", "2. No"], 1));
+        assert!(!asks(&["Explain these two:", "1. red", "2. blue"], 2));
     }
 }

@@ -319,7 +319,7 @@ impl StateEvidence<'_> {
         let composer = &self.facts.composer;
         let new = self.facts.enter.as_ref().filter(|enter| !enter.kept);
         let at = new.map_or(composer.since, |enter| composer.since.max(after(enter.at, 1)));
-        composer.value.then_some((StateSource::Screen, shape.weight, at))
+        composer.value.then_some((StateSource::Screen, shape.weight(), at))
     }
 
     fn ready(&self) -> Option<StateVerdict> {
@@ -334,7 +334,7 @@ impl StateEvidence<'_> {
             return self.hooked().filter(|_| !is_there || outright.is_none());
         }
         let shape = self.profile.composer.as_ref();
-        let weight = shape.map_or(0.7, |shape| shape.weight);
+        let weight = shape.map_or(0.7, |shape| shape.weight());
         let (source, weight, at) =
             outright.unwrap_or((StateSource::Screen, weight, facts.composer.since));
         let settled = after(facts.composer.since, timing.settle);

@@ -61,12 +61,13 @@ fn signal(osc: &str) -> Option<OscSignal> {
     }
 }
 
-/// `4;state;percent`: 1 and 3 are in progress; 0 (end), 2 (error) and 4 (paused) are not.
+/// `4;state;percent`, as ConEmu and Windows Terminal define it: 0 removes the progress and 2 shows
+/// that it failed. 1 (a percentage), 3 (no percentage) and 4 (paused, a warning) are in progress.
 fn progress(rest: &str) -> Option<OscSignal> {
     let rest = rest.strip_prefix("4;")?;
     let state = rest.split(';').next()?;
     matches!(state, "0" | "1" | "2" | "3" | "4")
-        .then_some(OscSignal::Progress(matches!(state, "1" | "3")))
+        .then_some(OscSignal::Progress(matches!(state, "1" | "3" | "4")))
 }
 
 fn clean(text: &str) -> String {
@@ -82,6 +83,14 @@ mod tests {
         let mut found = Vec::new();
         pieces.iter().for_each(|piece| reader.feed(piece, |signal| found.push(signal)));
         found
+    }
+
+    #[test]
+    fn progress_that_is_paused_has_not_ended() {
+        let progress = |state: char| read(&[format!("\x1b]9;4;{state};50\x07").as_bytes()]);
+        for (state, expect) in [('0', false), ('1', true), ('2', false), ('3', true), ('4', true)] {
+            assert_eq!(progress(state), [OscSignal::Progress(expect)], "{state}");
+        }
     }
 
     #[test]

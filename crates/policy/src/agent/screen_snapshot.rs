@@ -1,5 +1,7 @@
 //! An agent's screen at one moment, as its profile interprets it.
 
+use std::ops::Range;
+
 use paned_model::Dialog;
 use paned_term::screen::styled_screen::{self, Colour, Rgb};
 use paned_term::{Screen, ScreenView};
@@ -70,14 +72,14 @@ impl ScreenSnapshot {
         regions::RegionMap::of(self, profile).dialog
     }
 
-    /// The rows of the last turn: from below the user's last message down to the composer, or to
-    /// the bottom if there is none; and whether the beginning of that turn is on the screen.
+    /// The rows of the last turn: from below the last row that begins like a message of the user
+    /// down to the composer, or to the bottom if there is none. It begins with row 0 if its
+    /// beginning is not on the screen.
     #[must_use]
-    pub fn last_turn(&self, profile: &Profile) -> (&[String], bool) {
+    pub fn last_turn(&self, profile: &Profile) -> Range<usize> {
         let region_map = regions::RegionMap::of(self, profile);
         let end = region_map.composer.as_ref().map_or(region_map.end, |composer| composer.start);
-        let turn = regions::turn(self, profile, end);
-        (self.view.rows.get(turn..end).unwrap_or_default(), 0 < turn)
+        regions::turn(self, profile, end)..end
     }
 
     pub(super) fn row(&self, row: usize) -> &str {

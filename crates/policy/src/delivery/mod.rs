@@ -13,7 +13,7 @@ mod attempt;
 mod interrupt;
 mod step;
 mod text;
-mod text_match;
+pub(crate) mod text_match;
 
 #[cfg(test)]
 mod laws;

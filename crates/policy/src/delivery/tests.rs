@@ -456,6 +456,18 @@ fn after_a_restart_with_a_keeper_that_does_not_count_only_what_the_screen_shows_
 }
 
 #[test]
+fn a_text_of_few_characters_in_the_conversation_may_be_another_one() {
+    let text = "größer, süßer";
+    assert_eq!((text.chars().count(), text.len()), (13, 17));
+    let begun = AttemptStart { typed: Some(3), guarded: Some(7), pieces: 1 };
+    let mut play = AttemptTest::of(text, WhenBusy::Queue, None);
+    play.attempt = play.attempt.resume(begun, None, play.now);
+    let said = view(&format!("\u{1b}[?2004h> {text}\r\n\r\n* Working\r\n\r\n> "));
+    play.scene = Observation { view: said, ..ready() };
+    play.waits(0, Delivery::Queued);
+}
+
+#[test]
 fn a_program_that_takes_no_pastes_is_typed_to_in_pieces() {
     let mut play = AttemptTest::of(&"word ".repeat(200), WhenBusy::Queue, None);
     play.scene.view = view("> ");

@@ -6,6 +6,8 @@ use crate::agent::{Composer, Observation};
 
 /// How many characters of a text are searched for; a screen may show no more of it.
 const ENOUGH: usize = 24;
+/// How many rows the beginning of a message takes, at most.
+const MESSAGE_ROWS: usize = 4;
 
 /// How much of a text the composer shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -75,6 +77,22 @@ fn on_screen(view: &ScreenView, text: &str) -> bool {
     !text.is_empty() && normalized(&all).contains(head(&text))
 }
 
+/// Whether a message which begins in the first of these rows, behind a sign that ends at this byte
+/// or shortly before it, is this text.
+pub(crate) fn begins_message(rows: &[String], sign: usize, text: &str) -> bool {
+    let Some(first) = rows.first() else { return false };
+    let text = normalized(text);
+    let sign = normalized(&first[..sign]).len();
+    let first = normalized(first);
+    let shown: String = rows.iter().take(MESSAGE_ROWS).map(|row| normalized(row)).collect();
+    // The row shows the text up to where it wraps, and nothing else.
+    let is_text = |at: usize| {
+        let row = &first[at..];
+        !row.is_empty() && text.starts_with(row) && shown[at..].starts_with(head(&text))
+    };
+    first.char_indices().map(|(at, _)| at).take_while(|at| *at <= sign).any(is_text)
+}
+
 /// What programs show instead of a long paste.
 fn is_paste_placeholder(draft: &str) -> bool {
     draft.contains("[Pasted") || draft.contains("[Paste#")
@@ -127,6 +145,21 @@ mod tests {
         assert_eq!(in_draft("yes", "yes"), TextVisibility::Whole);
         assert_eq!(in_draft("ye", "yes"), TextVisibility::Part);
         assert_eq!(in_draft("yesterday", "yes"), TextVisibility::Whole);
+    }
+
+    #[test]
+    fn a_message_is_known_by_its_text_behind_the_sign() {
+        let is_text = |rows: &str, sign: usize, text: &str| {
+            let rows: Vec<String> = rows.split('|').map(str::to_owned).collect();
+            begins_message(&rows, sign, text)
+        };
+        assert!(is_text("> say it", 2, "say it"));
+        assert!(is_text("> say it", 3, "say it"), "the pattern took a character of the text");
+        assert!(is_text("me:~$ say it|done", 6, "say it"));
+        assert!(is_text("> please look at|  the file|ok", 2, "please look at the file"));
+        assert!(!is_text("> say it again", 2, "say it"));
+        assert!(!is_text("> say|other", 2, "say it"));
+        assert!(!is_text("> ", 2, "say it"));
     }
 
     #[test]

@@ -217,6 +217,8 @@ fn wrappers_are_looked_through() {
         nice -10 htop
         time vim
         nohup top
+        command vim
+        command -p vim
         timeout -s KILL 10 vim
         stdbuf -oL less a
         setsid vim
@@ -241,6 +243,9 @@ fn wrappers_are_looked_through() {
         timeout 10
         bash -c 'cd /a && make; echo done'
         bash -c 'echo vim'
+        command -v vim
+        sh -c 'command -V vim && echo yes'
+        command -pv vim
         uv sync
         uv run python a.py",
     );

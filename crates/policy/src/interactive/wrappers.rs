@@ -9,11 +9,14 @@ pub(super) struct Wrapper {
     pub(super) values: &'static [&'static str],
     /// With one of these the wrapper itself needs a terminal.
     pub(super) visible: &'static [&'static str],
+    /// With one of these it starts nothing.
+    pub(super) plain: &'static [&'static str],
     /// How many operands come before the command.
     pub(super) skip: usize,
 }
 
-const WRAP: Wrapper = Wrapper { programs: &[], sub: None, values: &[], visible: &[], skip: 0 };
+const WRAP: Wrapper =
+    Wrapper { programs: &[], sub: None, values: &[], visible: &[], plain: &[], skip: 0 };
 
 /// Programs that start the command which follows.
 pub(super) const WRAPPERS: &[Wrapper] = &[
@@ -43,10 +46,9 @@ pub(super) const WRAPPERS: &[Wrapper] = &[
         values: &["-o", "-e", "-s", "-p", "-u", "-E"],
         ..WRAP
     },
-    Wrapper {
-        programs: &["nohup", "setsid", "exec", "command", "builtin", "caffeinate", "chronic"],
-        ..WRAP
-    },
+    Wrapper { programs: &["nohup", "setsid", "exec", "builtin", "caffeinate", "chronic"], ..WRAP },
+    // `command -v vim` prints where vim is.
+    Wrapper { programs: &["command"], plain: &["-v", "-V"], ..WRAP },
     Wrapper { programs: &["uv", "poetry", "pipenv"], sub: Some("run"), ..WRAP },
     Wrapper { programs: &["bundle"], sub: Some("exec"), ..WRAP },
     Wrapper { programs: &["direnv"], sub: Some("exec"), skip: 1, ..WRAP },

@@ -11,7 +11,7 @@ mod screen_answer;
 use paned_model::Time;
 use serde_json::Value;
 
-pub use screen_answer::answer_from_screen;
+pub use screen_answer::{answer_from_screen, turn_on_screen};
 
 /// The format of a program's transcript.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

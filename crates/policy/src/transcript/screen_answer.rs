@@ -1,7 +1,34 @@
 //! Reads an answer from the screen, for agents that write no transcript: only what is shown is
 //! available.
 
+use std::ops::Range;
+
 use crate::agent::profile::MessageMarks;
+use crate::agent::{Profile, ScreenSnapshot};
+use crate::delivery::text_match;
+
+/// The rows of the turn that this prompt began, as far as it is known; from row 0 on if its
+/// beginning is not on the screen. A quotation in an answer looks like a message of the user, so
+/// the prompt itself is searched for. If it is not shown as it was typed, the last row with the
+/// sign of such a message counts.
+#[must_use]
+pub fn turn_on_screen(
+    look: &ScreenSnapshot,
+    profile: &Profile,
+    prompt: Option<&str>,
+) -> Range<usize> {
+    let last = look.last_turn(profile);
+    let rows = &look.view.rows;
+    let Some((user, prompt)) = profile.messages.user.as_ref().zip(prompt) else {
+        return last;
+    };
+    let is_prompt = |row: &usize| {
+        let sign = user.find(&rows[*row]);
+        sign.is_some_and(|sign| text_match::begins_message(&rows[*row..last.end], sign.end, prompt))
+    };
+    let begun = (0..last.end).rev().find(is_prompt);
+    begun.map_or(last.start, |row| row + 1)..last.end
+}
 
 /// The agent's last message in the rows of a turn, without marks and margin. Rows without a mark
 /// count as the agent's only if the turn's beginning is among them; otherwise they may be anything.
@@ -43,6 +70,9 @@ fn without_margin(rows: &[String]) -> String {
 
 #[cfg(test)]
 mod tests {
+    use paned_model::Size;
+    use paned_term::Screen;
+
     use super::*;
     use crate::agent::ProfileLibrary;
 
@@ -52,6 +82,25 @@ mod tests {
         let rows: Vec<String> = rows.iter().map(|row| (*row).to_owned()).collect();
         let messages = &library.get(profile).unwrap().messages;
         assert_eq!(answer_from_screen((&rows, true), messages).as_deref(), expect);
+    }
+
+    #[test]
+    fn a_quotation_in_an_answer_does_not_begin_a_turn() {
+        let library = ProfileLibrary::embedded();
+        let profile = library.get("aider").unwrap();
+        let mut screen = Screen::new(Size { cols: 40, rows: 16 });
+        let said = "> cite it|First words.|> a citation|Last words.||> ".replace('|', "\r\n");
+        screen.feed(format!("\x1b[?2004h> earlier\r\nBefore.\r\n\r\n{said}").as_bytes());
+        let look = ScreenSnapshot::of(&screen);
+        let answer = |prompt: Option<&str>| {
+            let turn = turn_on_screen(&look, profile, prompt);
+            answer_from_screen((&look.view.rows[turn.clone()], 0 < turn.start), &profile.messages)
+        };
+        let whole = Some("First words.\n> a citation\nLast words.".to_owned());
+        assert_eq!(answer(Some("cite it")), whole);
+        // By the sign alone, if the prompt is not known or not shown.
+        assert_eq!(answer(None).as_deref(), Some("Last words."));
+        assert_eq!(answer(Some("a long paste")).as_deref(), Some("Last words."));
     }
 
     #[test]

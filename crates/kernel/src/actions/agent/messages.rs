@@ -92,17 +92,6 @@ async fn rows(
     let hints = pane.screen_hints(output.as_ref());
     let scrolled = tokio::task::spawn_blocking(move || scrollback(output.as_ref(), &hints, ROWS));
     let mut rows = scrolled.await.map_err(Refusal::internal)?.map_err(Refusal::internal)?;
-    rows.extend_from_slice(&screen.view.rows[..end(&screen, profile)]);
+    rows.extend_from_slice(&screen.view.rows[..screen.last_turn(profile).end]);
     Ok(rows)
-}
-
-/// Where the composer begins: the rows of the last turn go up to it.
-fn end(screen: &ScreenSnapshot, profile: &Profile) -> usize {
-    let rows = &screen.view.rows;
-    let (turn, _) = screen.last_turn(profile);
-    let start = turn.first().and_then(|first| rows.iter().position(|row| std::ptr::eq(row, first)));
-    let prompt = profile.composer.as_ref().and_then(|composer| composer.prompt.as_ref());
-    // A turn without a row of its own: the composer is right below the last message.
-    let last = || rows.iter().rposition(|row| prompt.is_some_and(|prompt| prompt.is_in(row)));
-    start.map(|start| start + turn.len()).or_else(last).unwrap_or(rows.len())
 }

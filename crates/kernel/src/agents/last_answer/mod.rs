@@ -11,13 +11,13 @@ use std::time::Duration;
 use paned_backend::Output;
 use paned_model::{AgentState, Code, Refusal, Size, Time};
 use paned_policy::agent::{Profile, ScreenSnapshot};
-use paned_policy::transcript::{TranscriptAnswer, answer_from_screen};
+use paned_policy::transcript::{TranscriptAnswer, answer_from_screen, turn_on_screen};
 use paned_term::Screen;
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use self::transcript::{TranscriptLookup, TranscriptQuery};
-use super::AgentRequest;
+use super::{AgentInspection, AgentRequest};
 use crate::Kernel;
 use crate::panes::Pane;
 
@@ -136,9 +136,12 @@ fn is_just_done(kernel: &Kernel, pane: &Pane, late: u64) -> bool {
 
 /// The answer that an agent's hook has reported since its turn began.
 async fn by_hook(kernel: &Kernel, pane: &Pane, turn: Option<Time>) -> Option<TranscriptAnswer> {
-    let agent = kernel.agents().find(&pane.id)?;
-    let answer = agent.ask(AgentRequest::Inspect).await?.said?;
+    let answer = inspect(kernel, pane).await?.said?;
     Some(answer).filter(|answer| turn <= answer.at.map(|at| at.time))
+}
+
+async fn inspect(kernel: &Kernel, pane: &Pane) -> Option<AgentInspection> {
+    kernel.agents().find(&pane.id)?.ask(AgentRequest::Inspect).await
 }
 
 /// Refuses to cut an answer from the screen of a busy agent: there may be half an answer, a spinner
@@ -197,9 +200,11 @@ async fn visible_turn(
                 .map_err(Refusal::internal)?
         }
     };
+    let prompt = inspect(kernel, pane).await.and_then(|agent| agent.prompt);
     let all = look.view.rows.iter().flat_map(|row| row.chars()).filter(|c| !c.is_whitespace());
-    let (turn, is_begun) = look.last_turn(profile);
-    Ok(VisibleTurn { all_text: all.collect(), rows: turn.to_vec(), has_start: is_begun })
+    let turn = turn_on_screen(&look, profile, prompt.as_deref());
+    let has_start = 0 < turn.start;
+    Ok(VisibleTurn { all_text: all.collect(), rows: look.view.rows[turn].to_vec(), has_start })
 }
 
 /// Draws the end of the output on a tall screen.

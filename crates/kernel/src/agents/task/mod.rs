@@ -310,6 +310,7 @@ impl AgentTask {
             reasons: self.engine.explain(self.kernel.now()),
             warnings: self.recognition.warnings(&self.engine),
             composer: composer.unwrap_or(Composer::Hidden),
+            prompt: self.engine.prompt().map(str::to_owned),
             said: self.hook_answer.clone(),
         }
     }

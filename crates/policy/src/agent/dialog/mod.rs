@@ -86,7 +86,7 @@ fn read(
     if known.is_none() && shape.known {
         return None;
     }
-    let kind = known.map_or(shape.kind, |known| known.kind);
+    let kind = known.map_or(shape.kind.unwrap_or(BlockKind::Question), |known| known.kind);
     let options = dialog_options(shape.choosing, style, block);
     let asked = match profile.is_generic() {
         true => format!("{text}\n{}\n{}", labels(block), surroundings(look, block, end)),

@@ -131,6 +131,15 @@ fn prompted() -> EngineTest {
 }
 
 #[test]
+fn the_last_prompt_is_what_was_typed_and_no_answer_to_a_question() {
+    let mut stage = prompted();
+    assert_eq!(stage.engine.prompt(), Some("do it"));
+    stage.show(IDLE).wait(5000).is("ready");
+    stage.typed("x\x7f").typed("\x1b[200~one\rtwo\x1b[201~").typed("\r");
+    assert_eq!(stage.engine.prompt(), Some("one\ntwo"));
+}
+
+#[test]
 fn a_reported_status_alone_never_makes_an_agent_ready() {
     EngineTest::new().status("state=idle").wait(2000).is("starting");
     let mut stage = EngineTest::new();

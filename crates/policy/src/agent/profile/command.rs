@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::fields::{self, ProfileTable, refuse};
+
 /// Whether an agent asks before it acts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -27,18 +29,36 @@ pub struct LaunchOptions {
 }
 
 /// The program's arguments for each launch option.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct Arguments {
     /// Chooses a model; `{model}` is replaced by its name.
+    #[serde(deserialize_with = "fields::words")]
     pub model: Option<Vec<String>>,
     /// Short names of models, and what the program calls them.
+    #[serde(deserialize_with = "fields::pairs")]
     pub models: Vec<(String, String)>,
     /// Makes it ask before it acts.
+    #[serde(deserialize_with = "fields::list")]
     pub ask: Vec<String>,
     /// Makes it act without asking.
+    #[serde(deserialize_with = "fields::words")]
     pub auto: Option<Vec<String>>,
     /// The first prompt; `{prompt}` is replaced by it.
+    #[serde(deserialize_with = "fields::words")]
     pub prompt: Option<Vec<String>>,
+}
+
+impl ProfileTable for Arguments {
+    fn complete(&mut self) -> Result<(), String> {
+        let lacks = |words: &Option<Vec<String>>, hole: &str| {
+            words.as_ref().is_some_and(|words| !words.iter().any(|word| word.contains(hole)))
+        };
+        refuse([
+            (lacks(&self.model, "{model}"), "`model` must have `{model}` in one of its words"),
+            (lacks(&self.prompt, "{prompt}"), "`prompt` must have `{prompt}` in one of its words"),
+        ])
+    }
 }
 
 impl Arguments {

@@ -3,9 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock};
 
-use super::pattern::Trust;
-use super::tree::{self, ProfileNode};
-use super::{Profile, ProfileError, ProfilePattern, name_of, schema};
+use super::{Profile, ProfileError, ProfilePattern, name_of, pattern, reader};
 use crate::agent::ScreenSnapshot;
 
 /// The built-in profiles, by file.
@@ -60,34 +58,18 @@ impl ProfileLibrary {
     }
 
     fn over_built_in(files: &[(String, String)]) -> (Self, Vec<ProfileError>) {
+        let built_in = BUILT_IN
+            .iter()
+            .map(|(file, text)| pattern::unchecked(|| reader::read(file, text, None)));
+        let users = files.iter().map(|(file, text)| {
+            let under = BUILT_IN.iter().find(|(ours, _)| name_of(ours) == name_of(file));
+            reader::read(file, text, under.map(|(_, text)| *text))
+        });
         let mut mistakes = Vec::new();
         let mut profiles = BTreeMap::new();
-        // Only a built-in profile that a file is merged over is needed again.
-        let mut nodes: BTreeMap<String, ProfileNode> = BTreeMap::new();
-        for (file, text) in BUILT_IN {
-            let name = name_of(file);
-            let read = tree::parse(file, text).and_then(|node| {
-                if files.iter().any(|(over, _)| name_of(over) == name) {
-                    nodes.insert(name.clone(), node.clone());
-                }
-                schema::profile(&name, node, Trust::BuiltIn)
-            });
+        for read in built_in.chain(users) {
             match read {
-                Ok(profile) => drop(profiles.insert(name, Arc::new(profile))),
-                Err(found) => mistakes.extend(found),
-            }
-        }
-        for (file, text) in files {
-            let name = name_of(file);
-            let merged = tree::parse(file, text).and_then(|over| {
-                let whole = match nodes.get(&name) {
-                    Some(under) => tree::merge(under.clone(), over),
-                    None => over,
-                };
-                schema::profile(&name, whole, Trust::User)
-            });
-            match merged {
-                Ok(profile) => drop(profiles.insert(name, Arc::new(profile))),
+                Ok(profile) => drop(profiles.insert(profile.name.clone(), Arc::new(profile))),
                 Err(found) => mistakes.extend(found),
             }
         }

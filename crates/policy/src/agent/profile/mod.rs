@@ -4,82 +4,102 @@
 //! merged over ours, key by key. `docs/profiles.md` describes each key.
 
 mod command;
+mod fields;
 mod library;
 mod pattern;
 mod reader;
 mod recipes;
 mod rules;
-mod schema;
+mod shapes;
 #[cfg(test)]
 mod tests;
-mod tree;
 
 pub use command::{Arguments, LaunchOptions, Permissions};
 pub use library::ProfileLibrary;
 pub use pattern::ProfilePattern;
 pub use recipes::{
-    EscapeAction, InterruptKeys, MessageMarks, PromptEscape, Quit, Submit, TranscriptSource,
-    TypingMode,
+    InterruptKeys, MessageMarks, PromptEscape, Quit, Submit, TranscriptSource, TypingMode,
 };
-pub use rules::{
-    ChoiceMethod, ComposerShape, DialogShape, HookRule, Hue, OptionStyle, OscMeaning, QuestionRule,
-    ScreenCondition, ScreenRegion, ScreenRule, Timing, TitleMeaning,
+pub use rules::{HookRule, Hue, OscMeaning, ScreenRegion, ScreenRule, Timing, TitleMeaning};
+pub use shapes::{
+    ChoiceMethod, ComposerShape, DialogShape, OptionStyle, QuestionRule, ScreenCondition,
 };
+
+use serde::Deserialize;
 
 use super::ScreenSnapshot;
-use pattern::Trust;
 
 /// What one agent program's screens and signals mean.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Profile {
     /// Its name.
+    #[serde(skip)]
     pub name: String,
+    /// The program and its usual arguments.
+    #[serde(deserialize_with = "fields::command")]
+    pub command: Vec<String>,
+    /// The names by which its program and its packages are started.
+    #[serde(default, deserialize_with = "fields::list")]
+    pub programs: Vec<String>,
     /// Which program it is, in a sentence.
+    #[serde(default)]
     pub about: String,
     /// What is known of its accuracy, if that was not measured.
     pub accuracy: Option<String>,
-    /// The program and its usual arguments.
-    pub command: Vec<String>,
-    /// The names by which its program and its packages are started.
-    pub programs: Vec<String>,
     /// What its screen shows at the start, by which it is recognised inside a wrapper.
     pub screen: Option<ProfilePattern>,
     /// The versions of the program that it was tried with.
+    #[serde(default, deserialize_with = "fields::list")]
     pub versions: Vec<String>,
     /// Whether a pane that runs its program is an agent even if the client does not request one.
+    #[serde(default = "yes")]
     pub implicit: bool,
     /// Whether the token of its pane may start panes, if the client that starts it does not specify
     /// that.
+    #[serde(default = "yes")]
     pub spawn: bool,
     /// The arguments for launch options.
+    #[serde(default, deserialize_with = "fields::checked")]
     pub arguments: Arguments,
     /// How a message is sent to it.
+    #[serde(default, deserialize_with = "fields::checked")]
     pub submit: Submit,
     /// How its turn is interrupted.
+    #[serde(default, deserialize_with = "fields::checked")]
     pub interrupt: InterruptKeys,
     /// How it is quit.
+    #[serde(default, deserialize_with = "fields::checked")]
     pub quit: Quit,
     /// Where it stores its conversation.
     pub transcript: Option<TranscriptSource>,
     /// What messages look like on its screen.
+    #[serde(default)]
     pub messages: MessageMarks,
     /// Reads how much of its context is used, in per cent.
     pub context: Option<ProfilePattern>,
     /// Where that figure is shown.
+    #[serde(default, rename = "context-in")]
     pub context_region: ScreenRegion,
     /// Its time-outs.
+    #[serde(default)]
     pub timing: Timing,
     /// How its composer is found.
+    #[serde(default, deserialize_with = "fields::checked")]
     pub composer: Option<ComposerShape>,
     /// What its questions look like.
     pub dialog: Option<DialogShape>,
     /// What other text on its screen means.
+    #[serde(default, deserialize_with = "fields::tables")]
     pub rules: Vec<ScreenRule>,
     /// What its titles mean.
+    #[serde(default)]
     pub title: TitleMeaning,
     /// What its other signals mean.
+    #[serde(default)]
     pub osc: OscMeaning,
     /// What its hooks mean.
+    #[serde(default, deserialize_with = "fields::tables")]
     pub hooks: Vec<HookRule>,
 }
 
@@ -101,7 +121,7 @@ impl Profile {
     /// # Errors
     /// Every mistake in it, with its line.
     pub fn parse(file: &str, text: &str) -> Result<Self, Vec<ProfileError>> {
-        schema::profile(&name_of(file), tree::parse(file, text)?, Trust::User)
+        reader::read(file, text, None)
     }
 
     /// The command line that starts it with these options. It includes the first prompt if
@@ -183,6 +203,10 @@ fn labels(dialog: &paned_model::Dialog) -> String {
 /// The numbers of a version, in order.
 fn numbers(version: &str) -> Vec<u64> {
     version.split(|c: char| !c.is_ascii_digit()).filter_map(|part| part.parse().ok()).collect()
+}
+
+const fn yes() -> bool {
+    true
 }
 
 /// The name of the profile in a file.

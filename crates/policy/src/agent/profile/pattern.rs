@@ -3,10 +3,12 @@
 //! All profiles together have hundreds of patterns. Compiling them takes time and several
 //! megabytes, and most servers never run most of these programs.
 
+use std::cell::Cell;
 use std::fmt;
 use std::sync::OnceLock;
 
 use regex::{Error, Regex, RegexBuilder};
+use serde::{Deserialize, Deserializer, de};
 
 /// The largest pattern, in bytes of its compiled form.
 const MAX_PATTERN: usize = 1 << 20;
@@ -18,27 +20,32 @@ pub struct ProfilePattern {
     regex: OnceLock<Regex>,
 }
 
-/// Whether the patterns of a document are compiled while it is read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Trust {
-    /// They are ours and covered by a test, so they are compiled on first use.
-    BuiltIn,
-    /// They come from a user's file, so they are checked at once.
-    User,
+thread_local! {
+    /// Whether this thread compiles patterns while it reads them. serde passes no context.
+    static IS_CHECKED: Cell<bool> = const { Cell::new(true) };
+}
+
+/// Reads patterns without compiling them: built-in ones, which are covered by a test.
+pub(super) fn unchecked<T>(read: impl FnOnce() -> T) -> T {
+    IS_CHECKED.set(false);
+    let result = read();
+    IS_CHECKED.set(true);
+    result
+}
+
+impl<'de> Deserialize<'de> for ProfilePattern {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(from)?.into_boxed_str();
+        if IS_CHECKED.get() {
+            compile(&text).map_err(|error| {
+                de::Error::custom(format!(" is no pattern: {}", last_line(&error)))
+            })?;
+        }
+        Ok(Self { text, regex: OnceLock::new() })
+    }
 }
 
 impl ProfilePattern {
-    /// A pattern with this source text.
-    ///
-    /// # Errors
-    /// Why it is invalid, if it is checked.
-    pub(super) fn new(text: &str, trust: Trust) -> Result<Self, String> {
-        if trust == Trust::User {
-            compile(text).map_err(|error| last_line(&error))?;
-        }
-        Ok(Self { text: text.into(), regex: OnceLock::new() })
-    }
-
     fn regex(&self) -> &Regex {
         self.regex.get_or_init(|| compile(&self.text).expect("a pattern that was tried before"))
     }

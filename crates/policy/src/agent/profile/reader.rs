@@ -1,294 +1,223 @@
-//! Reads a table of a profile key by key, and reports every mistake: a wrong type of value, a bad
-//! pattern, an unknown key.
+//! Reads profiles from TOML documents, and reports every mistake in them with its line.
+//!
+//! serde stops at the first mistake. So its value is taken out of the document, and the rest is
+//! read again, until there are no more.
 
-use std::fmt;
-use std::str::FromStr;
+use serde_path_to_error::Segment;
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
 
-use super::ProfileError;
-use super::pattern::{ProfilePattern, Trust};
-use super::tree::{ProfileNode, ProfileTable, ProfileValue, SourcePosition};
+use super::fields::SEPARATOR;
+use super::{Profile, ProfileError, name_of};
 
-/// Reads one table.
-pub(super) struct ProfileTableReader<'a> {
-    position: SourcePosition,
-    /// The name of the table in sentences, as `[composer]`; empty for the whole file.
-    name: String,
-    rest: ProfileTable,
-    known: Vec<&'static str>,
-    trust: Trust,
-    errors: &'a mut Vec<ProfileError>,
+/// Reads the profile in a file, merged over the text of a built-in one.
+///
+/// # Errors
+/// Every mistake in it.
+pub(super) fn read(
+    file: &str,
+    text: &str,
+    under: Option<&str>,
+) -> Result<Profile, Vec<ProfileError>> {
+    let (table, errors) = DeTable::parse_recoverable(text);
+    let mut document = ProfileDocument {
+        file,
+        text,
+        table: table.into_inner(),
+        removed: Vec::new(),
+        mistakes: Vec::new(),
+    };
+    for error in &errors {
+        let sentence = error.message().lines().collect::<Vec<_>>().join(", ");
+        document.report(error.span().map_or(0, |span| span.start), sentence);
+    }
+    if !errors.is_empty() {
+        return Err(document.mistakes);
+    }
+    if let Some(under) = under {
+        let under = DeTable::parse(under).expect("a built-in profile, which a test reads");
+        document.table = merge(under.into_inner(), document.table);
+    }
+    document.read()
 }
 
-impl<'a> ProfileTableReader<'a> {
-    pub(super) fn new(node: ProfileNode, trust: Trust, errors: &'a mut Vec<ProfileError>) -> Self {
-        Self::named(node, "", trust, errors)
-    }
-
-    fn named(
-        node: ProfileNode,
-        name: &str,
-        trust: Trust,
-        errors: &'a mut Vec<ProfileError>,
-    ) -> Self {
-        let ProfileNode { position, value } = node;
-        let rest = match value {
-            ProfileValue::Table(table) => table,
-            other => {
-                errors.push(
-                    position.error(format!("`{name}` must be a table, and is {}", other.noun())),
-                );
-                ProfileTable::new()
-            }
+/// Merges a table over another: tables are merged key by key, everything else is replaced. What is
+/// new comes first, so that it is tried first; what is replaced keeps its place.
+fn merge<'a>(under: DeTable<'a>, mut over: DeTable<'a>) -> DeTable<'a> {
+    let mut replaced = DeTable::new();
+    for (key, old) in under {
+        let (key, value) = match over.remove_entry(key.get_ref().as_ref()) {
+            None => (key, old),
+            // With the position of the new one: a mistake can only be there.
+            Some((key, new)) => (key, merge_value(old, new)),
         };
-        Self { position, name: name.into(), rest, known: Vec::new(), trust, errors }
+        replaced.insert(key, value);
     }
+    over.into_iter().chain(replaced).collect()
+}
 
-    pub(super) fn has(&self, key: &str) -> bool {
-        self.rest.contains_key(key)
-    }
+fn merge_value<'a>(old: Spanned<DeValue<'a>>, new: Spanned<DeValue<'a>>) -> Spanned<DeValue<'a>> {
+    let span = new.span();
+    let value = match (old.into_inner(), new.into_inner()) {
+        (DeValue::Table(old), DeValue::Table(new)) => DeValue::Table(merge(old, new)),
+        (_, new) => new,
+    };
+    Spanned::new(span, value)
+}
 
-    pub(super) fn report_error(&mut self, sentence: impl Into<String>) {
-        self.errors.push(self.position.error(sentence));
-    }
+/// A document without the values that have mistakes.
+struct ProfileDocument<'a> {
+    file: &'a str,
+    text: &'a str,
+    table: DeTable<'a>,
+    /// The keys that were taken out, with the path of their table.
+    removed: Vec<(Vec<String>, String)>,
+    mistakes: Vec<ProfileError>,
+}
 
-    fn take(&mut self, key: &'static str) -> Option<ProfileNode> {
-        self.known.push(key);
-        self.rest.remove(key)
-    }
-
-    fn report_type_error(&mut self, key: &str, node: &ProfileNode, wanted: &str) {
-        let found = node.value.noun();
-        self.errors.push(node.position.error(format!("`{key}` must be {wanted}, and is {found}")));
-    }
-
-    pub(super) fn text(&mut self, key: &'static str) -> Option<String> {
-        let node = self.take(key)?;
-        match node.value {
-            ProfileValue::Text(text) => Some(text),
-            _ => {
-                self.report_type_error(key, &node, "a string");
-                None
+impl ProfileDocument<'_> {
+    fn read(mut self) -> Result<Profile, Vec<ProfileError>> {
+        loop {
+            let source = toml::Deserializer::from(Spanned::new(0..0, self.table.clone()));
+            match serde_path_to_error::deserialize::<_, Profile>(source) {
+                Ok(profile) if self.mistakes.is_empty() => return Ok(self.named(profile)),
+                Err(error) if self.take_out(&error) => {}
+                Ok(_) | Err(_) => break,
             }
         }
+        self.mistakes.sort_by_key(|mistake| mistake.line);
+        Err(self.mistakes)
     }
 
-    pub(super) fn flag(&mut self, key: &'static str) -> Option<bool> {
-        let node = self.take(key)?;
-        match node.value {
-            ProfileValue::Flag(flag) => Some(flag),
-            _ => {
-                self.report_type_error(key, &node, "true or false");
-                None
+    fn named(&self, mut profile: Profile) -> Profile {
+        if !self.table.contains_key("programs") {
+            profile.programs = profile.command.first().cloned().into_iter().collect();
+        }
+        Profile { name: name_of(self.file), ..profile }
+    }
+
+    /// Reports a mistake and takes its value out. False if that would be the whole document.
+    fn take_out(&mut self, error: &serde_path_to_error::Error<toml::de::Error>) -> bool {
+        let mut path = Vec::new();
+        let mut item = None;
+        for segment in error.path() {
+            match segment {
+                Segment::Map { key } => path.push(key.clone()),
+                Segment::Seq { index } => item = Some(*index),
+                Segment::Enum { .. } | Segment::Unknown => {}
             }
         }
-    }
-
-    /// A number from `low` to `high`.
-    pub(super) fn number(&mut self, key: &'static str, low: f64, high: f64) -> Option<f64> {
-        let node = self.take(key)?;
-        match node.value {
-            ProfileValue::Number(number) if (low..=high).contains(&number) => Some(number),
-            ProfileValue::Number(number) => {
-                let sentence = format!("`{key}` must be from {low} to {high}, and is {number}");
-                self.errors.push(node.position.error(sentence));
-                None
-            }
-            _ => {
-                self.report_type_error(key, &node, "a number");
-                None
+        let taken = remove(&mut self.table, &path, item);
+        let is_taken = taken.is_some();
+        let (at, value) = taken.unwrap_or((0, DeValue::Boolean(true)));
+        for message in error.inner().message().split(SEPARATOR) {
+            let is_known = |(table, key): &(Vec<String>, String)| {
+                *table == path && message.contains(&format!("`{key}`"))
+            };
+            // What is missing because it was taken out is reported already.
+            if !self.removed.iter().any(is_known) {
+                self.report(at, sentence(&path, item, &value, message));
             }
         }
+        if let Some(key) = path.pop() {
+            self.removed.push((path, key));
+        }
+        is_taken
     }
 
-    /// Milliseconds, at most an hour.
-    pub(super) fn millis(&mut self, key: &'static str) -> Option<u64> {
-        #[expect(
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            reason = "it is from 0 to an hour"
-        )]
-        self.number(key, 0.0, 3_600_000.0).map(|number| number as u64)
+    fn report(&mut self, at: usize, sentence: String) {
+        let before = self.text.bytes().take(at);
+        let line = 1 + before.filter(|byte| *byte == b'\n').count();
+        self.mistakes.push(ProfileError { file: self.file.to_owned(), line, sentence });
     }
+}
 
-    pub(super) fn count(&mut self, key: &'static str, low: u8, high: u8) -> Option<usize> {
-        #[expect(
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            reason = "it is from 0 to 255"
-        )]
-        self.number(key, low.into(), high.into()).map(|number| number as usize)
+/// Removes a value, or an item of a list; returns its position and the value. A value has the
+/// position of its key, which is the header of a table.
+fn remove<'a>(
+    table: &mut DeTable<'a>,
+    path: &[String],
+    item: Option<usize>,
+) -> Option<(usize, DeValue<'a>)> {
+    let (key, rest) = path.split_first()?;
+    match (table.get_mut(key.as_str()).map(Spanned::get_mut), item) {
+        (Some(DeValue::Table(inner)), _) if !rest.is_empty() => remove(inner, rest, item),
+        (Some(DeValue::Array(list)), Some(item)) => {
+            let taken = list.get(item)?.clone();
+            let others = list.iter().enumerate().filter(|(at, _)| *at != item);
+            *list = others.map(|(_, other)| other.clone()).collect();
+            Some((taken.span().start, taken.into_inner()))
+        }
+        _ => {
+            let (key, value) = table.remove_entry(key.as_str())?;
+            Some((key.span().start, value.into_inner()))
+        }
     }
+}
 
-    /// A list of strings; a single string is a list of one.
-    pub(super) fn texts(&mut self, key: &'static str) -> Option<Vec<String>> {
-        Some(self.nodes(key)?.into_iter().map(|(text, _)| text).collect())
-    }
-
-    fn nodes(&mut self, key: &'static str) -> Option<Vec<(String, SourcePosition)>> {
-        let node = self.take(key)?;
-        let list = match node.value {
-            ProfileValue::List(list) => list,
-            ProfileValue::Text(_) => vec![node],
-            _ => {
-                self.report_type_error(key, &node, "a list of strings");
-                return None;
-            }
+/// What is wrong with the value at this path, and what would be right. Messages of serde are put
+/// into our words; our own ones begin with a blank or a colon if they follow the name of the key.
+fn sentence(path: &[String], item: Option<usize>, value: &DeValue<'_>, message: &str) -> String {
+    let key = path.last().map_or("", String::as_str);
+    let (problem, expected) = message.rsplit_once(", expected ").unwrap_or((message, ""));
+    let known = expected.trim_start_matches("one of ");
+    if problem.starts_with("unknown field ") {
+        let place = match path {
+            [] | [_] => "a profile".to_owned(),
+            [tables @ .., _] => format!("[{}]", tables.join(".")),
         };
-        let mut texts = Vec::new();
-        for item in list {
-            match item.value {
-                ProfileValue::Text(text) => texts.push((text, item.position)),
-                _ => self.report_type_error(key, &item, "a list of strings"),
-            }
-        }
-        Some(texts)
+        return format!("{place} has no `{key}`; it may have {known}");
     }
-
-    pub(super) fn pattern(&mut self, key: &'static str) -> Option<ProfilePattern> {
-        let position = self.rest.get(key).map(|node| node.position.clone());
-        let text = self.text(key)?;
-        let position = position?;
-        self.as_pattern(key, &text, &position)
+    if let Some(word) = problem.strip_prefix("unknown variant ") {
+        return format!("`{key}` may be {known}, and is {word}");
     }
-
-    pub(super) fn patterns(&mut self, key: &'static str) -> Vec<ProfilePattern> {
-        let texts = self.nodes(key).unwrap_or_default();
-        texts.iter().filter_map(|(text, position)| self.as_pattern(key, text, position)).collect()
+    if problem.starts_with("invalid type: ") || problem.starts_with("wanted ") {
+        let wanted = if item.is_some() { "a list of strings" } else { wanted(expected) };
+        return format!("`{key}` must be {wanted}, and is {}", noun(value));
     }
-
-    fn as_pattern(
-        &mut self,
-        key: &str,
-        text: &str,
-        position: &SourcePosition,
-    ) -> Option<ProfilePattern> {
-        match ProfilePattern::new(text, self.trust) {
-            Ok(pattern) => Some(pattern),
-            Err(why) => {
-                let sentence = format!("`{key}` is no pattern: {why}");
-                self.errors.push(position.error(sentence));
-                None
-            }
-        }
+    if let Some(field) = problem.strip_prefix("missing field ") {
+        return format!("{field} is missing{}", purpose(path, field.trim_matches('`')));
     }
-
-    /// One of several words.
-    pub(super) fn word<T: Copy>(
-        &mut self,
-        key: &'static str,
-        words: &[(&'static str, T)],
-    ) -> Option<T> {
-        let position = self.rest.get(key).map(|node| node.position.clone());
-        let text = self.text(key)?;
-        let position = position?;
-        self.choose(key, words, &text, &position)
+    match message.starts_with([' ', ':']) {
+        true => format!("`{key}`{message}"),
+        false => message.to_owned(),
     }
+}
 
-    /// Some of several words.
-    pub(super) fn words<T: Copy>(
-        &mut self,
-        key: &'static str,
-        words: &[(&'static str, T)],
-    ) -> Vec<T> {
-        let texts = self.nodes(key).unwrap_or_default();
-        texts
-            .iter()
-            .filter_map(|(text, position)| self.choose(key, words, text, position))
-            .collect()
+/// A type that serde expected.
+fn wanted(expected: &str) -> &str {
+    match expected {
+        "" => "a string",
+        "a boolean" => "true or false",
+        "a map" => "a table of strings",
+        "f64" => "a number",
+        other if other.starts_with("struct ") => "a table",
+        other => other,
     }
+}
 
-    fn choose<T: Copy>(
-        &mut self,
-        key: &str,
-        words: &[(&'static str, T)],
-        text: &str,
-        position: &SourcePosition,
-    ) -> Option<T> {
-        let found = words.iter().find(|(word, _)| *word == text).map(|(_, value)| *value);
-        if found.is_none() {
-            let all: Vec<_> = words.iter().map(|(word, _)| format!("`{word}`")).collect();
-            let sentence = format!("`{key}` may be {}, and is `{text}`", all.join(", "));
-            self.errors.push(position.error(sentence));
-        }
-        found
+/// The type of a value.
+fn noun(value: &DeValue<'_>) -> &'static str {
+    match value {
+        DeValue::String(_) => "a string",
+        DeValue::Integer(_) | DeValue::Float(_) => "a number",
+        DeValue::Boolean(_) => "true or false",
+        DeValue::Datetime(_) => "a date",
+        DeValue::Array(_) => "a list",
+        DeValue::Table(_) => "a table",
     }
+}
 
-    /// Values that are parsed by their own type.
-    pub(super) fn parsed<T: FromStr<Err: fmt::Display>>(&mut self, key: &'static str) -> Vec<T> {
-        let mut values = Vec::new();
-        for (text, position) in self.nodes(key).unwrap_or_default() {
-            match text.parse() {
-                Ok(value) => values.push(value),
-                Err(error) => self.errors.push(position.error(format!("`{key}`: {error}"))),
-            }
-        }
-        values
-    }
-
-    /// A table inside this one.
-    pub(super) fn table(&mut self, key: &'static str) -> Option<ProfileTableReader<'_>> {
-        let name = self.inner(key);
-        let node = self.take(key)?;
-        Some(ProfileTableReader::named(node, &name, self.trust, self.errors))
-    }
-
-    /// Every table in a table of tables, each read by `read`, in the order of the file.
-    pub(super) fn tables<T>(
-        &mut self,
-        key: &'static str,
-        read: impl Fn(String, ProfileTableReader<'_>) -> Option<T>,
-    ) -> Vec<T> {
-        let name = self.inner(key);
-        let Some(node) = self.take(key) else {
-            return Vec::new();
-        };
-        let mut entries: Vec<(String, ProfileNode)> = match node.value {
-            ProfileValue::Table(table) => table.into_iter().collect(),
-            _ => {
-                self.report_type_error(key, &node, "a table of tables");
-                Vec::new()
-            }
-        };
-        entries.sort_by_key(|(_, node)| node.position.line);
-        let each = |(key, node): (String, ProfileNode)| {
-            let reader =
-                ProfileTableReader::named(node, &format!("{name}.{key}"), self.trust, self.errors);
-            read(key, reader)
-        };
-        entries.into_iter().filter_map(each).collect()
-    }
-
-    /// Every string in a table, by key.
-    pub(super) fn strings(&mut self, key: &'static str) -> Vec<(String, String)> {
-        let Some(node) = self.take(key) else {
-            return Vec::new();
-        };
-        let ProfileValue::Table(table) = node.value else {
-            self.report_type_error(key, &node, "a table of strings");
-            return Vec::new();
-        };
-        let mut strings = Vec::new();
-        for (key, node) in table {
-            match node.value {
-                ProfileValue::Text(text) => strings.push((key, text)),
-                _ => self.report_type_error(&key, &node, "a string"),
-            }
-        }
-        strings
-    }
-
-    fn inner(&self, key: &str) -> String {
-        if self.name.is_empty() { key.into() } else { format!("{}.{key}", self.name) }
-    }
-
-    /// Reports every key that was not read.
-    pub(super) fn finish(self) {
-        let known = self.known.iter().map(|key| format!("`{key}`")).collect::<Vec<_>>().join(", ");
-        let place =
-            if self.name.is_empty() { "a profile".into() } else { format!("[{}]", self.name) };
-        for (key, node) in &self.rest {
-            let sentence = format!("{place} has no `{key}`; it may have {known}");
-            self.errors.push(node.position.error(sentence));
-        }
+/// What a key that must be there is for.
+fn purpose(path: &[String], key: &str) -> &'static str {
+    match (path.first().map_or("", String::as_str), key) {
+        (_, "command") => "; it is the program and its usual arguments",
+        (_, "says") => "; it is the state that this speaks for",
+        (_, "options") => "; it says how options are written",
+        ("dialog", "match") => "; it says how the question is known",
+        ("dialog", "kind") => "; it says what kind of question it is",
+        ("submit", "match") => "; it says which texts need care",
+        ("transcript", _) => "; `kind` and `path` are both needed",
+        _ => "",
     }
 }

@@ -1,12 +1,15 @@
 //! How to act on an agent: the text and keys that send it a message, interrupt it and quit it.
 
 use paned_term::keys::Key;
+use serde::Deserialize;
 
 use super::ProfilePattern;
+use super::fields::{self, ProfileTable, refuse};
 use crate::agent::Composer;
 
 /// How text reaches the composer.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum TypingMode {
     /// As one paste, bracketed if the program enables that mode.
     #[default]
@@ -16,42 +19,73 @@ pub enum TypingMode {
 }
 
 /// How a message is sent to an agent.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct Submit {
     /// How its text reaches the composer.
+    #[serde(rename = "by")]
     pub typing: TypingMode,
     /// How long the program needs between the text and Enter, at least.
+    #[serde(rename = "delay", deserialize_with = "fields::millis")]
     pub delay_ms: u64,
     /// The keys that submit it.
+    #[serde(deserialize_with = "fields::keys")]
     pub enter: Vec<Key>,
     /// The keys that clear the composer, once per press; none if there is no safe way.
+    #[serde(deserialize_with = "fields::keys")]
     pub clear: Vec<Key>,
     /// What the composer shows instead of a long paste.
+    #[serde(deserialize_with = "fields::list")]
     pub pasted: Vec<ProfilePattern>,
     /// Texts that the program would not accept as a prompt unchanged.
+    #[serde(rename = "care", deserialize_with = "fields::tables")]
     pub escapes: Vec<PromptEscape>,
 }
 
-/// Texts that a program would not accept as a prompt unchanged, and how to change them.
-#[derive(Clone, Debug)]
+/// Texts that a program would not accept as a prompt unchanged, and what makes it accept them:
+/// exactly one of the three.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct PromptEscape {
-    /// Its name.
-    pub name: String,
     /// Matches such texts.
+    #[serde(rename = "match")]
     pub pattern: ProfilePattern,
-    /// What to do with them.
-    pub action: EscapeAction,
+    /// These characters before it.
+    pub before: Option<String>,
+    /// These characters after it.
+    pub after: Option<String>,
+    /// Nothing does; the reason, in a sentence.
+    pub refuse: Option<String>,
 }
 
-/// What makes a program accept a text as a prompt.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum EscapeAction {
-    /// These characters before it.
-    Prefix(String),
-    /// These characters after it.
-    Suffix(String),
-    /// Nothing does; the reason, in a sentence.
-    Refuse(String),
+impl ProfileTable for PromptEscape {
+    fn complete(&mut self) -> Result<(), String> {
+        let ways = [&self.before, &self.after, &self.refuse].into_iter().flatten().count();
+        refuse([(ways != 1, "exactly one of `before`, `after` and `refuse` is needed")])
+    }
+}
+
+impl Default for Submit {
+    fn default() -> Self {
+        Self {
+            typing: TypingMode::Paste,
+            delay_ms: 150,
+            enter: vec![key("enter")],
+            clear: Vec::new(),
+            pasted: Vec::new(),
+            escapes: Vec::new(),
+        }
+    }
+}
+
+impl ProfileTable for Submit {
+    fn complete(&mut self) -> Result<(), String> {
+        if self.enter.is_empty() {
+            self.enter = Self::default().enter;
+        }
+        let sentence = "`delay` must be at least 100: programs lose an Enter that comes sooner";
+        refuse([(self.delay_ms < 100, sentence)])
+    }
 }
 
 impl Submit {
@@ -62,11 +96,11 @@ impl Submit {
     pub fn escape_prompt(&self, text: &str) -> Result<String, String> {
         let mut escaped = text.to_owned();
         for rule in self.escapes.iter().filter(|rule| rule.pattern.is_in(text)) {
-            match &rule.action {
-                EscapeAction::Prefix(before) => escaped.insert_str(0, before),
-                EscapeAction::Suffix(after) => escaped.push_str(after),
-                EscapeAction::Refuse(why) => return Err(why.clone()),
+            if let Some(why) = &rule.refuse {
+                return Err(why.clone());
             }
+            escaped.insert_str(0, rule.before.as_deref().unwrap_or_default());
+            escaped.push_str(rule.after.as_deref().unwrap_or_default());
         }
         Ok(escaped)
     }
@@ -78,13 +112,17 @@ impl Submit {
 }
 
 /// How a turn is interrupted.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct InterruptKeys {
     /// The keys of one press.
+    #[serde(deserialize_with = "fields::keys")]
     pub keys: Vec<Key>,
     /// How many presses it takes.
+    #[serde(deserialize_with = "fields::count::<1, 5, _>")]
     pub presses: usize,
     /// How long after the first press the next may come, at most.
+    #[serde(rename = "within", deserialize_with = "fields::millis")]
     pub within_ms: u64,
     /// What the screen shows if one more press is needed.
     pub again: Option<ProfilePattern>,
@@ -92,19 +130,55 @@ pub struct InterruptKeys {
     pub restores: bool,
 }
 
+impl Default for InterruptKeys {
+    fn default() -> Self {
+        Self { keys: vec![key("esc")], presses: 1, within_ms: 1000, again: None, restores: false }
+    }
+}
+
+impl ProfileTable for InterruptKeys {
+    fn complete(&mut self) -> Result<(), String> {
+        if self.keys.is_empty() {
+            self.keys = Self::default().keys;
+        }
+        Ok(())
+    }
+}
+
 /// How a program is quit.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Quit {
     /// The text to type, before Enter.
     pub text: Option<String>,
     /// Or the keys of one press.
+    #[serde(default, deserialize_with = "fields::keys")]
     pub keys: Vec<Key>,
     /// How many presses it takes.
+    #[serde(default = "fields::usual::<1>", deserialize_with = "fields::count::<1, 5, _>")]
     pub presses: usize,
 }
 
+impl Default for Quit {
+    fn default() -> Self {
+        Self { text: None, keys: vec![key("ctrl+c")], presses: 2 }
+    }
+}
+
+impl ProfileTable for Quit {
+    fn complete(&mut self) -> Result<(), String> {
+        let is_one = self.text.is_some() == self.keys.is_empty();
+        refuse([(!is_one, "exactly one of `text` and `keys` is needed")])
+    }
+}
+
+fn key(name: &str) -> Key {
+    name.parse().expect("a key that has a name")
+}
+
 /// Where a program stores its conversation.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct TranscriptSource {
     /// Its format, as `jsonl-codex`.
     pub kind: String,
@@ -114,7 +188,8 @@ pub struct TranscriptSource {
 }
 
 /// What messages look like on a screen.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct MessageMarks {
     /// The first row of a message of the user.
     pub user: Option<ProfilePattern>,
@@ -123,6 +198,7 @@ pub struct MessageMarks {
     /// The first row of a message of the agent.
     pub agent: Option<ProfilePattern>,
     /// Rows that belong to no message, as rules and footers.
+    #[serde(deserialize_with = "fields::list")]
     pub noise: Vec<ProfilePattern>,
     /// What the bottom of the screen shows while messages wait for the end of a turn.
     pub queued: Option<ProfilePattern>,

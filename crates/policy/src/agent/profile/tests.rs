@@ -88,6 +88,34 @@ fn each_mistake_is_told_with_its_line() {
 }
 
 #[test]
+fn all_mistakes_are_told_at_once_and_none_twice() {
+    check(
+        "command = []\n[composer]\nprompt = '('\nneeds = [\"x\", \"paste\",\n3]\n[quit]\npress = 1\n",
+        &[
+            "1: `command` is empty; it is the program and its usual arguments",
+            "3: `prompt` is no pattern: unclosed group",
+            "4: `needs` may be `paste`, `no-paste`, `cursor`, `cursor-line`, `cursor-shown`, \
+             `cursor-hidden`, and is `x`",
+            "5: `needs` must be a list of strings, and is a number",
+            "6: exactly one of `text` and `keys` is needed",
+            "7: [quit] has no `press`; it may have `text`, `keys`, `presses`",
+        ],
+    );
+    check(
+        "command = 'x'\nrules = 1\n[dialog.kinds.a]\nmatch = '('\n[hooks.b]\nkind = 2\n[title]\nsilence = 1",
+        &[
+            "2: `rules` must be a table of tables, and is a number",
+            "3: `options` is missing; it says how options are written",
+            "4: `match` is no pattern: unclosed group",
+            "5: `event` or `where` is missing; one of them says which report this is",
+            "5: exactly one of `says` and `clears = true` is needed",
+            "6: `kind` must be a string, and is a number",
+            "8: `silence` must be true or false, and is a number",
+        ],
+    );
+}
+
+#[test]
 fn what_is_no_toml_is_told_too() {
     let mistakes = Profile::parse("x/mine.toml", "command = \"x\"\n[title\n").unwrap_err();
     assert_eq!(mistakes.first().map(|mistake| mistake.line), Some(2));
@@ -105,6 +133,19 @@ fn a_users_file_is_laid_over_ours_key_by_key() {
     let working = new.rules.iter().find(|rule| rule.name == "working").unwrap();
     assert_eq!((working.weight, working.supports), (0.5, paned_model::AgentState::Busy));
     assert_eq!((new.rules.len(), &new.command), (old.rules.len() + 1, &old.command));
+    // What is new is tried first, and what is replaced keeps its place.
+    let (amended, _) = ProfileLibrary::with(&file(
+        "[dialog.kinds.plan]\nmatch = 'b'\n[dialog.kinds.z]\nmatch = 'a'\nkind = 'plan'",
+    ));
+    let kinds = |library: &ProfileLibrary| {
+        let codex = library.get("codex").unwrap();
+        let kinds = codex.dialog.iter().flat_map(|dialog| &dialog.kinds);
+        kinds.map(|kind| kind.pattern.as_str().to_owned()).collect::<Vec<_>>()
+    };
+    let mut expect = kinds(&ours);
+    expect[3] = "b".to_owned();
+    expect.insert(0, "a".to_owned());
+    assert_eq!(kinds(&amended), expect);
     // With a mistake it is left out, and ours stays as it is.
     let (library, mistakes) = ProfileLibrary::with(&file("\n[title]\nbusy = 3\n"));
     assert_eq!(mistakes.len(), 1);

@@ -77,7 +77,8 @@ impl Attempt {
             return Some(self.end(Delivery::Unknown, "its program ended before Enter was pressed"));
         }
         let empty = shows == TextVisibility::Nothing && observation.composer == Composer::Empty;
-        let telling = MIN_MATCH_CHARS <= self.prepared.text.len() || is_busy(observation.state);
+        let telling =
+            MIN_MATCH_CHARS <= self.prepared.text.chars().count() || is_busy(observation.state);
         if typed.was_resumed
             && empty
             && telling
