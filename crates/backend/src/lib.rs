@@ -34,7 +34,7 @@ use paned_model::{Code, PaneId, Refusal, Size, Time};
 use tokio::sync::{mpsc, oneshot, watch};
 
 pub use output::{Damage, LineMark, Output, OutputGap, OutputTime, SizeMark, Summary};
-pub use program::find_folder;
+pub use program::{TERMINAL_VARIABLES, find_folder, find_program};
 pub use replayed_screen::{ReplayedScreen, thread_time};
 pub use socket::UnixSocket;
 

@@ -5,6 +5,19 @@ use std::path::{Path, PathBuf};
 
 use crate::{Error, SpawnSpec};
 
+/// Variables that describe the terminal of whatever started us, not the one that a program gets.
+pub const TERMINAL_VARIABLES: [&str; 9] = [
+    "TERM",
+    "COLORTERM",
+    "TERM_PROGRAM",
+    "TERM_PROGRAM_VERSION",
+    "LINES",
+    "COLUMNS",
+    "TMUX",
+    "TMUX_PANE",
+    "STY",
+];
+
 /// Replaces the program of a spec by its file, and the requested folder by the one to start in.
 pub(crate) fn resolve(spec: &mut SpawnSpec) -> Result<(), Error> {
     let variable =
@@ -16,8 +29,11 @@ pub(crate) fn resolve(spec: &mut SpawnSpec) -> Result<(), Error> {
     Ok(())
 }
 
-/// The program's file, looked up as a shell would: by the pane's own `PATH`, from its own folder.
-fn find_program(name: &str, path: Option<&str>, cwd: &Path) -> Result<PathBuf, Error> {
+/// The program's file, looked up as a shell would: by its own `PATH`, from its own folder.
+///
+/// # Errors
+/// When there is none, or it cannot be executed.
+pub fn find_program(name: &str, path: Option<&str>, cwd: &Path) -> Result<PathBuf, Error> {
     if name.is_empty() {
         return Err(Error::Refused("`argv` starts with an empty program name".to_owned()));
     }
@@ -26,10 +42,10 @@ fn find_program(name: &str, path: Option<&str>, cwd: &Path) -> Result<PathBuf, E
         return match is_program(&file) {
             true => Ok(file),
             false if file.is_dir() => {
-                Err(Error::NotExecutable(format!("`{name}` is a folder, no program")))
+                Err(Error::NotExecutable(format!("`{name}` is a folder, not a program")))
             }
             false if file.exists() => {
-                Err(Error::NotExecutable(format!("`{name}` may not be executed")))
+                Err(Error::NotExecutable(format!("`{name}` is not executable")))
             }
             false => Err(Error::NoProgram(format!("no program `{name}`"))),
         };
@@ -65,7 +81,9 @@ pub fn find_folder(requested: Option<&str>, home: Option<&str>) -> Result<PathBu
     }
     match folder.metadata() {
         Ok(found) if found.is_dir() => Ok(folder.to_owned()),
-        Ok(_) => Err(Error::Refused(format!("`cwd` is no folder: `{}`", requested.escape_debug()))),
+        Ok(_) => {
+            Err(Error::Refused(format!("`cwd` is not a folder: `{}`", requested.escape_debug())))
+        }
         Err(error) => Err(Error::Refused(format!(
             "`cwd` cannot be used: `{}`: {error}",
             requested.escape_debug()
@@ -96,8 +114,8 @@ mod tests {
         refused("", "/", "`argv` starts with an empty program name");
         refused("no-such-thing", "/", "no program `no-such-thing` on PATH");
         refused("/no/such", "/", "no program `/no/such`");
-        refused("/etc", "/", "`/etc` is a folder, no program");
-        refused("/etc/passwd", "/", "`/etc/passwd` may not be executed");
+        refused("/etc", "/", "`/etc` is a folder, not a program");
+        refused("/etc/passwd", "/", "`/etc/passwd` is not executable");
     }
 
     #[test]
@@ -106,7 +124,10 @@ mod tests {
             find_folder(Some("/no/such"), None).unwrap_err().to_string().contains("cannot be used")
         );
         assert!(
-            find_folder(Some("/etc/passwd"), None).unwrap_err().to_string().contains("no folder")
+            find_folder(Some("/etc/passwd"), None)
+                .unwrap_err()
+                .to_string()
+                .contains("not a folder")
         );
         assert!(find_folder(Some("etc"), None).unwrap_err().to_string().contains("absolute"));
         assert_eq!(find_folder(None, Some("/etc")).unwrap(), Path::new("/etc"));

@@ -3,19 +3,9 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use super::Error;
+use paned_backend::{TERMINAL_VARIABLES, find_folder, find_program};
 
-/// Variables that describe the terminal of our caller, not the one we make.
-const TERMINAL_VARIABLES: [&str; 8] = [
-    "TERM",
-    "COLORTERM",
-    "TERM_PROGRAM",
-    "TERM_PROGRAM_VERSION",
-    "LINES",
-    "COLUMNS",
-    "TMUX",
-    "TMUX_PANE",
-];
+use super::Error;
 
 /// A program for a new pane. No shell reads it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -84,32 +74,18 @@ fn environment(extra: &[(String, String)]) -> BTreeMap<String, String> {
 }
 
 fn folder(requested: Option<&Path>, env: &BTreeMap<String, String>) -> Result<PathBuf, Error> {
-    let Some(requested) = requested else {
-        let home = env.get("HOME").map(PathBuf::from).filter(|home| home.is_dir());
-        return Ok(home.unwrap_or_else(|| "/".into()));
-    };
-    if requested.is_absolute() && requested.is_dir() {
-        return Ok(requested.to_owned());
-    }
-    let says = format!("`{}` is no folder to start in: give an absolute path", requested.display());
-    Err(Error::InvalidCommand(says))
+    let text = requested.map(Path::to_string_lossy);
+    find_folder(text.as_deref(), env.get("HOME").map(String::as_str)).map_err(|_| {
+        let path = requested.unwrap_or(Path::new("")).display();
+        Error::InvalidCommand(format!(
+            "`{path}` is not a folder to start in: give an absolute path"
+        ))
+    })
 }
 
 fn find(name: &str, path: Option<&str>, cwd: &Path) -> Result<PathBuf, Error> {
-    let path = path.unwrap_or("/usr/local/bin:/usr/bin:/bin");
-    let folders: Vec<&str> = match name.contains('/') {
-        true => vec![""],
-        false => path.split(':').filter(|folder| !folder.is_empty()).collect(),
-    };
-    let mut files = folders.iter().map(|folder| cwd.join(folder).join(name));
-    let found = files.find(|file| !name.is_empty() && is_program(file));
-    let says = || format!("there is no program `{}`", name.escape_debug());
-    found.ok_or_else(|| Error::InvalidCommand(says()))
-}
-
-fn is_program(file: &Path) -> bool {
-    use std::os::unix::fs::PermissionsExt as _;
-    file.metadata().is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
+    let sentence = || format!("there is no program `{}`", name.escape_debug());
+    find_program(name, path, cwd).map_err(|_| Error::InvalidCommand(sentence()))
 }
 
 #[cfg(test)]
@@ -146,6 +122,6 @@ mod tests {
         let env = vec![("a=b".to_owned(), String::new())];
         refused(Program { env, ..Program::new(["sh"]) }, "no variable is called `a=b`");
         let program = Program { cwd: Some("/no/such".into()), ..Program::new(["sh"]) };
-        refused(program, "`/no/such` is no folder to start in: give an absolute path");
+        refused(program, "`/no/such` is not a folder to start in: give an absolute path");
     }
 }

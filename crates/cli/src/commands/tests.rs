@@ -23,7 +23,7 @@ use crate::client::{self, params};
 use crate::context::CliContext;
 use crate::out::Out;
 
-/// Each command that calls an action with its arguments, so often that each of them is given once.
+/// Lines that together use every command that calls an action, and each of its arguments once.
 const LINES: &[&str] = &[
     "new --id a --cwd /x --title t --size 80x24 --env A=1 --meta n=3 --tag t --timeout 9 --persist --notify-on-exit \
      --can spawn --session s --visible auto --on-view-closed detach ls",

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use paned_backend::TERMINAL_VARIABLES;
 use paned_model::{PaneId, Refusal};
 
 use crate::AdvertisedAddress;
@@ -20,7 +21,7 @@ pub(crate) fn check_text(field: &str, text: &str) -> Result<(), Refusal> {
 /// Refuses a variable's name that no environment can hold.
 pub(crate) fn check_variable(name: &str, value: &str) -> Result<(), Refusal> {
     if name.is_empty() || name.contains('=') {
-        let sentence = format!("`env`: `{}` is no variable's name", name.escape_debug());
+        let sentence = format!("`env`: `{}` is not a variable name", name.escape_debug());
         return Err(Refusal::invalid(sentence));
     }
     check_text("env", name)?;
@@ -42,18 +43,7 @@ pub(crate) fn environment(
 }
 
 fn is_reserved(name: &str) -> bool {
-    const TERMINAL: [&str; 9] = [
-        "TERM",
-        "COLORTERM",
-        "TERM_PROGRAM",
-        "TERM_PROGRAM_VERSION",
-        "LINES",
-        "COLUMNS",
-        "TMUX",
-        "TMUX_PANE",
-        "STY",
-    ];
-    name.starts_with("PANED_") || name.starts_with("POLY_") || TERMINAL.contains(&name)
+    name.starts_with("PANED_") || name.starts_with("POLY_") || TERMINAL_VARIABLES.contains(&name)
 }
 
 /// What a pane needs to reach the server as itself.

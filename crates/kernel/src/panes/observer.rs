@@ -8,7 +8,7 @@ use paned_model::{PaneRef, Time};
 use super::Pane;
 use crate::Kernel;
 
-/// Is told what happens to panes. Never waits.
+/// Follows changes of panes. Called in line, so it must not block.
 pub(crate) trait PaneObserver: Send + Sync + 'static {
     /// This happened to a pane.
     fn observe(&self, kernel: &Kernel, pane: &Pane, change: &PaneChange<'_>);
@@ -34,7 +34,7 @@ pub(crate) enum PaneChange<'a> {
     Removed,
 }
 
-/// An exit, as observers are told of it.
+/// An exit, as observers get it.
 pub(crate) struct PaneExitReport<'a> {
     /// The pane, unless it was removed from the table before its exit.
     pub(crate) listed: Option<&'a Arc<Pane>>,

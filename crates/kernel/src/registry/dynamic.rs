@@ -141,7 +141,7 @@ fn check_name(name: &str) -> Result<(), Refusal> {
     let parts = name.split_once(':').filter(|(noun, verb)| is_word(noun) && is_word(verb));
     let Some((noun, _)) = parts.filter(|_| name.len() <= LONGEST_NAME) else {
         return Err(Refusal::invalid(format!(
-            "`{}` is no action name: use `noun:verb` of a-z, 0-9 and `-`, at most {LONGEST_NAME}",
+            "`{}` is not an action name: use `noun:verb` of a-z, 0-9 and `-`, at most {LONGEST_NAME}",
             name.escape_debug()
         )));
     };
