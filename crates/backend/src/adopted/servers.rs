@@ -2,9 +2,10 @@
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 
-use tokio::sync::watch;
+use tokio::sync::{Mutex as AsyncMutex, watch};
+use tokio::time::Instant;
 
 use crate::tmux::{self, ControlClient, Error, TmuxEvent, TmuxEvents, TmuxServerAddr};
 
@@ -37,35 +38,51 @@ impl SharedTmuxClient {
     }
 }
 
+/// The connection to one server. Its lock is held while a task connects.
+#[derive(Debug, Default)]
+struct ClientSlot {
+    client: Weak<SharedTmuxClient>,
+    /// When the last attempt to connect failed, and why.
+    failure: Option<(Instant, Error)>,
+}
+
 #[derive(Debug, Default)]
 pub(super) struct SharedTmuxClients {
-    open: Mutex<HashMap<PathBuf, Weak<SharedTmuxClient>>>,
+    slots: Mutex<HashMap<PathBuf, Arc<AsyncMutex<ClientSlot>>>>,
 }
 
 impl SharedTmuxClients {
-    /// The connection to the server at this socket.
+    /// The connection to the server at this socket. Callers that come while one of them connects
+    /// share its result: tmux never sees clients of ours that come and go at once.
     pub(super) async fn open(&self, socket: &Path) -> Result<Arc<SharedTmuxClient>, Error> {
-        let found = self.lock().get(socket).and_then(Weak::upgrade);
-        if let Some(server) = found {
-            return Ok(server);
+        let asked = Instant::now();
+        let slot = self.slot(socket);
+        let mut slot = slot.lock().await;
+        if let Some(client) = slot.client.upgrade() {
+            return Ok(client);
         }
-        let (client, events) = tmux::connect(TmuxServerAddr::foreign(socket, None)).await?;
+        if let Some((at, error)) = &slot.failure
+            && asked < *at
+        {
+            return Err(error.clone());
+        }
+        let connected = tmux::connect(TmuxServerAddr::foreign(socket, None)).await;
+        let (client, events) =
+            connected.inspect_err(|error| slot.failure = Some((Instant::now(), error.clone())))?;
         let (sender, changes) = watch::channel(ServerChanges { connections: 1, notices: 0 });
         tokio::spawn(count_changes(events, sender));
-        let server = Arc::new(SharedTmuxClient { client, changes });
-        let mut open = self.lock();
-        open.retain(|_, server| 0 < server.strong_count());
-        // Another task may have connected meanwhile; then its connection is used, and ours closes
-        // here.
-        if let Some(found) = open.get(socket).and_then(Weak::upgrade) {
-            return Ok(found);
-        }
-        open.insert(socket.to_owned(), Arc::downgrade(&server));
-        Ok(server)
+        let client = Arc::new(SharedTmuxClient { client, changes });
+        slot.client = Arc::downgrade(&client);
+        Ok(client)
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<PathBuf, Weak<SharedTmuxClient>>> {
-        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    fn slot(&self, socket: &Path) -> Arc<AsyncMutex<ClientSlot>> {
+        let mut slots = self.slots.lock().unwrap_or_else(PoisonError::into_inner);
+        slots.retain(|_, slot| {
+            let is_unused = slot.try_lock().is_ok_and(|slot| slot.client.strong_count() == 0);
+            !is_unused || 1 < Arc::strong_count(slot)
+        });
+        slots.entry(socket.to_owned()).or_default().clone()
     }
 }
 

@@ -1,8 +1,8 @@
 //! The connection to one tmux server: a shared handle, and the task that owns the control client.
 //!
 //! Commands are written as they come and answered in order. The client is always read, whether or
-//! not its events are taken. When the connection is lost, pending requests fail, and the task
-//! connects again.
+//! not its events are taken. When the connection is lost, the task connects again. Requests that
+//! tmux may have read fail; those that were not written go to the next connection.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -10,6 +10,7 @@ use std::time::Duration;
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::time::{Instant, sleep, sleep_until, timeout};
 
+use super::attach_lock::attach_lock;
 use super::command::TmuxCommand;
 use super::control_process::ControlProcess;
 use super::decode::{Item, TmuxReply};
@@ -70,7 +71,7 @@ pub async fn connect(addr: TmuxServerAddr) -> Result<(ControlClient, TmuxEvents)
     let (requests, inbox) = mpsc::channel(MAX_REQUESTS);
     let (now, server_info) = watch::channel(Some(server.clone()));
     let (outbox, events) = TmuxEventQueue::new();
-    let task = TmuxClientTask { addr, inbox, outbox, now, waking_request: None };
+    let task = TmuxClientTask { addr, inbox, outbox, now, waiting: VecDeque::new() };
     tokio::spawn(task.run(process, server));
     Ok((
         ControlClient { requests, server: server_info, separator: FieldSeparator::random() },
@@ -123,8 +124,9 @@ struct TmuxClientTask {
     inbox: mpsc::Receiver<TmuxRequest>,
     outbox: TmuxEventQueue,
     now: watch::Sender<Option<TmuxServerInfo>>,
-    /// A request that came while there was no server: it starts one.
-    waking_request: Option<TmuxRequest>,
+    /// Requests for the next connection: not written to the last one, or made while there was no
+    /// server. They start a server of our own.
+    waiting: VecDeque<TmuxRequest>,
 }
 
 /// Callers that wait for replies, in the order of their requests.
@@ -132,11 +134,11 @@ struct TmuxClientTask {
 struct ReplyQueue(VecDeque<PendingCommand>);
 
 struct PendingCommand {
-    parts: usize,
-    counts: bool,
-    replies: Vec<TmuxReply>,
     /// None for our own pings.
-    answer: Option<oneshot::Sender<Result<Vec<TmuxReply>, Error>>>,
+    request: Option<TmuxRequest>,
+    /// The position of its end in what was queued for the client.
+    end: u64,
+    replies: Vec<TmuxReply>,
 }
 
 enum TmuxClientEvent {
@@ -160,11 +162,11 @@ impl TmuxClientTask {
                 }
             }
             let start =
-                if self.waking_request.is_some() { StartPolicy::IfOwn } else { StartPolicy::Never };
+                if self.waiting.is_empty() { StartPolicy::Never } else { StartPolicy::IfOwn };
             match open(&self.addr, start).await {
                 Ok(opened) => connection = Some(opened),
                 Err(error) => {
-                    if let Some(request) = self.waking_request.take() {
+                    for request in self.waiting.drain(..) {
                         let _ = request.answer.send(Err(error.clone()));
                     }
                     if !std::mem::replace(&mut gone, true) {
@@ -190,10 +192,15 @@ impl TmuxClientTask {
         let has_handles = self.serve(&mut process, &mut queue, server.window).await;
         self.now.send_replace(None);
         if !has_handles {
-            process.kill();
+            let _attaching = attach_lock(self.addr.socket()).await;
+            process.kill().await;
             return false;
         }
-        let why = process.close().await;
+        self.waiting = queue.take_unwritten(process.written());
+        let why = {
+            let _attaching = attach_lock(self.addr.socket()).await;
+            process.close().await
+        };
         tracing::warn!(%why, "lost the connection to tmux");
         queue.fail(&why);
         self.outbox.push(TmuxEvent::ClientLost(why));
@@ -207,7 +214,7 @@ impl TmuxClientTask {
         anchor_window: WindowId,
     ) -> bool {
         let mut watchdog = Watchdog::new(Instant::now());
-        if let Some(request) = self.waking_request.take() {
+        for request in self.waiting.drain(..) {
             queue.ask(request, process);
         }
         loop {
@@ -287,7 +294,7 @@ impl TmuxClientTask {
             match event {
                 TmuxClientEvent::Request(None) => return false,
                 TmuxClientEvent::Request(Some(request)) if self.addr.is_own() => {
-                    self.waking_request = Some(request);
+                    self.waiting.push_back(request);
                     return true;
                 }
                 TmuxClientEvent::Request(Some(request)) => {
@@ -302,30 +309,19 @@ impl TmuxClientTask {
 
 impl ReplyQueue {
     fn ask(&mut self, request: TmuxRequest, process: &mut ControlProcess) {
-        let TmuxRequest { line, parts, counts, answer } = request;
         // The caller may have stopped waiting; then the command is not run late.
-        if answer.is_closed() {
+        if request.answer.is_closed() {
             return;
         }
         // Without the line, which may hold what a user types.
-        tracing::trace!(parts, "a command line for tmux");
-        process.queue_line(&line);
-        self.0.push_back(PendingCommand {
-            parts,
-            counts,
-            replies: Vec::new(),
-            answer: Some(answer),
-        });
+        tracing::trace!(parts = request.parts, "a command line for tmux");
+        let end = process.queue_line(&request.line);
+        self.0.push_back(PendingCommand { request: Some(request), end, replies: Vec::new() });
     }
 
     fn ping(&mut self, process: &mut ControlProcess) {
-        process.queue_line("display-message -p paned\n");
-        self.0.push_back(PendingCommand {
-            parts: 1,
-            counts: false,
-            replies: Vec::new(),
-            answer: None,
-        });
+        let end = process.queue_line("display-message -p paned\n");
+        self.0.push_back(PendingCommand { request: None, end, replies: Vec::new() });
     }
 
     fn is_awaiting(&self) -> bool {
@@ -338,21 +334,29 @@ impl ReplyQueue {
         };
         let ok = reply.ok;
         pending.replies.push(reply);
-        if ok && pending.replies.len() < pending.parts {
-            let counts = pending.counts && pending.replies.len() == 1;
+        let (parts, counts) =
+            pending.request.as_ref().map_or((1, false), |request| (request.parts, request.counts));
+        if ok && pending.replies.len() < parts {
+            let counts = counts && pending.replies.len() == 1;
             if let Some(lines) = counts.then(|| sum(&pending.replies[0].lines)).flatten() {
                 process.expect_lines(lines);
             }
             return;
         }
-        if let Some(PendingCommand { replies, answer: Some(answer), .. }) = self.0.pop_front() {
-            let _ = answer.send(if ok { Ok(replies) } else { Err(refusal(&replies)) });
+        if let Some(PendingCommand { replies, request: Some(request), .. }) = self.0.pop_front() {
+            let _ = request.answer.send(if ok { Ok(replies) } else { Err(refusal(&replies)) });
         }
     }
 
+    /// Takes the requests whose line was not written to its end: tmux has run none of them.
+    fn take_unwritten(&mut self, written: u64) -> VecDeque<TmuxRequest> {
+        let first = self.0.partition_point(|pending| pending.end <= written);
+        self.0.split_off(first).into_iter().filter_map(|pending| pending.request).collect()
+    }
+
     fn fail(&mut self, why: &str) {
-        for answer in self.0.drain(..).filter_map(|pending| pending.answer) {
-            let _ = answer.send(Err(Error::Gone(why.to_owned())));
+        for request in self.0.drain(..).filter_map(|pending| pending.request) {
+            let _ = request.answer.send(Err(Error::Gone(why.to_owned())));
         }
     }
 }
@@ -374,6 +378,7 @@ async fn open(
     addr: &TmuxServerAddr,
     start: StartPolicy,
 ) -> Result<(ControlProcess, TmuxServerInfo), Error> {
+    let _attaching = attach_lock(addr.socket()).await;
     let mut process = ControlProcess::open(addr, start)?;
     let identified = timeout(DEADLINE, identify_server(&mut process, addr)).await;
     match identified {
@@ -383,7 +388,7 @@ async fn open(
             error => error,
         }),
         Err(_) => {
-            process.kill();
+            process.kill().await;
             Err(Error::Timeout(DEADLINE))
         }
     }

@@ -30,6 +30,9 @@ pub(super) struct ControlProcess {
     children: tokio::signal::unix::Signal,
     decoder: TmuxDecoder,
     unsent: Vec<u8>,
+    /// How many bytes were queued and written since the start.
+    queued: u64,
+    written: u64,
     buffer: Vec<u8>,
     /// Why it exits, as far as it said so.
     reason: Option<String>,
@@ -62,6 +65,8 @@ impl ControlProcess {
             children,
             decoder: TmuxDecoder::default(),
             unsent: Vec::new(),
+            queued: 0,
+            written: 0,
             buffer: vec![0; 64 << 10],
             reason: None,
         })
@@ -72,9 +77,16 @@ impl ControlProcess {
         self.child.id()
     }
 
-    /// Queues a line; [`ControlProcess::next_item`] sends it.
-    pub(super) fn queue_line(&mut self, line: &str) {
+    /// Queues a line, which [`ControlProcess::next_item`] sends; returns the position of its end.
+    pub(super) fn queue_line(&mut self, line: &str) -> u64 {
         self.unsent.extend_from_slice(line.as_bytes());
+        self.queued += line.len() as u64;
+        self.queued
+    }
+
+    /// The position up to which everything was written. tmux runs no line that ends after it.
+    pub(super) fn written(&self) -> u64 {
+        self.written
     }
 
     pub(super) fn has_room(&self) -> bool {
@@ -106,7 +118,10 @@ impl ControlProcess {
                 ControlProcessEvent::Child => {}
                 ControlProcessEvent::Read(Ok(got @ 1..)) => self.decoder.push(&self.buffer[..got]),
                 ControlProcessEvent::Read(Ok(0) | Err(_)) => return None,
-                ControlProcessEvent::Wrote(Ok(sent)) => drop(self.unsent.drain(..sent)),
+                ControlProcessEvent::Wrote(Ok(sent)) => {
+                    self.written += sent as u64;
+                    self.unsent.drain(..sent);
+                }
                 // What it has already written can still be read; then comes end of file.
                 ControlProcessEvent::Wrote(Err(_)) => self.unsent.clear(),
             }
@@ -147,9 +162,10 @@ impl ControlProcess {
         })
     }
 
-    /// Kills the process without waiting for it.
-    pub(super) fn kill(mut self) {
+    /// Kills the process, and waits until it is gone.
+    pub(super) async fn kill(mut self) {
         let _ = self.child.start_kill();
+        let _ = tokio::time::timeout(EXIT_REASON_TIMEOUT, self.child.wait()).await;
     }
 }
 

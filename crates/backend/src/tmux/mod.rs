@@ -6,6 +6,7 @@
 //! through [`TmuxCommand`], which quotes every byte.
 
 pub mod adopted;
+mod attach_lock;
 pub mod capture;
 mod client;
 pub mod command;

@@ -6,7 +6,7 @@ use std::time::Duration;
 use paned_backend::tmux::{Error, TmuxCommand, TmuxEvent};
 use rustix::process::Signal;
 
-use crate::test_tmux::{TestTmuxServer, client_pid, is_alive, signal};
+use crate::test_tmux::{TestTmuxServer, client_pid, is_alive, signal, wait_for};
 
 /// Waits for the event that the client is lost.
 async fn lost(test: &mut TestTmuxServer) {
@@ -53,6 +53,33 @@ async fn whoever_waits_is_told_when_the_client_goes() {
     // The client runs, but its server does not answer: that is no connection either.
     lost(&mut test).await;
     signal(server.pid, Signal::CONT);
+}
+
+#[tokio::test]
+async fn a_request_that_was_not_written_goes_to_the_next_client() {
+    let test = TestTmuxServer::open().await;
+    let server = test.client.server().unwrap();
+    // The server reads nothing, so the pipe fills with lines; the last line is not written.
+    signal(server.pid, Signal::STOP);
+    let long = TmuxCommand::new("display-message").word("-p").argument("x".repeat(12_000));
+    let (first, last) = (test.client.clone(), test.client.clone());
+    let fills = tokio::spawn(async move {
+        futures_util::future::join_all((0..8).map(|_| first.run(&long))).await
+    });
+    tokio::task::yield_now().await;
+    let limit = Duration::from_secs(10);
+    let asks =
+        tokio::spawn(
+            async move { last.run_within(&TmuxCommand::new("list-sessions"), limit).await },
+        );
+    // The client is replaced. The server answers again before the next one gives up.
+    signal(client_pid(&server), Signal::KILL);
+    wait_for("the end of the client", || !is_alive(client_pid(&server)));
+    signal(server.pid, Signal::CONT);
+    let fills = fills.await.unwrap();
+    assert!(fills.iter().any(|answer| matches!(answer, Err(Error::Gone(_)))), "{fills:?}");
+    let answer = asks.await.unwrap();
+    assert!(answer.is_ok(), "{answer:?}");
 }
 
 #[tokio::test]

@@ -5,6 +5,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::process::Command as Process;
 
+use paned_backend::adopted::AdoptedPanes;
 use paned_backend::tmux::{Error, Notice, TmuxEvent, TmuxEvents, TmuxServerAddr, connect};
 use tempfile::TempDir;
 
@@ -87,6 +88,43 @@ impl Drop for ForeignTmuxServer {
     fn drop(&mut self) {
         self.tmux(&["kill-server"]);
     }
+}
+
+/// tmux 3.3a crashes when a client leaves while another one attaches.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn clients_that_come_and_go_at_once_end_no_server() {
+    let foreign = ForeignTmuxServer::open();
+    let pid = foreign.tmux(&["display-message", "-p", "#{pid}"]);
+    for round in 0..100 {
+        let clients = (0..3).map(|_| tokio::spawn(connect(foreign.place())));
+        let clients: Vec<_> = clients.collect();
+        for client in clients {
+            let client = client.await.unwrap();
+            assert!(client.is_ok(), "round {round}: {client:?}");
+        }
+        assert_eq!(foreign.tmux(&["display-message", "-p", "#{pid}"]), pid, "round {round}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn callers_that_ask_at_once_share_one_client() {
+    let foreign = ForeignTmuxServer::open();
+    let socket = foreign.0.path().join("s");
+    let hook = "set-option -gaF @attached '#{client_name} '";
+    foreign.tmux(&["set-hook", "-g", "client-attached", hook]);
+    let panes = AdoptedPanes::new(foreign.0.path(), "/bin/true".into());
+    let callers = (0..5).map(|_| {
+        let (panes, socket) = (panes.clone(), socket.clone());
+        tokio::spawn(async move { panes.server(&socket).await.unwrap() })
+    });
+    let callers: Vec<_> = callers.collect();
+    let mut clients = Vec::new();
+    for caller in callers {
+        clients.push(caller.await.unwrap().client().server().unwrap().client);
+    }
+    clients.dedup();
+    let attached = foreign.tmux(&["show-options", "-gv", "@attached"]);
+    assert_eq!(attached.split_whitespace().collect::<Vec<_>>(), clients);
 }
 
 #[tokio::test]
