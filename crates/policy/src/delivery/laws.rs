@@ -142,6 +142,50 @@ proptest! {
     }
 
     #[test]
+    fn after_a_restart_it_is_submitted_only_if_the_screen_shows_it(
+        moments in moments(),
+        send in any::<bool>(),
+    ) {
+        let when_busy = if send { WhenBusy::Send } else { WhenBusy::Queue };
+        let begun = AttemptStart { typed: ready().typed, guarded: Some(7), pieces: 1 };
+        let mut now = Time(1_000_000);
+        let mut attempt =
+            Attempt::new(prepare(TEXT), profile(), when_busy, None).resume(begun, Some(9), now);
+        let mut scene = ready();
+        let mut has_typed = false;
+        for moment in &moments {
+            now = Time(now.0 + moment.ms);
+            (scene.state, scene.composer) = (moment.state, moment.composer.clone());
+            scene.dialog = moment.asks.then(question);
+            scene.end += u64::from(moment.prints);
+            has_typed |= moment.types;
+            scene.typed = scene.typed.map(|count| count + u64::from(moment.types));
+            match attempt.step(&scene, now) {
+                DeliveryStep::Write(act, _) => {
+                    prop_assert!(!matches!(act, InputAction::Paste(_)), "typed twice");
+                    if attempt.write_finished(&moment.wrote, now).is_some() { return Ok(()) }
+                }
+                DeliveryStep::Wait(..) => {}
+                DeliveryStep::Finished(outcome) => {
+                    if outcome.delivery == Delivery::Submitted {
+                        let is_ours = matches!(
+                            &scene.composer,
+                            Composer::Draft(draft) if draft == TEXT || draft.contains("[Pasted")
+                        );
+                        prop_assert!(!is_ours, "the text is still in the composer");
+                        let asks = scene.dialog.is_some() && scene.composer == Composer::Hidden;
+                        let busy = scene.state == AgentState::Busy;
+                        let emptied = scene.composer == Composer::Empty;
+                        let may_ask = asks && !send && !has_typed;
+                        prop_assert!(may_ask || busy || emptied, "{outcome:?} at {moment:?}");
+                    }
+                    return Ok(());
+                }
+            }
+        }
+    }
+
+    #[test]
     fn it_always_ends(moments in moments(), composer in 0..4_usize, busy in any::<bool>()) {
         let mut attempt = Attempt::new(prepare(TEXT), profile(), WhenBusy::Send, None);
         let mut scene = ready();

@@ -434,6 +434,69 @@ fn after_a_restart_enter_that_was_pressed_is_not_pressed_again() {
     play.presses(2_500);
 }
 
+/// A message for which Enter was written before the restart, and a screen that shows nothing of it:
+/// a question is open, or the agent works.
+fn resumed_unseen(
+    when_busy: WhenBusy,
+    state: AgentState,
+    change: impl Fn(&mut Observation),
+) -> AttemptTest {
+    let begun = AttemptStart { typed: Some(3), guarded: Some(7), pieces: 1 };
+    let mut play = AttemptTest::of(TEXT, when_busy, None);
+    play.attempt = play.attempt.resume(begun, Some(9), play.now);
+    play.scene.view = view("a long answer\r\n\r\nMay I run it?\r\n 1. yes");
+    play.shows(state, Composer::Hidden);
+    play.scene.dialog = (state == AgentState::Blocked).then(question);
+    change(&mut play.scene);
+    play
+}
+
+#[test]
+fn after_a_restart_a_question_or_work_shows_that_the_text_was_taken() {
+    let mut play = resumed_unseen(WhenBusy::Queue, AgentState::Blocked, |_| {});
+    play.waits(0, Delivery::Queued);
+    play.ends(200, Delivery::Submitted, "it led to a question");
+    let mut play = resumed_unseen(WhenBusy::Queue, AgentState::Busy, |_| {});
+    play.ends(0, Delivery::Submitted, "the agent turned busy");
+    // A screen that can be read only later is no reason to give up before.
+    let mut play = resumed_unseen(WhenBusy::Queue, AgentState::Unknown, |_| {});
+    play.waits(5_000, Delivery::Queued);
+    play.shows(AgentState::Blocked, Composer::Hidden);
+    play.scene.dialog = Some(question());
+    play.waits(0, Delivery::Queued);
+    play.ends(200, Delivery::Submitted, "it led to a question");
+}
+
+#[test]
+fn after_a_restart_what_may_have_another_cause_shows_nothing() {
+    let unknown = |when_busy, state, change: &dyn Fn(&mut Observation)| {
+        let mut play = resumed_unseen(when_busy, state, change);
+        play.waits(0, Delivery::Queued);
+        play.waits(1_000, Delivery::Queued);
+        play.ends(12_000, Delivery::Unknown, "");
+    };
+    let kind = |kind| move |scene: &mut Observation| scene.dialog.as_mut().unwrap().kind = kind;
+    let (blocked, queue) = (AgentState::Blocked, WhenBusy::Queue);
+    // Questions of the program itself.
+    for other in [BlockKind::Question, BlockKind::Trust, BlockKind::Login, BlockKind::Limit] {
+        unknown(queue, blocked, &kind(other));
+    }
+    // The turn of another message, or of a user.
+    unknown(WhenBusy::Send, blocked, &|_| {});
+    unknown(WhenBusy::Send, AgentState::Busy, &|_| {});
+    unknown(queue, blocked, &|scene| scene.typed = Some(4));
+    unknown(queue, blocked, &|scene| scene.typed = None);
+    unknown(queue, AgentState::Busy, &|scene| scene.inferred = true);
+    // A line that the program has not read.
+    unknown(queue, blocked, &|scene| scene.has_unread_line = true);
+    unknown(queue, AgentState::Ready, &|_| {});
+    // The text is still at the cursor.
+    unknown(queue, AgentState::Unknown, &|scene| scene.view = view("> something else"));
+    let mut play = resumed_unseen(queue, blocked, |scene| scene.view = view(&format!("> {TEXT}")));
+    play.waits(1_000, Delivery::Queued);
+    play.ends(12_000, Delivery::Drafted, "still stands in the composer");
+}
+
 #[test]
 fn after_a_restart_with_a_keeper_that_does_not_count_only_what_the_screen_shows_counts() {
     let resumed = |scene: Observation| resumed(None, scene);

@@ -63,18 +63,48 @@ fn at_cursor(view: &ScreenView, text: &str) -> bool {
     let row = usize::from(view.cursor.row);
     let col = usize::from(view.cursor.col);
     let Some(current) = view.rows.get(row) else { return false };
-    let before: String = view.rows[..row].iter().map(String::as_str).collect();
     let here = normalized(&current.chars().take(col).collect::<String>());
     // A line editor leaves an entered line in place, and continues in the next row.
     let text = normalized(text);
-    !here.is_empty() && !text.is_empty() && (normalized(&before) + &here).ends_with(tail(&text))
+    if here.is_empty() || text.is_empty() {
+        return false;
+    }
+    let before: Vec<String> = view.rows[..row].iter().map(|row| normalized(row)).collect();
+    if (before.concat() + &here).ends_with(tail(&text)) {
+        return true;
+    }
+    // What precedes the text in this row is a sign that each of its rows may begin with.
+    let starts = here.char_indices().map(|(at, _)| at);
+    let Some(at) = starts.skip(1).find(|at| text.ends_with(&here[*at..])) else { return false };
+    let (sign, end) = here.split_at(at);
+    (without_sign(&before, sign) + end).ends_with(tail(&text))
 }
 
 /// Whether the beginning of this text is anywhere on the screen.
 fn on_screen(view: &ScreenView, text: &str) -> bool {
-    let all: String = view.rows.iter().map(String::as_str).collect();
     let text = normalized(text);
-    !text.is_empty() && normalized(&all).contains(head(&text))
+    let rows: Vec<String> = view.rows.iter().map(|row| normalized(row)).collect();
+    if text.is_empty() || rows.concat().contains(head(&text)) {
+        return !text.is_empty();
+    }
+    (0..rows.len()).any(|row| begins_behind_sign(&rows[row..], &text))
+}
+
+/// Whether this text begins in the first of these rows, behind a sign with which the rows after it
+/// may begin, too.
+fn begins_behind_sign(rows: &[String], text: &str) -> bool {
+    let Some((first, rest)) = rows.split_first() else { return false };
+    let starts = first.char_indices().map(|(at, _)| at);
+    let mut starts = starts.skip(1).filter(|at| text.starts_with(&first[*at..]));
+    starts.any(|at| {
+        let (sign, begin) = first.split_at(at);
+        (begin.to_owned() + &without_sign(rest, sign)).starts_with(head(text))
+    })
+}
+
+/// These rows, without the sign where one begins with it.
+fn without_sign(rows: &[String], sign: &str) -> String {
+    rows.iter().map(|row| row.strip_prefix(sign).unwrap_or(row)).collect()
 }
 
 /// Whether a message which begins in the first of these rows, behind a sign that ends at this byte
@@ -170,5 +200,24 @@ mod tests {
         assert!(!at_cursor(&screen(&format!("> {text}\r\n")), text));
         assert!(on_screen(&screen(&format!("> {text}\r\n> ")), text));
         assert!(!on_screen(&screen("> "), text));
+    }
+
+    #[test]
+    fn a_sign_before_each_row_is_no_part_of_the_text() {
+        let text = "a first line\nand a second line";
+        let shown = "diff> a first line\r\ndiff> and a second\r\ndiff> line";
+        assert!(at_cursor(&screen(shown), text));
+        let entered = format!("{shown}\r\n\r\nRun it? ");
+        assert!(!at_cursor(&screen(&entered), text));
+        assert!(on_screen(&screen(&entered), text));
+        for other in [
+            "diff> a first line\r\nmulti> and a second\r\nmulti> line\r\n",
+            "diff> a first line\r\ndiff> and then\r\n",
+            "diff> a first line\r\n\r\nRun it? ",
+            "diff> first line\r\ndiff> and a second\r\n",
+        ] {
+            assert!(!on_screen(&screen(other), text), "{other:?}");
+            assert!(!at_cursor(&screen(other), text), "{other:?}");
+        }
     }
 }

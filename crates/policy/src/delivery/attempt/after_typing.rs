@@ -1,7 +1,7 @@
 //! The stages after the text is typed: presses Enter once the text is visible and no question is
 //! open, and confirms that the agent accepted it.
 
-use paned_model::{AgentState, Delivery, Time};
+use paned_model::{AgentState, BlockKind, Delivery, Time};
 
 use super::{
     Attempt, AttemptStage, SubmitState, TypedText, is_busy, later, unsubmitted_delivery, wait,
@@ -164,7 +164,7 @@ impl Attempt {
             && observation.composer == pressed.draft;
         let ours = is_unchanged || TextVisibility::Part <= shows;
         let is_taken = !ours && !observation.has_unread_line;
-        let sign = self.sign(pressed.was_busy, shows, observation).filter(|_| is_taken);
+        let sign = self.sign(&typed, &pressed, shows, observation).filter(|_| is_taken);
         if let Some((sign, lasting_ms)) = sign {
             let since = typed.shown.as_ref().map_or(now, |(_, _, since)| *since);
             let until = later(since, lasting_ms);
@@ -202,19 +202,27 @@ impl Attempt {
     /// busy state is partly inferred from our own Enter.
     fn sign(
         &self,
-        was_busy: bool,
+        typed: &TypedText,
+        pressed: &SubmitState,
         shows: TextVisibility,
         observation: &Observation,
     ) -> Option<(&'static str, u64)> {
-        if !was_busy && observation.state == AgentState::Busy && !observation.inferred {
+        if !pressed.was_busy && observation.state == AgentState::Busy && !observation.inferred {
             return Some(("the agent turned busy", 0));
         }
         if observation.composer == Composer::Empty && !observation.may_ask() {
             return Some(("the composer emptied", EMPTIED));
         }
         let gone = shows == TextVisibility::Nothing && observation.composer == Composer::Hidden;
-        let moved = gone && observation.is_in_conversation(&self.prepared.text);
-        moved.then_some(("it moved from the composer to the conversation", EMPTIED))
+        if gone && observation.is_in_conversation(&self.prepared.text) {
+            return Some(("it moved from the composer to the conversation", EMPTIED));
+        }
+        // Enter was written when no question was open and no turn was running. So the text started
+        // the turn that asks, unless a user has typed.
+        let asks = observation.dialog.as_ref().is_some_and(|dialog| is_asked_in_turn(dialog.kind));
+        let alone = typed.typed_before.is_some() && observation.typed == typed.typed_before;
+        let led_to_it = gone && asks && alone && !pressed.was_busy && !self.profile.is_generic();
+        led_to_it.then_some(("it led to a question", EMPTIED))
     }
 
     fn unconfirmed(&mut self, ours: bool, observation: &Observation) -> DeliveryStep {
@@ -231,6 +239,14 @@ impl Attempt {
             }
         };
         self.end_at(observation, delivery, why)
+    }
+}
+
+/// Whether a question of this kind comes up only within a turn.
+fn is_asked_in_turn(kind: BlockKind) -> bool {
+    match kind {
+        BlockKind::Permission | BlockKind::Plan => true,
+        BlockKind::Question | BlockKind::Trust | BlockKind::Login | BlockKind::Limit => false,
     }
 }
 

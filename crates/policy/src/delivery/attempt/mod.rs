@@ -199,8 +199,14 @@ impl Attempt {
             was_resumed: true,
         };
         if progress == ResumeProgress::Enter {
-            let pressed =
-                SubmitState { at: now, count: 1, was_busy: false, draft: Composer::Hidden, end: 0 };
+            let pressed = SubmitState {
+                at: now,
+                count: 1,
+                // It was typed into an agent that was ready, unless it was to be typed anyway.
+                was_busy: self.when_busy == WhenBusy::Send,
+                draft: Composer::Hidden,
+                end: 0,
+            };
             self.stage = AttemptStage::Submitted(typed, pressed);
             self.note("the server was restarted after Enter was pressed");
         } else {
