@@ -3,37 +3,18 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use clap::{Parser, Subcommand};
+use clap::error::ErrorKind;
+use clap::{ArgMatches, Command, CommandFactory as _, FromArgMatches, Parser, Subcommand};
 
 use crate::commands::{
     action, agent, agentmux, attach, completions, doctor, events, input, layout, logs, ls, new,
     pane, read, run, screen, search, server, session, token, version, wait,
 };
-use crate::serve;
+use crate::{help, serve};
 
-const EXAMPLES: &str = "\
-Examples:
-  paned server start            start a server in the background
-  paned new -- htop             start a program in a new pane
-  paned ls                      show all panes
-  paned attach p-4x7k2m         use one as your terminal
-  paned keys p-4x7k2m q         press a key in one
-  paned run -- make test        run something to its end in one
-  paned agent new codex         start a coding agent
-  paned events                  follow what happens
-  paned doctor                  check this machine
-
-Exit codes: 0 done, 1 internal, 2 invalid, 3 not found, 4 unauthorized, 5 forbidden, 6 vetoed, \
-7 denied, 8 conflict, 9 busy, 10 gone, 11 limit, 12 timeout, 13 unavailable (as when no server runs).
-
-Times are written as 500ms, 30s, 5m or 2h; a number alone is seconds.
-
-With --json, standard output carries JSON and nothing else: the answer, or the refusal as \
-{\"error\",\"code\",\"details\"}. Sentences about what went wrong go to standard error in both cases.";
-
-/// The terminal daemon for AI agents and the people who watch them.
+/// The terminal daemon for AI agents and the people who watch them
 #[derive(Parser)]
-#[command(name = "paned", version, after_help = EXAMPLES, max_term_width = 100)]
+#[command(name = "paned", version, max_term_width = 100)]
 pub(crate) struct Cli {
     #[command(flatten)]
     pub(crate) global: Global,
@@ -41,97 +22,145 @@ pub(crate) struct Cli {
     pub(crate) command: CliCommand,
 }
 
-/// Flags that every command takes.
+/// Flags that every command takes. They are hidden, because the help of `paned` lists them once for
+/// all commands.
 #[derive(clap::Args, Clone, Debug, Default)]
 pub(crate) struct Global {
-    /// Answer in JSON, one document per line
-    #[arg(long, global = true)]
+    /// Print JSON
+    #[arg(long, global = true, hide = true)]
     pub(crate) json: bool,
-    /// The state folder [env: PANED_STATE_DIR] [default: ~/.local/state/paned]
-    #[arg(long, global = true, value_name = "FOLDER", help_heading = "Where")]
+    /// State folder [env: PANED_STATE_DIR]
+    #[arg(long, global = true, hide = true, value_name = "DIR")]
     pub(crate) state_dir: Option<PathBuf>,
-    /// The configuration [env: PANED_CONFIG] [default: ~/.config/paned/config.toml]
-    #[arg(long, global = true, value_name = "FILE", help_heading = "Where")]
+    /// Configuration file [env: PANED_CONFIG]
+    #[arg(long, global = true, hide = true, value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
-    /// Talk to the server at this unix socket [env: PANED_SOCKET]
-    #[arg(
-        long,
-        global = true,
-        value_name = "PATH",
-        conflicts_with = "url",
-        help_heading = "Where"
-    )]
+    /// Connect to the server at this unix socket [env: PANED_SOCKET]
+    #[arg(long, global = true, hide = true, value_name = "PATH", conflicts_with = "url")]
     pub(crate) socket: Option<PathBuf>,
-    /// Talk to the server at this address over TCP [env: PANED_URL]
-    #[arg(long, global = true, value_name = "URL", help_heading = "Where")]
+    /// Connect to the server at this address [env: PANED_URL]
+    #[arg(long, global = true, hide = true, value_name = "URL")]
     pub(crate) url: Option<String>,
-    /// The token to show over TCP; others can see flags, so prefer the variable [env: PANED_TOKEN]
-    #[arg(long, global = true, value_name = "TOKEN", help_heading = "Where")]
+    /// Token for `--url` [env: PANED_TOKEN]
+    #[arg(long, global = true, hide = true, value_name = "TOKEN")]
     pub(crate) token: Option<String>,
 }
 
-/// Every command.
-#[derive(Subcommand)]
-pub(crate) enum CliCommand {
-    Serve(serve::Args),
-    #[command(subcommand)]
-    Server(server::ServerSubcommand),
-    New(new::Args),
-    Run(run::Args),
-    Attach(attach::Args),
-    Ls(ls::LsArgs),
-    Get(ls::GetArgs),
-    Read(read::Args),
-    Logs(logs::LogsArgs),
-    Tail(logs::TailArgs),
-    Search(search::Args),
-    Screen(screen::Args),
-    Wait(wait::Args),
-    Send(input::SendArgs),
-    Keys(input::KeysArgs),
-    Paste(input::PasteArgs),
-    Write(input::WriteArgs),
-    Resize(pane::ResizeArgs),
-    Rename(pane::RenameArgs),
-    Kill(pane::KillArgs),
-    Close(pane::CloseArgs),
-    Rm(pane::RmArgs),
-    #[command(subcommand)]
-    Agent(agent::AgentSubcommand),
-    #[command(subcommand)]
-    Session(session::SessionSubcommand),
-    #[command(subcommand)]
-    Layout(layout::LayoutSubcommand),
-    Activate(pane::ActivateArgs),
-    Events(events::Args),
-    Action(action::Args),
-    Emit(action::EmitArgs),
-    List(action::ListArgs),
-    #[command(subcommand)]
-    Token(token::TokenSubcommand),
-    /// Do what agentmux's own commands do
-    Agentmux(agentmux::Args),
-    Doctor(doctor::Args),
-    Completions(completions::Args),
-    Version(version::Args),
+/// Defines [`CliCommand`] from one table: `kind Variant(Arguments) = "name", aliases`.
+///
+/// clap's derive would build the arguments of every command for each run: a megabyte of heap, and
+/// more time than a request to the server takes. Here a command's arguments are built when that
+/// command is parsed.
+macro_rules! commands {
+    ($($kind:ident $variant:ident($args:ty) = $name:literal $(, $alias:literal)*;)*) => {
+        /// Every command.
+        pub(crate) enum CliCommand {
+            $($variant($args),)*
+        }
+
+        impl FromArgMatches for CliCommand {
+            fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+                match matches.subcommand() {
+                    $(Some(($name, matches)) => {
+                        <$args as FromArgMatches>::from_arg_matches(matches).map(Self::$variant)
+                    })*
+                    _ => Err(clap::Error::new(ErrorKind::MissingSubcommand)),
+                }
+            }
+
+            fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+                *self = Self::from_arg_matches(matches)?;
+                Ok(())
+            }
+        }
+
+        impl Subcommand for CliCommand {
+            fn augment_subcommands(command: Command) -> Command {
+                command
+                    .subcommand_required(true)
+                    .arg_required_else_help(true)
+                    $(.subcommand(
+                        Command::new($name)$(.visible_alias($alias))*.defer(commands!($kind $args)),
+                    ))*
+            }
+
+            fn augment_subcommands_for_update(command: Command) -> Command {
+                Self::augment_subcommands(command)
+            }
+
+            fn has_subcommand(name: &str) -> bool {
+                [$($name),*].contains(&name)
+            }
+        }
+
+        /// Builds the arguments of every command.
+        fn build_all(command: Command) -> Command {
+            command
+                .subcommand_required(true)
+                .arg_required_else_help(true)
+                $(.subcommand({
+                    let build: fn(Command) -> Command = commands!($kind $args);
+                    build(Command::new($name)$(.visible_alias($alias))*)
+                }))*
+        }
+    };
+    (one $args:ty) => {
+        <$args as clap::Args>::augment_args
+    };
+    (group $args:ty) => {
+        |command| {
+            let command = <$args as Subcommand>::augment_subcommands(command);
+            command.subcommand_required(true).arg_required_else_help(true)
+        }
+    };
 }
 
-/// `paned serve` alone.
-#[derive(Parser)]
-#[command(name = "paned")]
-struct ServeOnlyCli {
-    #[command(flatten)]
-    global: Global,
-    #[command(subcommand)]
-    command: ServeOnlyCommand,
-}
-
-#[derive(Subcommand)]
-enum ServeOnlyCommand {
-    Serve(serve::Args),
+commands! {
+    one Serve(serve::Args) = "serve";
+    group Server(server::ServerSubcommand) = "server";
+    one New(new::Args) = "new";
+    one Run(run::Args) = "run";
+    one Attach(attach::Args) = "attach";
+    one Ls(ls::LsArgs) = "ls";
+    one Get(ls::GetArgs) = "get";
+    one Read(read::Args) = "read";
+    one Logs(logs::LogsArgs) = "logs";
+    one Tail(logs::TailArgs) = "tail";
+    one Search(search::Args) = "search";
+    one Screen(screen::Args) = "screen";
+    one Wait(wait::Args) = "wait";
+    one Send(input::SendArgs) = "send";
+    one Keys(input::KeysArgs) = "keys";
+    one Paste(input::PasteArgs) = "paste";
+    one Write(input::WriteArgs) = "write";
+    one Resize(pane::ResizeArgs) = "resize";
+    one Rename(pane::RenameArgs) = "rename";
+    one Kill(pane::KillArgs) = "kill";
+    one Close(pane::CloseArgs) = "close";
+    one Rm(pane::RmArgs) = "rm";
+    group Agent(agent::AgentSubcommand) = "agent";
+    group Session(session::SessionSubcommand) = "session";
+    group Layout(layout::LayoutSubcommand) = "layout";
+    one Activate(pane::ActivateArgs) = "activate";
+    one Events(events::Args) = "events";
+    one Action(action::Args) = "action";
+    one Emit(action::EmitArgs) = "emit";
+    one List(action::ListArgs) = "list";
+    group Token(token::TokenSubcommand) = "token";
+    one Agentmux(agentmux::Args) = "agentmux";
+    one Doctor(doctor::Args) = "doctor";
+    one Completions(completions::Args) = "completions";
+    one Version(version::Args) = "version";
 }
 
 impl Cli {
+    /// The parser with the arguments of every command, for help, completions and tests.
+    pub(crate) fn whole_command() -> Command {
+        let command = <Global as clap::Args>::augment_args(Command::new("paned"));
+        let command = command.version(env!("CARGO_PKG_VERSION")).max_term_width(100);
+        build_all(command.about(Self::command().get_about().cloned()))
+    }
+
     /// Reads the command line of this process.
     ///
     /// # Errors
@@ -140,58 +169,27 @@ impl Cli {
         Self::of(&std::env::args_os().collect::<Vec<_>>())
     }
 
-    /// `paned serve` has a parser of its own: the parser of all commands would cost a long-lived
-    /// server a megabyte or two. When that one fails, the whole parser reports the error.
     fn of(args: &[OsString]) -> Result<Self, clap::Error> {
-        if args.get(1).is_some_and(|command| command == "serve")
-            && let Ok(ServeOnlyCli { global, command: ServeOnlyCommand::Serve(args) }) =
-                ServeOnlyCli::try_parse_from(args)
-        {
-            return Ok(Self { global, command: CliCommand::Serve(args) });
-        }
-        Self::try_parse_from(args)
+        Self::try_parse_from(args).map_err(|error| match error.kind() {
+            // Only now, because the grouped help takes time to build.
+            ErrorKind::DisplayHelp
+            | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand
+            | ErrorKind::MissingSubcommand => {
+                help::command().try_get_matches_from(args).err().unwrap_or(error)
+            }
+            _ => error,
+        })
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory;
-
     use super::*;
 
     #[test]
     fn the_command_line_is_sound() {
+        Cli::whole_command().debug_assert();
         Cli::command().debug_assert();
-    }
-
-    /// What both parsers say of a command line: that it serves and how, or what is wrong with it.
-    #[track_caller]
-    fn check(line: &str) {
-        let args: Vec<OsString> = line.split(' ').map(OsString::from).collect();
-        let say = |read: Result<Cli, clap::Error>| match read {
-            Ok(Cli { global, command: CliCommand::Serve(args) }) => format!("{global:?} {args:?}"),
-            Ok(_) => "something else".to_owned(),
-            Err(error) => error.render().to_string(),
-        };
-        assert_eq!(say(Cli::of(&args)), say(Cli::try_parse_from(&args)), "{line}");
-    }
-
-    #[test]
-    fn a_server_is_started_as_the_whole_command_line_would_have_it() {
-        for line in [
-            "paned serve",
-            "paned serve --port 0 --json --state-dir /tmp/x --detached",
-            "paned serve --door agentmux=127.0.0.1:1,open --token t --url u --host localhost",
-            "paned serve --port 70000",
-            "paned serve --socket a --url b",
-            "paned serve --help",
-            "paned serve extra",
-            "paned serve --version",
-            "paned --json serve",
-            "paned ls",
-        ] {
-            check(line);
-        }
     }
 
     /// What is said of this command line: the program that it runs, or the first lines of what is
@@ -244,7 +242,7 @@ mod tests {
 
     #[test]
     fn every_flag_that_takes_a_time_says_what_a_number_alone_is() {
-        let command = Cli::command();
+        let command = Cli::whole_command();
         let flags = leaves(&command).into_iter().flat_map(clap::Command::get_opts);
         let times: Vec<_> = flags
             .filter(|flag| {
@@ -266,7 +264,7 @@ mod tests {
 
     #[test]
     fn every_command_has_help_with_examples() {
-        let command = Cli::command();
+        let command = Cli::whole_command();
         for leaf in leaves(&command) {
             assert!(leaf.get_about().is_some(), "{} says nothing", leaf.get_name());
             assert!(leaf.get_after_help().is_some(), "{} has no examples", leaf.get_name());

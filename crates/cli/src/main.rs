@@ -11,6 +11,7 @@ mod client;
 mod commands;
 mod config;
 mod context;
+mod help;
 mod machine;
 mod out;
 mod param_flags;
@@ -41,11 +42,20 @@ fn main() -> ExitCode {
     let cli = match Cli::read() {
         Ok(cli) => cli,
         Err(error) if !error.use_stderr() => error.exit(),
+        Err(_) if std::env::args_os().len() == 1 => return print_help(),
         Err(error) => return usage_error(&error),
     };
     let out = Out::new(cli.global.json);
     let context = CliContext { out, global: cli.global };
     commands::run(&context, cli.command).unwrap_or_else(|error| fail(out, &error))
+}
+
+/// `paned` alone prints the short help.
+fn print_help() -> ExitCode {
+    match help::command().print_help() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(_) => ExitCode::FAILURE,
+    }
 }
 
 /// `paned fork-server --files N`: the server starts it, and has it fork the keepers.

@@ -3,7 +3,6 @@
 use std::process::ExitCode;
 
 use anyhow::{Context as _, Result};
-use clap::CommandFactory;
 use hyper::Method;
 use paned_model::Refusal;
 use serde_json::Value;
@@ -15,7 +14,7 @@ use crate::context::CliContext;
 use crate::out::{Out, StyledLine, TextStyle, TextTable};
 use crate::param_flags;
 
-/// Show the actions that the server has
+/// List the API actions
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -53,7 +52,7 @@ Parameters are flags named after the fields (`--pane-id` or `--paneId`), typed b
 a repeated flag makes an array, an object is JSON text. They cannot be combined with --body. What is \
 said of the server (--socket, --url, …) comes before the action's name.";
 
-/// Run an action by its name
+/// Run any API action by name
 #[derive(clap::Args)]
 #[command(
     after_help = ACTION,
@@ -87,7 +86,7 @@ fn without_name(context: &CliContext, help: bool) -> Result<ExitCode> {
     if !help {
         return list(context);
     }
-    let mut paned = Cli::command();
+    let mut paned = Cli::whole_command();
     paned.build();
     let action = paned.find_subcommand_mut("action").context("there is no action command")?;
     action.print_help()?;
@@ -146,7 +145,7 @@ Examples:
 A value is JSON where it reads as JSON and text otherwise; a flag without a value is true, \
 a repeated one makes an array, and names stay as they are written. They cannot be combined with --body.";
 
-/// Record an event of your own
+/// Emit an event
 #[derive(clap::Args)]
 #[command(
     after_help = EMIT,

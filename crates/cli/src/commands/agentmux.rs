@@ -43,7 +43,7 @@ const CAPTURE: &str = "\
 Examples:
   paned agentmux capture --lines 200";
 
-/// What agentmux's own commands take.
+/// agentmux-compatible commands
 #[derive(clap::Args)]
 pub(crate) struct Args {
     #[command(subcommand)]

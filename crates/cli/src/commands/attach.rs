@@ -53,7 +53,7 @@ title it learns nothing, and what it puts on the clipboard stays off yours.
 When the program ends, its exit code is ours: 128 and the signal's number when one ended it, 124 when its \
 time ran out. Leaving with the detach key is 0; 10 (gone) is a pane that has ended, or whose keeper died.";
 
-/// Use a pane as your terminal
+/// Attach your terminal to a pane
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {

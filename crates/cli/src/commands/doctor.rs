@@ -12,7 +12,7 @@ use serde_json::json;
 use crate::context::CliContext;
 use crate::out::{Out, StyledLine, TextStyle};
 
-/// Check this machine and the server, with a hint for what is wrong
+/// Diagnose problems and suggest fixes
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:

@@ -22,7 +22,7 @@ use crate::out::{Out, StyledLine, TextStyle};
 /// may never see the last event.
 const END_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// Follow what happens
+/// Stream events
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:

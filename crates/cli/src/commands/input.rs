@@ -11,7 +11,7 @@ use serde_json::Value;
 use super::support::params::{joined, negated};
 use crate::context::CliContext;
 
-/// Type exactly this text into a pane
+/// Type text into a pane without pressing Enter
 #[derive(clap::Args, Serialize)]
 #[command(after_help = "\
 Examples:
@@ -98,7 +98,7 @@ pub(crate) fn keys(context: &CliContext, args: &KeysArgs) -> Result<ExitCode> {
     type_by(context, "pane:keys", args)
 }
 
-/// Paste a text as a terminal would
+/// Paste text as a terminal does
 #[derive(clap::Args, Serialize)]
 #[command(after_help = "\
 Examples:

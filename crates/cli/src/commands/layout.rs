@@ -34,7 +34,7 @@ Examples:
   paned layout save morning
   paned layout apply morning";
 
-/// Say and change where panes are in tmux
+/// Inspect and change the tmux layout
 #[derive(Subcommand, Serialize)]
 #[serde(untagged)]
 pub(crate) enum LayoutSubcommand {

@@ -18,7 +18,7 @@ use crate::client::{self, ApiClient};
 use crate::context::CliContext;
 use crate::out::Out;
 
-/// Show everything that is kept of what a pane has printed
+/// Print a pane's full scrollback
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -66,7 +66,7 @@ fn logs_format(context: &CliContext, args: &LogsArgs) -> Result<OutputFormat, Re
 const MAX_LINES: usize = 10_000;
 const MIB: usize = 1 << 20;
 
-/// Show the last lines of panes, and follow them
+/// Print the last lines of panes and follow them
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:

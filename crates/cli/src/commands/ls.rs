@@ -9,7 +9,7 @@ use serde::Serialize;
 use crate::context::CliContext;
 use crate::out::{StyledLine, TextStyle, TextTable, units};
 
-/// Show the panes
+/// List panes
 #[derive(clap::Args, Serialize)]
 #[command(after_help = "\
 Examples:
@@ -69,7 +69,7 @@ pub(super) fn status(pane: &PaneInfo) -> StyledLine {
     StyledLine::new(style, &format!("{}{exit}{late}", pane.status))
 }
 
-/// Show one pane
+/// Show the details of a pane
 #[derive(clap::Args, Serialize)]
 #[command(after_help = "\
 Examples:

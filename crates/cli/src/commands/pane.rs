@@ -13,7 +13,7 @@ use super::support::exit_status::exit_code;
 use super::support::params::PaneParams;
 use crate::context::CliContext;
 
-/// Give a pane another title
+/// Change a pane's title
 #[derive(clap::Args, Serialize)]
 #[command(after_help = "\
 Examples:
@@ -51,7 +51,7 @@ pub(crate) fn resize(context: &CliContext, args: &ResizeArgs) -> Result<ExitCode
     context.confirm("pane:resize", args, format!("{} is {} now", args.pane, args.size))
 }
 
-/// Give a pane the focus in tmux
+/// Focus a pane in tmux
 #[derive(clap::Args, Serialize)]
 #[command(after_help = "\
 Examples:
@@ -66,7 +66,7 @@ pub(crate) fn activate(context: &CliContext, args: &ActivateArgs) -> Result<Exit
     context.confirm("pane:activate", args, format!("{} has the focus", args.pane))
 }
 
-/// Forget panes that have ended, with their output
+/// Delete finished panes and their output
 #[derive(clap::Args, Serialize)]
 #[command(after_help = "\
 Examples:
@@ -86,7 +86,7 @@ pub(crate) fn rm(context: &CliContext, args: &RmArgs) -> Result<ExitCode> {
     })
 }
 
-/// End panes' programs and forget the panes, with their output
+/// Stop panes and delete them and their output
 #[derive(clap::Args, Serialize)]
 #[command(after_help = "\
 Examples:
@@ -113,7 +113,7 @@ pub(crate) fn close(context: &CliContext, args: &CloseArgs) -> Result<ExitCode> 
     })
 }
 
-/// End panes' programs and all that they started; the panes stay readable
+/// Stop panes and all their child processes, keep their output
 #[derive(clap::Args, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[command(after_help = "\

@@ -10,7 +10,7 @@ use super::support::output::{self, CliOutputLine, PaneReadReply};
 use crate::context::CliContext;
 use crate::out::{Out, units};
 
-/// Show what a pane has printed
+/// Print lines of a pane's output, for scripts
 #[derive(clap::Args, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[command(after_help = "\

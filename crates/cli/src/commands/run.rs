@@ -43,7 +43,7 @@ const MAX_LINES: usize = 10_000;
 /// How long calls to a server that is down are retried once the program has ended.
 const RETRY_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Run a program in a fresh pane to its end, with its output and exit code as ours
+/// Run a program, stream its output and exit with its exit code
 #[derive(clap::Args, Serialize)]
 #[command(after_help = "\
 Examples:

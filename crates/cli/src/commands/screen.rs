@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use crate::client;
 use crate::context::CliContext;
 
-/// Show a pane's screen as it is now
+/// Print a pane's current screen
 #[derive(clap::Args, Serialize)]
 #[command(after_help = "\
 Examples:

@@ -10,7 +10,7 @@ use super::support::output;
 use crate::context::CliContext;
 use crate::out::{Out, units};
 
-/// Find lines in what panes have printed
+/// Search the output of panes
 #[derive(clap::Args, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[command(after_help = "\

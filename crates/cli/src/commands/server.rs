@@ -50,7 +50,7 @@ Examples:
 The server goes on as the program that is now in its file, with the same process id. Panes live \
 on, and no connection is refused meanwhile.";
 
-/// Start, stop and ask the server in the background
+/// Manage the background server
 #[derive(Subcommand)]
 pub(crate) enum ServerSubcommand {
     /// Start a server in the background

@@ -35,7 +35,7 @@ Examples:
   paned session list
   paned session list --json";
 
-/// Start, stop, show and use sessions in tmux
+/// Manage tmux sessions that show panes
 #[derive(Subcommand, Serialize)]
 #[serde(untagged, rename_all_fields = "camelCase")]
 pub(crate) enum SessionSubcommand {

@@ -30,7 +30,7 @@ const REVOKE: &str = "\
 Examples:
   paned token revoke 4x7k2m9qd0";
 
-/// Make, show and end tokens
+/// Create, list and revoke API tokens
 #[derive(Subcommand)]
 pub(crate) enum TokenSubcommand {
     /// Make a token and print it, this once

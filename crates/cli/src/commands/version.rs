@@ -10,7 +10,7 @@ use crate::context::CliContext;
 /// The version of this program.
 pub(crate) const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// Print the version of this program
+/// Print the version
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:

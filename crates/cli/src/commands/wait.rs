@@ -13,7 +13,7 @@ use super::support::output::CliOutputLine;
 use crate::context::CliContext;
 use crate::out::{Out, StyledLine, TextStyle};
 
-/// Wait until a pane prints something, ends, or falls quiet
+/// Wait until a pane prints a line, exits or goes quiet
 #[derive(clap::Args, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[command(after_help = "\

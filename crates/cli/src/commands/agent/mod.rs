@@ -18,7 +18,7 @@ use paned_model::{AgentInfo, AgentState};
 use crate::context::CliContext;
 use crate::out::{StyledLine, TextStyle};
 
-/// Start, watch, ask, answer and end coding agents
+/// Start, prompt, watch and stop coding agents
 #[derive(Subcommand)]
 pub(crate) enum AgentSubcommand {
     New(Box<new::Args>),
