@@ -158,7 +158,7 @@ impl Cli {
     pub(crate) fn whole_command() -> Command {
         let command = <Global as clap::Args>::augment_args(Command::new("paned"));
         let command = command.version(env!("CARGO_PKG_VERSION")).max_term_width(100);
-        build_all(command.about(Self::command().get_about().cloned()))
+        build_all(command.about(Self::command().get_about().cloned().unwrap_or_default()))
     }
 
     /// Reads the command line of this process.
