@@ -5,7 +5,7 @@
 //! sizes: space is found among the managed panes, or taken from the main one.
 
 use paned_model::{PaneId, Time};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::balance;
 use super::cell::{LayoutCell, LayoutDirection, TmuxPaneId};
@@ -17,7 +17,7 @@ use super::text::LayoutTree;
 use super::window::{LayoutStep, LayoutWindow};
 
 /// What is done with a pane for which its window has no room.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum NoRoom {
     /// It gets a window of its own, because a person asked to see it. Before that, smaller panes
