@@ -408,7 +408,8 @@ mod tests {
 
     #[test]
     fn tmux_is_on_unless_it_is_switched_off() {
-        let enabled = |env: &[(&str, &str)], file| settle(None, env, file).map(|it| it.tmux_enabled);
+        let enabled =
+            |env: &[(&str, &str)], file| settle(None, env, file).map(|it| it.tmux_enabled);
         assert_eq!(enabled(&[], ""), Ok(true));
         assert_eq!(enabled(&[], "[tmux]\nenabled = false"), Ok(false));
         assert_eq!(enabled(&[("PANED_TMUX", "true")], "[tmux]\nenabled = false"), Ok(true));

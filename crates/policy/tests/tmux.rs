@@ -6,8 +6,8 @@ use std::process::Command;
 
 use paned_model::Time;
 use paned_policy::layout::{
-    Decision, LayoutDirection, LayoutKind, LayoutLimits, LayoutRequest, LayoutStep, LayoutWindow, NoRoom,
-    ManagedPane, ManagedPaneState, PaneOwner, PaneOwners, decide, rebalance,
+    Decision, LayoutDirection, LayoutKind, LayoutLimits, LayoutRequest, LayoutStep, LayoutWindow,
+    ManagedPane, ManagedPaneState, NoRoom, PaneOwner, PaneOwners, decide, rebalance,
 };
 
 /// A private tmux server with one window, killed on drop.

@@ -19,7 +19,7 @@ fn what_is_made_after_a_start_appears_in_the_session() {
         server.ok(&["session", "start", "--size", "80x24"]),
         "main is started, and new panes appear in it; `paned session attach main` shows it\n"
     );
-    let argv = ["action", "pane:new", "--id", "vim", "--argv", "vim", "--argv", "-uNONE"];
+    let argv = ["action", "pane:new", "--id", "vim", "--argv", "vim"];
     server.ok(&argv);
     server.ok(&["new", "--id", "typed", "--", "cat"]);
     server.act("pane:new", script("http", "cat"));
@@ -44,6 +44,11 @@ fn what_is_made_after_a_start_appears_in_the_session() {
     let told = server.history();
     assert!(!told.iter().any(|told| told.name == "pane:shown" && told.data["paneId"] == "run"));
     assert_eq!(session_of(&server, "before"), None);
+
+    // Placing what is there changes nothing.
+    let before = tmux.panes().len();
+    server.act("layout:place", json!({ "paneId": "http" }));
+    assert_eq!(tmux.panes().len(), before);
 
     // What was only shown there goes on.
     server.act("layout:place", json!({ "paneId": "before" }));

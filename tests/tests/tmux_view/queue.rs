@@ -65,7 +65,10 @@ fn twenty_wait_and_the_next_is_refused() {
 #[test]
 fn an_exit_lets_the_first_in_and_the_rest_wait() {
     let server = Server::start();
-    server.act("session:start", json!({ "argv": ["cat"], "size": { "cols": 160, "rows": 12 }, "follow": false }));
+    server.act(
+        "session:start",
+        json!({ "argv": ["cat"], "size": { "cols": 160, "rows": 12 }, "follow": false }),
+    );
     show(&server, "there", "read x");
     wait_in(&server, "main", "first");
     wait_in(&server, "main", "second");

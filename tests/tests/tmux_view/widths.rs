@@ -99,6 +99,7 @@ fn layout_place_says_where_a_pane_is() {
     assert!(server.ok(&["layout", "plan", "b"]).starts_with("b: in a new window, because "));
     assert_eq!(server.ok(&["layout", "place", "b"]), format!("b: {FIRST}\n"));
     assert_eq!(server.pane("b")["view"]["window"], 1);
+    assert!(server.ok(&["get", "b"]).contains("in session main, window 1\n"));
     let got = server.ok(&["layout", "get"]);
     assert!(got.starts_with("80x24, 2 panes\nTMUX  PANE"), "{got}");
     assert!(got.lines().all(|line| line.len() <= 80), "{got}");
@@ -172,5 +173,8 @@ fn a_command_that_waits_says_why_and_where_to_look() {
     let placed = server.ok(&["layout", "place", "a", "--wait"]);
     assert!(placed.starts_with("a: waiting for room: the window is 60x16; "), "{placed}");
     assert!(placed.ends_with("; `paned attach a` shows it now\n"), "{placed}");
+    assert_eq!(state(&server, "a"), "waiting");
+    let got = server.ok(&["get", "a"]);
+    assert!(got.contains("waiting for room: the window is 60x16; "), "{got}");
     assert_eq!(state(&server, "a"), "waiting");
 }

@@ -120,9 +120,8 @@ pub(crate) fn run(context: &CliContext, command: &SessionSubcommand) -> Result<E
                 format!("{name} is started{follows}; `paned session attach {name}` shows it");
             context.confirm("session:start", command, sentence)
         }
-        SessionSubcommand::Stop { name, .. } => {
-            context.show("session:stop", command, |stopped| show_stopped(context.out, name, stopped))
-        }
+        SessionSubcommand::Stop { name, .. } => context
+            .show("session:stop", command, |stopped| show_stopped(context.out, name, stopped)),
         SessionSubcommand::Attach { name } => attach(context, name),
         SessionSubcommand::List => {
             context.show("session:list", &(), |sessions| show(context.out, sessions))

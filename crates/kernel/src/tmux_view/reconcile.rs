@@ -9,7 +9,8 @@ use paned_backend::tmux::{
 };
 use paned_model::{Code, PaneId, Refusal, ViewState};
 use paned_policy::layout::{
-    BalanceRule, DesiredView, LayoutLimits, LayoutQueue, LayoutStep, TmuxPaneId, reconcile,
+    BalanceRule, Decision, DesiredView, LayoutLimits, LayoutQueue, LayoutStep, NotShownReason,
+    TmuxPaneId, reconcile,
 };
 use serde_json::json;
 
@@ -211,6 +212,7 @@ impl ServerViews {
         let sentence = format!("there is a session `{}` already", location.session().unwrap_or(""));
         let exists = Refusal::new(Code::Conflict, sentence);
         self.jobs.refuse(&self.records, &exists, |job| is_here(job) && job.request.must_be_new);
+        self.settle_shown(location);
         let mut desired = self.jobs.desired(&self.records.kernel, location, &shot);
         // Once is enough, also if tmux makes something else of it.
         desired.balance = self.to_balance.remove(&shot.id).unwrap_or_default();
@@ -222,6 +224,18 @@ impl ServerViews {
         let in_new_window = plan.in_new_window;
         let ops = ViewOps { shot: Some(shot), steps: plan.steps, opens, in_new_window };
         (in_new_window || !ops.steps.is_empty()).then_some(ops)
+    }
+
+    /// Answers the requests for panes that are shown already, in whatever window.
+    fn settle_shown(&mut self, location: &ViewLocation) {
+        let requested = self.jobs.requests(location);
+        let shown = requested.filter_map(|it| self.observed.shown.get_key_value(&it.pane));
+        let shown: Vec<_> = shown.map(|(pane, view)| (pane.clone(), view.id)).collect();
+        for (pane, view) in shown {
+            let reason = NotShownReason::AlreadyShown(TmuxPaneId(view.0));
+            let now = self.records.kernel.now();
+            self.jobs.settle_decision(&self.records, &pane, Decision::Skip { reason }, now);
+        }
     }
 
     /// Commands that close the views of panes that are not to be shown any more.

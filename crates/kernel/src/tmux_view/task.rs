@@ -286,8 +286,7 @@ impl TmuxViewTask {
         };
         let before = self.views.commands(ViewCommands::default(), ops.shot.as_ref(), before);
         let made = client.open_view(before, place, &self.views.program(pane)).await?;
-        let marks =
-            ViewCommands::default().mark_view(made.pane, pane, &title);
+        let marks = ViewCommands::default().mark_view(made.pane, pane, &title);
         let marks = match place {
             NewView::Session(name, _) => {
                 let variables = self.views.variables();

@@ -179,10 +179,7 @@ impl SavedLayout {
         // A person has asked for it, so small panes will do.
         let Some(limits) = [limits, &small].into_iter().find(fits) else {
             let [width, height] = need(&small);
-            return Err(SavedLayoutError::TooSmall {
-                window: (cols, rows),
-                need: (width, height),
-            });
+            return Err(SavedLayoutError::TooSmall { window: (cols, rows), need: (width, height) });
         };
         let root = build(&self.tree, (cols, rows), limits, &pane).at(0, 0);
         LayoutTree::new(root).map_err(|_| {

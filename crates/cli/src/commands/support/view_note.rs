@@ -36,3 +36,20 @@ pub(crate) fn new_window(session: Option<&str>, window: u32) -> String {
 pub(crate) fn waiting(id: &str, reason: &str) -> String {
     format!("waiting for room: {reason}; `paned attach {id}` shows it now")
 }
+
+/// Where a pane is shown, or why it is not, in a few words.
+pub(crate) fn summary(view: &PaneView) -> Option<String> {
+    let place = match (&view.session, &view.beside) {
+        (Some(session), _) => format!("in session {session}"),
+        (None, Some(beside)) => format!("beside {beside} in your tmux"),
+        (None, None) => return None,
+    };
+    match (view.state, view.window, &view.reason) {
+        (ViewState::Shown, Some(window), _) => Some(format!("{place}, window {window}")),
+        (ViewState::Shown, None, _) => Some(place),
+        (ViewState::Waiting, _, Some(reason)) => Some(format!("waiting for room: {reason}")),
+        (ViewState::Waiting, _, None) => Some("waiting for room".to_owned()),
+        (ViewState::Hidden, _, Some(reason)) => Some(format!("not shown: {reason}")),
+        (ViewState::Hidden, _, None) => None,
+    }
+}

@@ -27,9 +27,9 @@ pub(in crate::actions) struct Params {
     beside: Option<String>,
     /// The tmux server of that pane: `$TMUX`, or the path of its socket.
     tmux: Option<String>,
-    /// What happens to it when a user closes the tmux pane; it keeps running unseen when left out.
-    #[serde(default = "detach")]
-    on_view_closed: OnViewClosed,
+    /// What happens to it when a user closes the tmux pane. When left out, it keeps running unseen,
+    /// unless it was made for that session.
+    on_view_closed: Option<OnViewClosed>,
     /// Whether it may replace a pane that has finished.
     #[serde(default)]
     replace: bool,
@@ -56,10 +56,6 @@ pub(in crate::actions) struct LayoutPlaceOutput {
     reason: Option<String>,
 }
 
-fn detach() -> OnViewClosed {
-    OnViewClosed::Detach
-}
-
 impl Action for LayoutPlace {
     const NAME: &'static str = "layout:place";
     const DOC: &'static str =
@@ -80,8 +76,9 @@ impl Action for LayoutPlace {
         let location = LocationParams { session, beside, tmux }.resolve()?;
         kernel.tmux_views().ask_at(kernel, &location, ViewRequest::Ready).await?;
         let no_room = no_room(&context, params.wait);
-        let spec = ViewSpec::new(location.clone(), params.on_view_closed, false, no_room);
-        set_view_spec(&pane, spec)?;
+        let on_closed = params.on_view_closed.unwrap_or(OnViewClosed::Detach);
+        let spec = ViewSpec::new(location.clone(), on_closed, false, no_room);
+        set_view_spec(&pane, spec, params.on_view_closed)?;
         let request = ShowRequest {
             pane: params.pane_id.clone(),
             location: location.clone(),
@@ -104,7 +101,11 @@ impl Action for LayoutPlace {
 }
 
 /// Sets where a pane is to be shown, if it is not shown elsewhere.
-fn set_view_spec(pane: &Pane, mut spec: ViewSpec) -> Result<(), Refusal> {
+fn set_view_spec(
+    pane: &Pane,
+    mut spec: ViewSpec,
+    on_closed: Option<OnViewClosed>,
+) -> Result<(), Refusal> {
     let mut state = pane.lock();
     let status = state.status();
     if !status.is_live() {
@@ -114,13 +115,16 @@ fn set_view_spec(pane: &Pane, mut spec: ViewSpec) -> Result<(), Refusal> {
         old.location != spec.location && matches!(old.state, ViewState::Shown | ViewState::Waiting)
     });
     if elsewhere.is_some() {
-        let sentence =
-            format!("the pane `{0}` is shown elsewhere; `paned layout hide {0}` ends that", pane.id);
+        let sentence = format!(
+            "the pane `{0}` is shown elsewhere; `paned layout hide {0}` ends that",
+            pane.id
+        );
         return Err(Refusal::new(Code::Conflict, sentence));
     }
     // What was made for the session still is when it is placed there again.
     if let Some(old) = state.record.view.as_ref().filter(|old| old.location == spec.location) {
         spec.is_made_for = old.is_made_for;
+        spec.on_closed = on_closed.unwrap_or(old.on_closed);
         spec.window = old.window;
     }
     state.record.view = Some(spec);

@@ -368,11 +368,8 @@ fn check_person(kind: LayoutKind, cols: u16, rows: u16, expect: [&str; 4]) {
     let mut window = alone(cols, rows);
     let mut owners = only_main();
     for (number, expect) in expect.into_iter().enumerate() {
-        let request = LayoutRequest {
-            replace_ok: false,
-            no_room: NoRoom::Window,
-            ..request(number)
-        };
+        let request =
+            LayoutRequest { replace_ok: false, no_room: NoRoom::Window, ..request(number) };
         let decision = decide(&window, &owners, &request, &limits(kind));
         let found = match &decision {
             Decision::Spawn { .. } => {
@@ -400,13 +397,19 @@ fn what_a_person_asks_for_is_split_while_it_is_readable_and_then_gets_a_window()
     check_person(LayoutKind::Vertical, 81, 10, ["40x10 40x10", window, window, window]);
     check_person(LayoutKind::Horizontal, 81, 10, ["40x10 40x10", window, window, window]);
     let third = "52x29 52x14 52x14";
-    check_person(LayoutKind::Vertical, 105, 29, ["52x29 52x29", third, "62x29 42x9 42x9 42x9", window]);
+    check_person(
+        LayoutKind::Vertical,
+        105,
+        29,
+        ["52x29 52x29", third, "62x29 42x9 42x9 42x9", window],
+    );
 }
 
 #[test]
 fn a_person_gets_a_window_also_where_no_main_pane_is() {
     let request = LayoutRequest { no_room: NoRoom::Window, ..request(1) };
-    let decision = decide(&alone(200, 50), &PaneOwners::default(), &request, &LayoutLimits::default());
+    let decision =
+        decide(&alone(200, 50), &PaneOwners::default(), &request, &LayoutLimits::default());
     assert_eq!(decision, Decision::Window { reason: NotShownReason::NoMain });
     assert_eq!(decision.steps(), []);
     let panes = vec![DesiredPane { request, spared: Default::default() }];
