@@ -30,7 +30,9 @@ fn what_is_made_after_a_start_appears_in_the_session() {
     server.act("pane:activate", json!({ "paneId": "vim" }));
     let tmux = Tmux::of(&server);
     let person = AttachedTmuxClient::attach(&tmux, "main", Size { cols: 80, rows: 24 });
-    person.wait_for_text("VIM - Vi IMproved");
+    person.types("ihello from vim");
+    until_screen(&tmux, &view(&server, "vim").id, "hello from vim");
+    person.wait_for_text("hello from vim");
 
     // What is made to be unseen is.
     let hidden = |params: Value| {
