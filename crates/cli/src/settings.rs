@@ -42,7 +42,7 @@ const fn row(key: &'static str, env: &'static [&'static str], default: &'static 
 }
 
 /// The table. A flag is its key with `-` for `_`, where the command has it.
-const TABLE: [SettingRow; 41] = [
+const TABLE: [SettingRow; 42] = [
     row("port", &["PANED_PORT", "POLY_PORT"], "7263"),
     row("host", &["PANED_HOST", "POLY_HOSTNAME"], "127.0.0.1"),
     SettingRow { key: "state_dir", env: &["PANED_STATE_DIR"], default: Fallback::StateFolder },
@@ -65,6 +65,7 @@ const TABLE: [SettingRow; 41] = [
     row("limits.events_per_second", &["PANED_EVENTS_PER_SECOND"], "200"),
     row("limits.streams_per_grant", &["PANED_STREAMS_PER_GRANT"], "64"),
     row("limits.journal_bytes", &["PANED_JOURNAL_BYTES"], "268435456"),
+    row("tmux.enabled", &["PANED_TMUX"], "true"),
     row("layout.kind", &["PANED_LAYOUT"], "vertical"),
     row("layout.main_pane_size", &["PANED_MAIN_PANE_SIZE"], "60"),
     row("layout.main_pane_min_width", &["PANED_MAIN_PANE_MIN_WIDTH"], "100"),
@@ -119,6 +120,8 @@ pub(crate) struct Settings {
     pub(crate) journal_bytes: u64,
     pub(crate) events_per_second: u64,
     pub(crate) streams_per_grant: u64,
+    /// Whether panes are shown in tmux at all.
+    pub(crate) tmux_enabled: bool,
     /// How tmux windows are divided.
     pub(crate) layout: LayoutLimits,
     /// How many panes may wait for space there, and for how long.
@@ -197,6 +200,7 @@ impl Sources<'_> {
             journal_bytes: self.number("limits.journal_bytes", 1 << 20..=1 << 40)?,
             events_per_second: self.number("limits.events_per_second", 1..=1_000_000)?,
             streams_per_grant: self.number("limits.streams_per_grant", 1..=512)?,
+            tmux_enabled: self.boolean("tmux.enabled")?,
             layout: self.layout()?,
             queue_limit: self.number("layout.waiting", 0..=1000)?,
             queue_timeout_seconds: self.number("layout.patience_seconds", 1..=86_400)?,
@@ -400,6 +404,16 @@ mod tests {
         let wrong = settle(None, &[], "[layout]\nkind = 'round'").unwrap_err();
         assert!(wrong.sentence.contains("line 2: `round` is no layout"), "{}", wrong.sentence);
         assert!(settle(None, &[], "[layout]\nmain_pane_size = 90").is_err());
+    }
+
+    #[test]
+    fn tmux_is_on_unless_it_is_switched_off() {
+        let enabled =
+            |env: &[(&str, &str)], file| settle(None, env, file).map(|it| it.tmux_enabled);
+        assert_eq!(enabled(&[], ""), Ok(true));
+        assert_eq!(enabled(&[], "[tmux]\nenabled = false"), Ok(false));
+        assert_eq!(enabled(&[("PANED_TMUX", "true")], "[tmux]\nenabled = false"), Ok(true));
+        assert!(enabled(&[], "[tmux]\nenabled = 'perhaps'").is_err());
     }
 
     #[test]

@@ -137,6 +137,12 @@ pub struct PaneView {
     pub beside: Option<String>,
     /// Whether it is shown.
     pub state: ViewState,
+    /// The number of the tmux window that it has to itself, if it is not beside others.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub window: Option<u32>,
+    /// Why it is not shown.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
 }
 
 /// The user's tmux pane that was adopted.

@@ -7,7 +7,7 @@ use std::process::Command;
 use paned_model::Time;
 use paned_policy::layout::{
     Decision, LayoutDirection, LayoutKind, LayoutLimits, LayoutRequest, LayoutStep, LayoutWindow,
-    ManagedPane, ManagedPaneState, PaneOwner, PaneOwners, decide, rebalance,
+    ManagedPane, ManagedPaneState, NoRoom, PaneOwner, PaneOwners, decide, rebalance,
 };
 
 /// A private tmux server with one window, killed on drop.
@@ -135,9 +135,9 @@ impl LayoutSimulation {
 
     fn ask(&mut self, window: &LayoutWindow, number: usize) {
         let pane = format!("agent-{number}").parse().unwrap();
-        let request = LayoutRequest { pane, replace_ok: true, wait_ok: true };
+        let request = LayoutRequest { pane, replace_ok: true, no_room: NoRoom::Wait };
         let decision = decide(window, &self.owners, &request, &self.limits);
-        if let Decision::Defer { .. } | Decision::Skip { .. } = decision {
+        if let Decision::Window { .. } | Decision::Defer { .. } | Decision::Skip { .. } = decision {
             return;
         }
         self.tmux.act(&decision.steps());

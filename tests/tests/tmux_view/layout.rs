@@ -12,12 +12,13 @@ use super::*;
 #[track_caller]
 fn session(server: &Server, cols: u16, rows: u16) {
     let size = json!({ "cols": cols, "rows": rows });
-    server.act("session:start", json!({ "name": "main", "argv": ["cat"], "size": size }));
+    let start = json!({ "name": "main", "argv": ["cat"], "size": size, "follow": false });
+    server.act("session:start", start);
 }
 
 #[track_caller]
 fn plan(server: &Server, panes: &[&str]) -> Vec<Value> {
-    let plan = server.act("layout:plan", json!({ "panes": panes }));
+    let plan = server.act("layout:plan", json!({ "panes": panes, "wait": true }));
     plan["decisions"].as_array().unwrap().clone()
 }
 
@@ -64,7 +65,7 @@ fn a_plan_is_done_as_it_was_said() {
         "layout:place",
         json!({ "paneId": "a", "session": "x" }),
         Code::Conflict,
-        "layout:hide",
+        "layout hide",
     );
 }
 

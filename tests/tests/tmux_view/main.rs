@@ -4,6 +4,7 @@
 
 mod auto;
 mod beside;
+mod following;
 mod hostile;
 mod layout;
 mod losses;
@@ -12,6 +13,7 @@ mod people;
 mod queue;
 mod sessions;
 mod subagents;
+mod widths;
 
 use std::time::Duration;
 

@@ -9,13 +9,14 @@ use super::*;
 /// A session with a main pane and no room for another.
 #[track_caller]
 fn small(server: &Server, name: &str) {
-    let size = json!({ "cols": 110, "rows": 30 });
-    server.act("session:start", json!({ "name": name, "argv": ["cat"], "size": size }));
+    let size = json!({ "cols": 100, "rows": 30 });
+    let start = json!({ "name": name, "argv": ["cat"], "size": size, "follow": false });
+    server.act("session:start", start);
 }
 
 #[track_caller]
 fn wait_in(server: &Server, session: &str, id: &str) {
-    let made = server.act("pane:new", in_session(session, id, "cat"));
+    let made = server.act("pane:new", with(in_session(session, id, "cat"), "wait", json!(true)));
     assert_eq!(made["view"]["state"], "waiting", "{made}");
     assert_eq!(made["status"], "running", "programs do not wait");
 }
@@ -33,22 +34,24 @@ fn twenty_wait_and_the_next_is_refused() {
         wait_in(&server, "main", &format!("w{number}"));
         let told = events.until(|told| told.name == "layout:deferred");
         assert_eq!(told.data["paneId"], format!("w{number}"));
-        assert!(told.data["reason"].as_str().unwrap().contains("need 153 columns"), "{told:?}");
+        assert!(told.data["reason"].as_str().unwrap().contains("need 105 columns"), "{told:?}");
     }
-    refused(&server, "pane:new", shown("late", "cat"), Code::Limit, "20 requests wait");
+    let late = with(shown("late", "cat"), "wait", json!(true));
+    refused(&server, "pane:new", late, Code::Limit, "20 requests wait");
     assert!(
         server.try_act("pane:get", json!({ "paneId": "late" })).is_err(),
         "nothing is left behind"
     );
     server.act("pane:new", script("kept", "cat"));
-    refused(&server, "layout:place", json!({ "paneId": "kept" }), Code::Limit, "20 requests wait");
+    let place = json!({ "paneId": "kept", "wait": true });
+    refused(&server, "layout:place", place.clone(), Code::Limit, "20 requests wait");
     assert_eq!(server.pane("kept").get("view"), None);
     assert_eq!(server.pane("kept")["status"], "running");
     // Asking once more does not take a second place, and one that ends frees its own.
-    server.act("layout:place", json!({ "paneId": "w3" }));
+    server.act("layout:place", json!({ "paneId": "w3", "wait": true }));
     server.act("pane:close", json!({ "paneId": "w3" }));
     wait_for("a place in the queue", || {
-        server.try_act("layout:place", json!({ "paneId": "kept" })).is_ok().then_some(())
+        server.try_act("layout:place", place.clone()).is_ok().then_some(())
     });
     // A larger window takes as many as fit, in their order.
     widen(&server, "main", 160);
@@ -62,7 +65,10 @@ fn twenty_wait_and_the_next_is_refused() {
 #[test]
 fn an_exit_lets_the_first_in_and_the_rest_wait() {
     let server = Server::start();
-    server.act("session:start", json!({ "argv": ["cat"], "size": { "cols": 160, "rows": 12 } }));
+    server.act(
+        "session:start",
+        json!({ "argv": ["cat"], "size": { "cols": 160, "rows": 12 }, "follow": false }),
+    );
     show(&server, "there", "read x");
     wait_in(&server, "main", "first");
     wait_in(&server, "main", "second");
@@ -96,10 +102,13 @@ fn who_waits_too_long_is_told_so() {
     let mut events = server.events("layout:*", None);
     wait_in(&server, "main", "a");
     wait_in(&server, "main", "b");
-    refused(&server, "pane:new", shown("c", "cat"), Code::Limit, "2 requests wait");
+    let late = with(shown("c", "cat"), "wait", json!(true));
+    refused(&server, "pane:new", late, Code::Limit, "2 requests wait");
     for id in ["a", "b"] {
         let told = events.until(about("layout:expired", id));
         assert!(told.data["reason"].as_str().unwrap().contains("waited for 1 second"), "{told:?}");
+        let pane = server.pane(id);
+        assert_eq!(pane["view"]["reason"], told.data["reason"], "{pane}");
         assert_eq!(
             (state(&server, id), &server.pane(id)["status"]),
             ("hidden".into(), &json!("running"))

@@ -110,9 +110,7 @@ impl ControlClient {
         name: &str,
         program: &TmuxProgram,
     ) -> Result<TmuxCreateResult, Error> {
-        let command = TmuxCommand::new("new-window").word("-d").target(session);
-        let command = command.name("-n", command::clean(name.as_bytes()));
-        self.create(self.with_program(command, program)?).await
+        self.create(self.with_program(new_window(session, name), program)?).await
     }
 
     /// Splits a pane.
@@ -301,6 +299,11 @@ impl ControlClient {
 pub(super) fn new_session(name: &SessionName, size: Size) -> TmuxCommand {
     let command = TmuxCommand::new("new-session").word("-d").text("-s", name.in_tmux());
     command.number("-x", size.cols).number("-y", size.rows)
+}
+
+pub(super) fn new_window(session: SessionId, name: &str) -> TmuxCommand {
+    let command = TmuxCommand::new("new-window").word("-d").target(session);
+    command.name("-n", command::clean(name.as_bytes()))
 }
 
 /// Keeps the name of a session as it was requested.

@@ -71,6 +71,8 @@ pub enum NewView<'a> {
     Session(&'a SessionName, Size),
     /// In a part of another pane.
     Split(TmuxPane, SplitSide),
+    /// In a new window of a session, of this name. It does not become the active one.
+    Window(SessionId, &'a str),
 }
 
 /// Commands that are sent in one line, with nothing in between. After an error the rest is not run.
@@ -90,6 +92,13 @@ impl ViewCommands {
     pub fn mark_main(self, main: TmuxCreateResult, name: &SessionName) -> Self {
         let mark = operations::option(main.pane.into(), MAIN_OPTION, "1");
         self.then(operations::note_name(main.session, name)).then(mark)
+    }
+
+    /// Sets a variable for what is started in a session from now on.
+    #[must_use]
+    pub fn set_variable(self, session: SessionId, name: &str, value: &str) -> Self {
+        let set = TmuxCommand::new("set-environment").target(session);
+        self.then(set.argument(name).argument(value))
     }
 
     /// Sets the title of a tmux pane, cleaned by [`super::command::clean`].
@@ -201,6 +210,7 @@ impl ControlClient {
             NewView::Split(pane, side) => {
                 operations::split_window(pane, TmuxSplit { side, size: None, focus: false })
             }
+            NewView::Window(session, name) => operations::new_window(session, name),
         };
         let open = self.with_program(open, program)?;
         self.create(match before.0 {

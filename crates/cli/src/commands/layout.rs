@@ -4,11 +4,15 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use clap::Subcommand;
-use serde::Serialize;
+use paned_model::{Size, ViewState};
+use serde::{Deserialize, Serialize, Serializer};
 use serde_json::Value;
 
-use super::support::params::{WindowParams, negated};
+use super::support::params::WindowParams;
+use super::support::view_note;
+use crate::client;
 use crate::context::CliContext;
+use crate::out::{Out, StyledLine, TextStyle, TextTable};
 
 const GET: &str = "\
 Examples:
@@ -23,7 +27,8 @@ const PLACE: &str = "\
 Examples:
   paned layout place tests                    show the pane `tests` in the session `main`
   paned layout place tests --here             show it beside this tmux pane, in your own window
-  paned layout place tests --replace          a pane that is done may go for it";
+  paned layout place tests --replace          a pane that is done may go for it
+  paned layout place tests --wait             when the window has room, not in a new window";
 
 const HIDE: &str = "\
 Examples:
@@ -52,6 +57,9 @@ pub(crate) enum LayoutSubcommand {
         replace: bool,
         #[command(flatten)]
         #[serde(flatten)]
+        no_room: NoRoomArgs,
+        #[command(flatten)]
+        #[serde(flatten)]
         at: WindowArgs,
     },
     /// Show a pane
@@ -63,10 +71,9 @@ pub(crate) enum LayoutSubcommand {
         /// Let a pane that is done make room
         #[arg(long)]
         replace: bool,
-        /// Do not wait for room
-        #[arg(long)]
-        #[serde(rename = "wait", serialize_with = "negated")]
-        no_wait: bool,
+        #[command(flatten)]
+        #[serde(flatten)]
+        no_room: NoRoomArgs,
         #[command(flatten)]
         #[serde(flatten)]
         at: WindowArgs,
@@ -98,6 +105,24 @@ pub(crate) enum LayoutSubcommand {
     },
 }
 
+/// What is done when the window has no room.
+#[derive(clap::Args)]
+pub(crate) struct NoRoomArgs {
+    /// Wait for room in the window [default: show it in a new window]
+    #[arg(long, conflicts_with = "no_wait")]
+    wait: bool,
+    /// Do not show it if the window has no room
+    #[arg(long)]
+    no_wait: bool,
+}
+
+impl Serialize for NoRoomArgs {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let wait = (self.wait || self.no_wait).then_some(("wait", self.wait));
+        serializer.collect_map(wait)
+    }
+}
+
 /// Which window.
 #[derive(clap::Args, Serialize)]
 pub(crate) struct WindowArgs {
@@ -120,5 +145,140 @@ pub(crate) fn run(context: &CliContext, command: &LayoutSubcommand) -> Result<Ex
         LayoutSubcommand::Apply { at, .. } => ("layout:apply", at.here),
     };
     let params = WindowParams::new(command, here)?;
-    context.show(action, &params, |answer: Value| context.out.value(&answer))
+    context.show(action, &params, |answer: Value| show(context.out, command, answer))
+}
+
+fn show(out: Out, command: &LayoutSubcommand, answer: Value) -> Result<()> {
+    let line = |text: String| anyhow::Ok(out.line(text.as_str())?);
+    match command {
+        LayoutSubcommand::Get(_) => show_window(out, &client::read(answer)?),
+        LayoutSubcommand::Plan { .. } => {
+            let PlanReply { decisions } = client::read(answer)?;
+            decisions.iter().map(PlannedPane::sentence).try_for_each(line)
+        }
+        LayoutSubcommand::Place { at, .. } => {
+            let placed: PlaceReply = client::read(answer)?;
+            let session = at.session.as_deref().unwrap_or("main");
+            line(placed.sentence(Some(session).filter(|_| !at.here)))
+        }
+        LayoutSubcommand::Hide { pane } => {
+            line(format!("{pane} is not shown in tmux any more; it keeps running"))
+        }
+        LayoutSubcommand::Save { name, .. } => {
+            let SaveReply { file } = client::read(answer)?;
+            line(format!("{name} is saved in {file}; `paned layout apply {name}` uses it"))
+        }
+        LayoutSubcommand::Apply { name, .. } => {
+            line(format!("{name} is applied"))?;
+            show_window(out, &client::read(answer)?)
+        }
+    }
+}
+
+fn show_window(out: Out, window: &WindowReply) -> Result<()> {
+    let zoomed = if window.zoomed { ", one pane is zoomed" } else { "" };
+    let count = window.panes.len();
+    let panes = if count == 1 { "pane" } else { "panes" };
+    out.line(format!("{}, {count} {panes}{zoomed}", window.size).as_str())?;
+    let head = &["TMUX", "PANE", "SIZE", "LEFT", "TOP", "WHAT"];
+    Ok(out.table(&TextTable::new(head, &window.panes, |pane| {
+        let owner = match pane.owner.as_str() {
+            "main" => "main",
+            "ours" => "beside main",
+            _ => "yours",
+        };
+        let active = if pane.active { ", active" } else { "" };
+        [
+            pane.tmux_pane.as_str().into(),
+            StyledLine::new(TextStyle::Strong, pane.pane.as_deref().unwrap_or("-")),
+            format!("{}x{}", pane.width, pane.height).into(),
+            pane.left.to_string().into(),
+            pane.top.to_string().into(),
+            format!("{owner}{active}").into(),
+        ]
+    }))?)
+}
+
+#[derive(Deserialize)]
+struct WindowReply {
+    size: Size,
+    zoomed: bool,
+    panes: Vec<WindowPane>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct WindowPane {
+    tmux_pane: String,
+    owner: String,
+    pane: Option<String>,
+    active: bool,
+    left: u16,
+    top: u16,
+    width: u16,
+    height: u16,
+}
+
+#[derive(Deserialize)]
+struct SaveReply {
+    file: String,
+}
+
+#[derive(Deserialize)]
+struct PlanReply {
+    decisions: Vec<PlannedPane>,
+}
+
+#[derive(Deserialize)]
+struct PlannedPane {
+    pane: String,
+    decision: String,
+    #[serde(default)]
+    target: String,
+    #[serde(default)]
+    direction: String,
+    #[serde(default)]
+    victim: String,
+    #[serde(default)]
+    reason: String,
+}
+
+impl PlannedPane {
+    fn sentence(&self) -> String {
+        let Self { pane, decision, target, direction, victim, reason } = self;
+        let side = if direction == "down" { "below" } else { "to the right of" };
+        match decision.as_str() {
+            "spawn" => format!("{pane}: {side} {target}"),
+            "replace" => format!("{pane}: in place of {victim}, because {reason}"),
+            "window" => format!("{pane}: in a new window, because {reason}"),
+            "defer" => format!("{pane}: waits for room, because {reason}"),
+            _ => format!("{pane}: not shown, because {reason}"),
+        }
+    }
+}
+
+#[derive(Deserialize)]
+struct PlaceReply {
+    id: String,
+    state: ViewState,
+    window: Option<u32>,
+    reason: Option<String>,
+}
+
+impl PlaceReply {
+    fn sentence(&self, session: Option<&str>) -> String {
+        let Self { id, state, window, reason } = self;
+        let reason = reason.as_deref().unwrap_or("there is no room");
+        match (state, window, session) {
+            (ViewState::Shown, Some(window), session) => {
+                format!("{id}: {}", view_note::new_window(session, *window))
+            }
+            (ViewState::Shown, None, Some(session)) => {
+                format!("{id} is shown; `paned session attach {session}` shows the session")
+            }
+            (ViewState::Shown, None, None) => format!("{id} is shown in this window"),
+            (ViewState::Waiting, ..) => format!("{id}: {}", view_note::waiting(id, reason)),
+            (ViewState::Hidden, ..) => format!("{id} is not shown: {reason}"),
+        }
+    }
 }

@@ -6,6 +6,7 @@ use anyhow::Result;
 use paned_model::{PaneInfo, PaneStatus, Time};
 use serde::Serialize;
 
+use super::support::view_note;
 use crate::context::CliContext;
 use crate::out::{StyledLine, TextStyle, TextTable, units};
 
@@ -101,6 +102,7 @@ fn fields(pane: &PaneInfo) -> Vec<(&'static str, StyledLine)> {
     let mut put = |name, value: Option<String>| fields.extend(value.map(|it| (name, it.into())));
     put("pid", pane.pid.map(|pid| pid.to_string()));
     put("ended", pane.ended_at.map(|time| time.to_string()));
+    put("tmux", pane.view.as_ref().and_then(view_note::summary));
     put("parent", pane.parent.as_ref().map(ToString::to_string));
     put("tags", (!pane.tags.is_empty()).then(|| pane.tags.join(", ")));
     for (key, value) in &pane.meta {

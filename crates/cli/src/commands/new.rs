@@ -9,6 +9,7 @@ use serde::Serialize;
 use super::support::duration::seconds;
 use super::support::params::WindowParams;
 use super::support::spawn_args::{SpawnArgs, SpawnViewArgs};
+use super::support::view_note;
 use crate::context::CliContext;
 
 /// Start a program in a new pane and print the pane's id
@@ -46,6 +47,7 @@ pub(crate) struct Args {
     #[serde(flatten)]
     view: SpawnViewArgs,
     /// Show it in tmux: never, always, or auto, if its command needs a user who looks at it
+    /// [default: in the session that follows new panes]
     #[arg(long, value_name = "WHEN", value_parser = ["never", "auto", "always"])]
     visible: Option<String>,
     /// What happens to it when the user closes it in tmux: close or detach
@@ -59,5 +61,8 @@ pub(crate) struct Args {
 
 pub(crate) fn run(context: &CliContext, args: &Args) -> Result<ExitCode> {
     let params = WindowParams::new(args, args.view.here)?;
-    context.show("pane:new", &params, |pane: PaneInfo| context.out.line(pane.id.as_str()))
+    context.show("pane:new", &params, |pane: PaneInfo| {
+        context.out.line(pane.id.as_str())?;
+        view_note::print(context.out, &pane)
+    })
 }

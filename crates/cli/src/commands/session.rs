@@ -10,13 +10,14 @@ use paned_backend::trusted_path;
 use paned_model::{Code, Refusal, Size};
 use serde::{Deserialize, Serialize};
 
-use super::support::params::from_here;
+use super::support::params::{from_here, negated};
 use crate::context::CliContext;
 use crate::out::{Out, StyledLine, TextStyle, TextTable};
 
 const START: &str = "\
 Examples:
   paned session start                         a login shell in the session `main`
+  paned session start --no-follow             new panes are not shown in it
   paned session start work -- vim notes.md
   paned session start && paned session attach";
 
@@ -34,6 +35,9 @@ const LIST: &str = "\
 Examples:
   paned session list
   paned session list --json";
+
+/// The columns that the names of a session's panes take in a list.
+const PANES_WIDTH: usize = 30;
 
 /// Manage tmux sessions that show panes
 #[derive(Subcommand, Serialize)]
@@ -81,6 +85,10 @@ pub(crate) struct SessionStartArgs {
     /// How large its window is until a client is attached, as in 200x50
     #[arg(long)]
     size: Option<Size>,
+    /// Do not show panes in it that are made from now on
+    #[arg(long)]
+    #[serde(rename = "follow", serialize_with = "negated")]
+    no_follow: bool,
     /// The program of its first pane and its arguments [default: your login shell]
     #[arg(last = true)]
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -95,17 +103,25 @@ struct SessionReply {
     attached: usize,
     panes: Vec<String>,
     size: Size,
+    follows: bool,
+}
+
+#[derive(Deserialize)]
+struct StopReply {
+    closed: Vec<String>,
+    kept: Vec<String>,
 }
 
 pub(crate) fn run(context: &CliContext, command: &SessionSubcommand) -> Result<ExitCode> {
     match command {
-        SessionSubcommand::Start(SessionStartArgs { name, .. }) => {
-            let sentence = format!("{name} is started; `paned session attach {name}` shows it");
+        SessionSubcommand::Start(SessionStartArgs { name, no_follow, .. }) => {
+            let follows = if *no_follow { "" } else { ", and new panes appear in it" };
+            let sentence =
+                format!("{name} is started{follows}; `paned session attach {name}` shows it");
             context.confirm("session:start", command, sentence)
         }
-        SessionSubcommand::Stop { name, .. } => {
-            context.confirm("session:stop", command, format!("{name} is stopped"))
-        }
+        SessionSubcommand::Stop { name, .. } => context
+            .show("session:stop", command, |stopped| show_stopped(context.out, name, stopped)),
         SessionSubcommand::Attach { name } => attach(context, name),
         SessionSubcommand::List => {
             context.show("session:list", &(), |sessions| show(context.out, sessions))
@@ -132,18 +148,42 @@ fn attach(context: &CliContext, name: &str) -> Result<ExitCode> {
     Err(Refusal::new(Code::Unavailable, format!("cannot run tmux: {error}")).into())
 }
 
+fn show_stopped(out: Out, name: &str, stopped: StopReply) -> Result<()> {
+    out.line(format!("{name} is stopped").as_str())?;
+    if !stopped.closed.is_empty() {
+        out.line(format!("ended: {}", stopped.closed.join(", ")).as_str())?;
+    }
+    if !stopped.kept.is_empty() {
+        let kept = stopped.kept.join(", ");
+        out.line(format!("still running, unseen: {kept}; `paned attach` shows one").as_str())?;
+    }
+    Ok(())
+}
+
+/// As many names as fit into a column, and how many more there are.
+fn few(names: &[String]) -> String {
+    let mut text = String::new();
+    for (at, name) in names.iter().enumerate() {
+        if 0 < at && PANES_WIDTH < text.chars().count() + 1 + name.chars().count() {
+            return format!("{text} +{}", names.len() - at);
+        }
+        text = if at == 0 { name.clone() } else { format!("{text} {name}") };
+    }
+    text
+}
+
 fn show(out: Out, sessions: Vec<SessionReply>) -> Result<()> {
     if sessions.is_empty() {
         return Ok(out.note("no sessions; start one with `paned session start`")?);
     }
-    let head = &["NAME", "SIZE", "ATTACHED", "PANES", "SOCKET"];
+    let head = &["NAME", "SIZE", "ATTACHED", "NEW PANES", "PANES"];
     Ok(out.table(&TextTable::new(head, sessions, |session| {
         [
             StyledLine::new(TextStyle::Strong, &session.name),
             session.size.to_string().into(),
             session.attached.to_string().into(),
-            session.panes.join(" ").into(),
-            session.socket.display().to_string().into(),
+            if session.follows { "here" } else { "-" }.into(),
+            few(&session.panes).into(),
         ]
     }))?)
 }

@@ -120,7 +120,7 @@ fn setup(plan: &ServeOptions, fds: &ServerFds, url: &str) -> Result<KernelSetup>
         env: env.filter(|(name, _)| !SECRET_VARIABLES.contains(&name.as_str())).collect(),
         token_file: Some(plan.state.token()),
         limits: limits(&plan.settings)?,
-        tmux_view: Some(tmux_view(plan)?),
+        tmux_view: plan.settings.tmux_enabled.then(|| tmux_view(plan)).transpose()?,
         adopted_tmux: Some(AdoptedPanes::new(plan.state.folder(), program()?)),
         profiles: Some(plan.settings.profiles_dir.clone()),
         worktrees: Some(plan.state.folder().join("worktrees")),

@@ -151,7 +151,7 @@ impl Sources<'_> {
         Ok(Duration::from_secs_f64(seconds.max(0.0)))
     }
 
-    fn boolean(&self, key: &'static str) -> Result<bool, Refusal> {
+    pub(super) fn boolean(&self, key: &'static str) -> Result<bool, Refusal> {
         let (text, origin) = self.pick(key)?;
         match text.trim().to_ascii_lowercase().as_str() {
             "1" | "true" | "yes" | "on" => Ok(true),

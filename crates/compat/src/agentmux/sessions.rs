@@ -190,6 +190,7 @@ impl AgentmuxSessions {
             "trust": true,
             "tags": [NAME],
             "waitReady": false,
+            "visible": "never",
         });
         self.client.act("agent:create", agent).await
     }

@@ -80,6 +80,7 @@ impl PtyCompatSpawn {
             "notifyOnExit": self.notify_on_exit,
             "notice": { "words": "pty", "description": description },
             "timeoutSeconds": self.timeout_seconds,
+            "visible": "never",
         })
     }
 

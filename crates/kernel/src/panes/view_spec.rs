@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use paned_model::{PaneView, ViewState};
+use paned_policy::layout::NoRoom;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -13,6 +14,28 @@ pub(crate) struct ViewSpec {
     pub(crate) location: ViewLocation,
     pub(crate) on_closed: OnViewClosed,
     pub(crate) state: ViewState,
+    /// Whether the pane was made to be shown there; then it ends with its session.
+    #[serde(default = "yes")]
+    pub(crate) is_made_for: bool,
+    /// What is done if there is no room.
+    #[serde(default = "wait")]
+    pub(crate) no_room: NoRoom,
+    /// The number of the tmux window that it has to itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) window: Option<u32>,
+    /// Why it is not shown.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) reason: Option<String>,
+}
+
+// The defaults are for records of earlier versions.
+
+fn yes() -> bool {
+    true
+}
+
+fn wait() -> NoRoom {
+    NoRoom::Wait
 }
 
 /// Where to show it.
@@ -37,8 +60,19 @@ pub(crate) enum OnViewClosed {
 }
 
 impl ViewSpec {
-    pub(crate) fn new(location: ViewLocation, on_closed: OnViewClosed) -> Self {
-        Self { location, on_closed, state: ViewState::Waiting }
+    pub(crate) fn new(
+        location: ViewLocation,
+        on_closed: OnViewClosed,
+        is_made_for: bool,
+        no_room: NoRoom,
+    ) -> Self {
+        let state = ViewState::Waiting;
+        Self { location, on_closed, state, is_made_for, no_room, window: None, reason: None }
+    }
+
+    /// Whether the pane ends when its session is stopped.
+    pub(crate) fn ends_with_session(&self) -> bool {
+        self.is_made_for && self.on_closed == OnViewClosed::Close
     }
 }
 
@@ -50,7 +84,8 @@ impl From<&ViewSpec> for PaneView {
                 (None, Some(socket.display().to_string()), Some(format!("%{pane}")))
             }
         };
-        Self { session, socket, beside, state: spec.state }
+        let ViewSpec { state, window, reason, .. } = spec.clone();
+        Self { session, socket, beside, state, window, reason }
     }
 }
 

@@ -85,7 +85,7 @@ impl ShowJobs {
             request: LayoutRequest {
                 pane: request.pane.clone(),
                 replace_ok: request.replace_ok,
-                wait_ok: request.wait_ok,
+                no_room: request.no_room,
             },
             spared: shot.unreachable(kernel, &request.grant),
         };
@@ -159,7 +159,7 @@ impl ShowJobs {
                 }
                 queued.map(|()| ShowOutcome::Waiting(says)).map_err(Refusal::from)
             }
-            Decision::Spawn { .. } | Decision::Replace { .. } => return,
+            Decision::Spawn { .. } | Decision::Replace { .. } | Decision::Window { .. } => return,
         };
         settle(records, job, outcome);
     }

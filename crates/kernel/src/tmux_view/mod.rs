@@ -24,8 +24,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use paned_backend::tmux::{self, TmuxPane, TmuxServerAddr};
 use paned_backend::trusted_path;
-use paned_model::{Code, Grant, PaneId, Refusal, Size, ViewState};
-use paned_policy::layout::{Decision, SavedLayout};
+use paned_model::{Code, Grant, PaneId, Refusal, Size, Time, ViewState};
+use paned_policy::layout::{Decision, LayoutRequest, NoRoom, SavedLayout};
 use tokio::sync::mpsc::{self, error::SendError};
 use tokio::sync::oneshot;
 
@@ -48,6 +48,8 @@ const MAX_FOREIGN: usize = 16;
 #[derive(Default)]
 pub(crate) struct TmuxViews {
     tasks: Mutex<HashMap<PathBuf, mpsc::Sender<ViewRequest>>>,
+    /// The sessions that new panes are shown in, each with the time from which on.
+    following: Mutex<BTreeMap<String, Time>>,
 }
 
 /// The result of a [`ShowRequest`].
@@ -83,8 +85,8 @@ pub(crate) struct ShowRequest {
     pub(crate) must_be_new: bool,
     /// Whether a pane that is done may be closed for it.
     pub(crate) replace_ok: bool,
-    /// Whether it may wait for space.
-    pub(crate) wait_ok: bool,
+    /// What is done if there is no room.
+    pub(crate) no_room: NoRoom,
     /// The grant of the request: only panes that it reaches may be closed for this one.
     pub(crate) grant: Arc<Grant>,
 }
@@ -98,13 +100,15 @@ pub(crate) enum ViewRequest {
     /// Shows a pane, or says why not.
     Show(ShowRequest, ViewReply<ShowOutcome>),
     /// What would be done for these panes.
-    Plan(ViewLocation, Vec<PaneId>, bool, ViewReply<Vec<Decision>>),
+    Plan(ViewLocation, Vec<LayoutRequest>, ViewReply<Vec<Decision>>),
     /// The window and the owners of its panes.
     Snapshot(ViewLocation, ViewReply<WindowSnapshot>),
     /// Moves the window's panes to the places of a layout.
     Arrange(ViewLocation, SavedLayout, ViewReply<WindowSnapshot>),
     /// Every session.
     Sessions(ViewReply<Vec<SessionInfo>>),
+    /// Has new panes shown in a session from now on.
+    Follow(String, ViewReply<()>),
     /// Ends a session; returns the panes that it showed.
     Stop(SessionStopRequest, ViewReply<Vec<PaneId>>),
     /// Gives a pane the focus.
@@ -150,8 +154,9 @@ impl TmuxViews {
         location: &ViewLocation,
         request: impl FnOnce(ViewReply<T>) -> ViewRequest,
     ) -> Result<T, Refusal> {
+        let own = Self::own_server(kernel)?;
         let server = match location {
-            ViewLocation::Session { .. } => Self::own_server(kernel)?,
+            ViewLocation::Session { .. } => own,
             ViewLocation::Beside { socket, .. } => {
                 self.admit(socket)?;
                 TmuxServerAddr::foreign(socket, None)
@@ -169,15 +174,34 @@ impl TmuxViews {
         }
     }
 
+    /// The session that new panes are shown in: the one that was last started to follow.
+    pub(crate) fn following(&self) -> Option<String> {
+        let following = self.following.lock().unwrap_or_else(PoisonError::into_inner);
+        following.iter().max_by_key(|(_, since)| **since).map(|(name, _)| name.clone())
+    }
+
+    /// Sets since when new panes are shown in a session; `None` if they are not.
+    fn set_following(&self, session: &str, since: Option<Time>) {
+        let mut following = self.following.lock().unwrap_or_else(PoisonError::into_inner);
+        match since {
+            Some(since) => drop(following.insert(session.to_owned(), since)),
+            None => drop(following.remove(session)),
+        }
+    }
+
     /// Resumes what was shown before the server was started.
     pub(crate) fn resume(
         &self,
         kernel: &Kernel,
         sessions: impl Iterator<Item = ViewSessionRecord>,
     ) {
+        let Ok(server) = Self::own_server(kernel) else { return };
         let sessions: BTreeMap<_, _> =
             sessions.map(|session| (session.name.clone(), session)).collect();
-        if let (false, Ok(server)) = (sessions.is_empty(), Self::own_server(kernel)) {
+        for session in sessions.values() {
+            self.set_following(&session.name, session.follows_since);
+        }
+        if !sessions.is_empty() {
             self.task_with(kernel, server, sessions);
         }
         for pane in kernel.panes().list() {
@@ -192,9 +216,10 @@ impl TmuxViews {
 
     fn own_server(kernel: &Kernel) -> Result<TmuxServerAddr, Refusal> {
         let setup = kernel.setup().tmux_view.as_ref();
-        setup
-            .map(|view| view.server.clone())
-            .ok_or_else(|| Refusal::new(Code::Unavailable, "this server was set up without tmux"))
+        setup.map(|view| view.server.clone()).ok_or_else(|| {
+            let sentence = "tmux is switched off: `tmux.enabled` is false in the configuration";
+            Refusal::new(Code::Unavailable, sentence)
+        })
     }
 
     /// Refuses a tmux server for which there may be no task. An untrusted path gets none, so that

@@ -9,7 +9,8 @@ use paned_backend::tmux::{
 };
 use paned_model::{Code, PaneId, Refusal, ViewState};
 use paned_policy::layout::{
-    BalanceRule, DesiredView, LayoutLimits, LayoutQueue, LayoutStep, TmuxPaneId, reconcile,
+    BalanceRule, Decision, DesiredView, LayoutLimits, LayoutQueue, LayoutStep, NotShownReason,
+    TmuxPaneId, reconcile,
 };
 use serde_json::json;
 
@@ -41,6 +42,8 @@ pub(super) struct ViewOps {
     pub(super) steps: Vec<LayoutStep>,
     /// The pane for which a tmux pane is opened.
     pub(super) opens: Option<ShowJob>,
+    /// Whether that is in a new window of the same session.
+    pub(super) in_new_window: bool,
 }
 
 impl ServerViews {
@@ -69,7 +72,7 @@ impl ServerViews {
         let ShowRequest { pane, location, .. } = &job.request;
         let is_it = |it: &TmuxPaneView| it.id == view && it.shows.as_ref() == Some(pane);
         let outcome = if snapshot.views.iter().any(is_it) {
-            self.records.mark_shown(pane, location, view);
+            self.records.mark_shown(pane, location, view, own_window(snapshot, view));
             Ok(ShowOutcome::Shown(view))
         } else {
             Err(closed_at_once(pane))
@@ -83,7 +86,9 @@ impl ServerViews {
             self.on_other_server(snapshot.server);
         }
         let changes = self.observed.update(snapshot);
-        self.observed.shown.keys().for_each(|pane| self.records.set_state(pane, ViewState::Shown));
+        for (pane, view) in &self.observed.shown {
+            self.records.set_shown(pane, own_window(snapshot, view.id));
+        }
         self.jobs.drop_restored(|pane| self.observed.shown.contains_key(pane));
         if self.records.server.is_own() {
             self.records.follow_moves(snapshot);
@@ -150,7 +155,7 @@ impl ServerViews {
         let mut waiting = self.records.remembered();
         waiting.retain(|(_, spec)| spec.state == ViewState::Waiting);
         waiting.sort_by_key(|(_, spec)| Some(sessions.get(spec.location.session()?)?.created_at));
-        for (pane, ViewSpec { location, .. }) in waiting.into_iter().rev() {
+        for (pane, ViewSpec { location, no_room, .. }) in waiting.into_iter().rev() {
             let session = location.session().and_then(|name| sessions.get(name));
             let is_known = match location {
                 ViewLocation::Session { .. } => session.is_some(),
@@ -167,7 +172,7 @@ impl ServerViews {
                 location,
                 must_be_new: false,
                 replace_ok: false,
-                wait_ok: true,
+                no_room,
                 grant: self.records.kernel.owner_grant().clone(),
             });
         }
@@ -201,11 +206,13 @@ impl ServerViews {
         };
         let Some(shot) = shot else {
             let pane = self.jobs.requests(location).next()?.pane.clone();
-            return Some(ViewOps { shot: None, steps: Vec::new(), opens: self.jobs.take(&pane) });
+            let opens = self.jobs.take(&pane);
+            return Some(ViewOps { shot: None, steps: Vec::new(), opens, in_new_window: false });
         };
         let sentence = format!("there is a session `{}` already", location.session().unwrap_or(""));
         let exists = Refusal::new(Code::Conflict, sentence);
         self.jobs.refuse(&self.records, &exists, |job| is_here(job) && job.request.must_be_new);
+        self.settle_shown(location);
         let mut desired = self.jobs.desired(&self.records.kernel, location, &shot);
         // Once is enough, also if tmux makes something else of it.
         desired.balance = self.to_balance.remove(&shot.id).unwrap_or_default();
@@ -214,7 +221,21 @@ impl ServerViews {
             self.jobs.settle_decision(&self.records, &pane, decision, self.records.kernel.now());
         }
         let opens = plan.opens.and_then(|pane| self.jobs.take(&pane));
-        (!plan.steps.is_empty()).then_some(ViewOps { shot: Some(shot), steps: plan.steps, opens })
+        let in_new_window = plan.in_new_window;
+        let ops = ViewOps { shot: Some(shot), steps: plan.steps, opens, in_new_window };
+        (in_new_window || !ops.steps.is_empty()).then_some(ops)
+    }
+
+    /// Answers the requests for panes that are shown already, in whatever window.
+    fn settle_shown(&mut self, location: &ViewLocation) {
+        let requested = self.jobs.requests(location);
+        let shown = requested.filter_map(|it| self.observed.shown.get_key_value(&it.pane));
+        let shown: Vec<_> = shown.map(|(pane, view)| (pane.clone(), view.id)).collect();
+        for (pane, view) in shown {
+            let reason = NotShownReason::AlreadyShown(TmuxPaneId(view.0));
+            let now = self.records.kernel.now();
+            self.jobs.settle_decision(&self.records, &pane, Decision::Skip { reason }, now);
+        }
     }
 
     /// Commands that close the views of panes that are not to be shown any more.
@@ -228,7 +249,8 @@ impl ServerViews {
         let closed = shot.views.iter().filter(is_unwanted).map(|view| TmuxPaneId(view.id.0));
         let desired = DesiredView { closed: closed.collect(), ..DesiredView::default() };
         let plan = reconcile(&shot.window, &shot.owners, &desired, &self.limits());
-        Some(ViewOps { shot: Some(shot), steps: plan.steps, opens: None })
+        let steps = plan.steps;
+        Some(ViewOps { shot: Some(shot), steps, opens: None, in_new_window: false })
     }
 
     /// Forgets the sessions of ours that are gone, unless they are to be made again on another
@@ -262,8 +284,13 @@ impl ServerViews {
     pub(super) fn sessions(&self, snapshot: &TmuxSnapshot) -> Vec<SessionInfo> {
         let ours = snapshot.sessions.iter();
         let ours = ours.filter(|session| self.records.sessions.contains_key(&session.name));
-        ours.map(|session| SessionInfo::new(snapshot, session, self.records.server.socket()))
-            .collect()
+        let following = self.records.kernel.tmux_views().following();
+        let socket = self.records.server.socket();
+        ours.map(|session| {
+            let follows = following.as_ref() == Some(&session.name);
+            SessionInfo::new(snapshot, session, socket, follows)
+        })
+        .collect()
     }
 
     /// Counts a session as stopped; returns its id, and the panes that it showed. They are marked
@@ -281,7 +308,9 @@ impl ServerViews {
         let shown: Vec<Option<PaneId>> = here.map(|view| view.shows.clone()).collect();
         let waiting = self.jobs.requests(&location).map(|request| request.pane.clone());
         let waiting: Vec<PaneId> = waiting.collect();
-        let all: Vec<_> = shown.iter().cloned().chain(waiting.iter().cloned().map(Some)).collect();
+        let unseen = self.records.unseen(&location);
+        let others = waiting.iter().chain(&unseen).cloned().map(Some);
+        let all: Vec<_> = shown.iter().cloned().chain(others).collect();
         request.check(&self.records.kernel, &all)?;
         shown.iter().flatten().for_each(|pane| self.records.mark_hidden(pane));
         for pane in &waiting {
@@ -322,6 +351,20 @@ impl ServerViews {
         self.records.mark_lost(&std::mem::take(&mut self.observed.attached));
     }
 
+    /// The variables that a pane which a user splits by hand in a session of ours needs to reach
+    /// this server.
+    pub(super) fn variables(&self) -> Vec<(&'static str, String)> {
+        let address = &self.records.kernel.setup().address;
+        let port = address.port.map(|port| port.to_string());
+        let variables = [
+            ("PANED_SOCKET", address.socket.clone()),
+            ("PANED_URL", address.url.clone()),
+            ("POLY_PORT", port),
+            ("POLY_BASE_URL", address.url.clone()),
+        ];
+        variables.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
+    }
+
     pub(super) fn limits(&self) -> LayoutLimits {
         self.records
             .kernel
@@ -344,4 +387,13 @@ impl ServerViews {
             cwd: Some("/".into()),
         }
     }
+}
+
+/// The number of the window that a tmux pane has to itself, if it is not the main pane and others
+/// are in the same session.
+fn own_window(snapshot: &TmuxSnapshot, id: TmuxPane) -> Option<u32> {
+    let view = snapshot.views.iter().find(|view| view.id == id && !view.main)?;
+    let window = snapshot.windows.iter().find(|window| window.id == view.window)?;
+    let session = snapshot.sessions.iter().find(|session| session.id == view.session)?;
+    (window.panes == 1 && 1 < session.windows).then_some(window.index)
 }

@@ -30,6 +30,9 @@ pub(crate) struct ViewSessionRecord {
     /// The process id of the tmux server it was last seen on: what is missing on another one was
     /// not closed by a user.
     pub(crate) tmux: u32,
+    /// Since when new panes are shown in it, if they are.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) follows_since: Option<Time>,
 }
 
 /// A session as everyone sees it.
@@ -48,11 +51,18 @@ pub(crate) struct SessionInfo {
     pub(crate) panes: Vec<PaneId>,
     /// How large its window is.
     pub(crate) size: Size,
+    /// Whether new panes are shown in it.
+    pub(crate) follows: bool,
 }
 
 impl SessionInfo {
     /// A session as tmux reports it.
-    pub(super) fn new(snapshot: &TmuxSnapshot, session: &TmuxSession, socket: &Path) -> Self {
+    pub(super) fn new(
+        snapshot: &TmuxSnapshot,
+        session: &TmuxSession,
+        socket: &Path,
+        follows: bool,
+    ) -> Self {
         let here = snapshot.views.iter().filter(|view| view.session == session.id);
         Self {
             panes: here.filter_map(|view| view.shows.clone()).collect(),
@@ -61,6 +71,7 @@ impl SessionInfo {
             attached: session.attached_clients,
             size: session.size,
             name: session.name.clone(),
+            follows,
         }
     }
 }
@@ -110,16 +121,14 @@ impl SessionStopRequest {
     }
 
     pub(super) fn missing(&self) -> Refusal {
-        Refusal::not_found(format!("no session `{}`; `session:list` shows them", self.name))
+        Refusal::not_found(format!("no session `{}`; `paned session list` shows them", self.name))
     }
 
     fn check_spared(&self, kernel: &Kernel, shown: &[Option<PaneId>]) -> Result<(), Refusal> {
         let Some(spared) = &self.spared else { return Ok(()) };
         let is_here = shown.iter().flatten().any(|pane| *pane == spared.id);
-        let is_ended = |pane: &Pane| {
-            let state = pane.lock();
-            state.record.view.as_ref().is_some_and(|spec| spec.on_closed == OnViewClosed::Close)
-        };
+        let is_ended =
+            |pane: &Pane| pane.lock().record.view.as_ref().is_some_and(ViewSpec::ends_with_session);
         let own = kernel.panes().find(spared).filter(|pane| is_here && is_ended(pane));
         let Some(own) = own else { return Ok(()) };
         let sentence = format!(
@@ -180,13 +189,59 @@ impl ViewRecords {
         let mut state = pane.lock();
         let Some(spec) = state.record.view.as_mut().filter(|spec| spec.state != to) else { return };
         spec.state = to;
+        spec.window = None;
         self.kernel.journal().record(Vec::new(), vec![state.record.put()]);
     }
 
+    /// A pane is shown, in a window of its own if that has a number.
+    pub(super) fn set_shown(&self, id: &PaneId, window: Option<u32>) {
+        let Ok(pane) = self.kernel.panes().get(id) else { return };
+        let mut state = pane.lock();
+        let is_new = |spec: &&mut ViewSpec| {
+            spec.state != ViewState::Shown || spec.window != window || spec.reason.is_some()
+        };
+        let Some(spec) = state.record.view.as_mut().filter(is_new) else { return };
+        spec.state = ViewState::Shown;
+        spec.window = window;
+        spec.reason = None;
+        self.kernel.journal().record(Vec::new(), vec![state.record.put()]);
+    }
+
+    /// Stores why a pane is not shown.
+    fn set_reason(&self, id: &PaneId, reason: &str) {
+        let Ok(pane) = self.kernel.panes().get(id) else { return };
+        let mut state = pane.lock();
+        let Some(spec) = state.record.view.as_mut() else { return };
+        spec.reason = Some(reason.to_owned());
+        self.kernel.journal().record(Vec::new(), vec![state.record.put()]);
+    }
+
+    /// The live panes that were made for a session and are not shown there any more.
+    pub(super) fn unseen(&self, location: &ViewLocation) -> Vec<PaneId> {
+        let panes = self.kernel.panes().list();
+        let is_unseen = |spec: &ViewSpec| {
+            spec.location == *location && spec.is_made_for && spec.state == ViewState::Hidden
+        };
+        let unseen = panes.iter().filter(|pane| {
+            let state = pane.lock();
+            state.status().is_live() && state.record.view.as_ref().is_some_and(is_unseen)
+        });
+        unseen.map(|pane| pane.id.clone()).collect()
+    }
+
     /// A pane is shown here now.
-    pub(super) fn mark_shown(&self, id: &PaneId, location: &ViewLocation, view: TmuxPane) {
-        self.set_state(id, ViewState::Shown);
-        let payload = json!({ "session": location.session(), "tmuxPane": view.to_string() });
+    pub(super) fn mark_shown(
+        &self,
+        id: &PaneId,
+        location: &ViewLocation,
+        view: TmuxPane,
+        window: Option<u32>,
+    ) {
+        self.set_shown(id, window);
+        let mut payload = json!({ "session": location.session(), "tmuxPane": view.to_string() });
+        if let Some(window) = window {
+            payload["window"] = json!(window);
+        }
         self.kernel.emit("pane:shown", &self.kernel.event_payload(id, payload));
     }
 
@@ -201,6 +256,7 @@ impl ViewRecords {
 
     /// A pane has to wait for space.
     pub(super) fn mark_deferred(&self, id: &PaneId, reason: &str) {
+        self.set_reason(id, reason);
         let payload = self.kernel.event_payload(id, json!({ "reason": reason }));
         self.kernel.emit("layout:deferred", &payload);
     }
@@ -208,6 +264,7 @@ impl ViewRecords {
     /// A pane has waited in vain.
     pub(super) fn mark_expired(&self, id: &PaneId, reason: &str) {
         self.set_state(id, ViewState::Hidden);
+        self.set_reason(id, reason);
         let payload = self.kernel.event_payload(id, json!({ "reason": reason }));
         self.kernel.emit("layout:expired", &payload);
     }
@@ -258,7 +315,7 @@ impl ViewRecords {
             else {
                 continue;
             };
-            spec.location = location;
+            let before = std::mem::replace(&mut spec.location, location);
             let name = &session.name;
             let payload =
                 pane.event_payload(json!({ "session": name, "tmuxPane": view.id.to_string() }));
@@ -266,7 +323,26 @@ impl ViewRecords {
             self.kernel.journal().record(vec![event], vec![state.record.put()]);
             drop(state);
             self.save_session(name, session.size, snapshot.server);
+            self.inherit_following(snapshot, &before, name);
         }
+    }
+
+    /// New panes are shown in a session that was renamed, if they were before.
+    fn inherit_following(&mut self, snapshot: &TmuxSnapshot, before: &ViewLocation, to: &str) {
+        let Some(before) = before.session() else { return };
+        let is_there = snapshot.sessions.iter().any(|session| session.name == before);
+        let since = self.sessions.get(before).and_then(|record| record.follows_since);
+        if let (false, Some(since)) = (is_there, since) {
+            self.follow(to, since);
+        }
+    }
+
+    /// New panes are shown in a session from now on.
+    pub(super) fn follow(&mut self, name: &str, since: Time) {
+        let Some(record) = self.sessions.get_mut(name) else { return };
+        record.follows_since = Some(since);
+        self.kernel.journal().record(Vec::new(), vec![record.put()]);
+        self.kernel.tmux_views().set_following(name, Some(since));
     }
 
     /// Stores a session, so that it is restored with its tmux server; publishes one that is new.
@@ -274,7 +350,9 @@ impl ViewRecords {
         let known = self.sessions.get(name);
         let created_at = known.map_or_else(|| self.kernel.now(), |record| record.created_at);
         let started = known.is_none().then(|| draft("session:started", &json!({ "name": name })));
-        let record = ViewSessionRecord { name: name.to_owned(), size, created_at, tmux };
+        let follows_since = known.and_then(|record| record.follows_since);
+        let name = name.to_owned();
+        let record = ViewSessionRecord { name, size, created_at, tmux, follows_since };
         self.kernel.journal().record(started.into_iter().collect(), vec![record.put()]);
         self.sessions.insert(record.name.clone(), record);
     }
@@ -282,6 +360,7 @@ impl ViewRecords {
     /// A session is over.
     pub(super) fn delete_session(&mut self, name: &str) {
         if self.sessions.remove(name).is_some() {
+            self.kernel.tmux_views().set_following(name, None);
             let event = draft("session:stopped", &json!({ "name": name }));
             self.kernel.journal().record(vec![event], vec![ViewSessionRecord::delete(name)]);
         }

@@ -58,6 +58,15 @@ impl WindowSnapshot {
         Ok(Self { id: tmux_window.id, window, owners, views })
     }
 
+    /// The session of the window; where it is linked to several, the one of the user's pane.
+    pub(super) fn session(&self, location: &ViewLocation) -> Option<SessionId> {
+        let beside = match location {
+            ViewLocation::Session { .. } => None,
+            ViewLocation::Beside { pane, .. } => self.views.iter().find(|view| view.id.0 == *pane),
+        };
+        beside.or(self.views.first()).map(|view| view.session)
+    }
+
     /// The panes of the window that a grant does not reach.
     pub(super) fn unreachable(&self, kernel: &Kernel, grant: &Grant) -> BTreeSet<PaneId> {
         let shown = self.views.iter().filter_map(|view| view.shows.clone());

@@ -10,7 +10,7 @@ use paned_backend::tmux::{
     self, ControlClient, Error, NewView, SessionName, TmuxEvent, TmuxEvents, TmuxPane,
     TmuxServerAddr, TmuxSnapshot, ViewCommands,
 };
-use paned_model::{PaneId, Refusal, ViewState};
+use paned_model::{PaneId, Refusal, Time, ViewState};
 use paned_policy::layout::{
     Decision, LayoutDirection, LayoutRequest, LayoutStep, SavedLayout, plan_all,
 };
@@ -33,6 +33,8 @@ const MAX_BACKOFF: Duration = Duration::from_secs(30);
 const IDLE: Duration = Duration::from_secs(2);
 /// How many commands that show no pane may fail before the loop ends.
 const MAX_FAILURES: usize = 2;
+/// The most characters of a title that a window is named by.
+const MAX_WINDOW_NAME: usize = 20;
 /// After so many queries others get their turn; what is left is done a little later.
 const MAX_PASSES: usize = 200;
 
@@ -113,8 +115,8 @@ impl TmuxViewTask {
                 self.views.jobs.push(request, answer);
                 let _ = self.converge().await;
             }
-            ViewRequest::Plan(location, panes, replace_ok, answer) => {
-                drop(answer.send(self.plan(&location, &panes, replace_ok).await));
+            ViewRequest::Plan(location, requests, answer) => {
+                drop(answer.send(self.plan(&location, &requests).await));
             }
             ViewRequest::Snapshot(location, answer) => {
                 drop(answer.send(self.snapshot(&location).await.map(|(_, shot)| shot)));
@@ -122,6 +124,7 @@ impl TmuxViewTask {
             ViewRequest::Arrange(location, saved, answer) => {
                 drop(answer.send(self.arrange(&location, &saved).await));
             }
+            ViewRequest::Follow(name, answer) => drop(answer.send(self.follow(&name))),
             ViewRequest::Sessions(answer) => drop(answer.send(self.sessions().await)),
             ViewRequest::Stop(request, answer) => drop(answer.send(self.stop(&request).await)),
             ViewRequest::Activate(pane, answer) => drop(answer.send(self.activate(&pane).await)),
@@ -270,19 +273,29 @@ impl TmuxViewTask {
         let is_split = |step: &LayoutStep| matches!(step, LayoutStep::Split { .. });
         let at = ops.steps.iter().position(is_split).unwrap_or(0);
         let (before, after) = ops.steps.split_at(at);
-        let place = match (after.first(), &name) {
-            (Some(LayoutStep::Split { target, direction }), _) => {
+        let window = ops.shot.as_ref().filter(|_| ops.in_new_window);
+        let title = self.views.records.title(pane);
+        let window_name: String = title.chars().take(MAX_WINDOW_NAME).collect();
+        let place = match (window.and_then(|it| it.session(location)), after.first(), &name) {
+            (Some(session), _, _) => NewView::Window(session, &window_name),
+            (_, Some(LayoutStep::Split { target, direction }), _) => {
                 NewView::Split(TmuxPane(target.0), side(*direction))
             }
-            (_, Some(name)) => NewView::Session(name, *size),
-            (_, None) => return Err(Error::Protocol("no pane to split".to_owned())),
+            (_, _, Some(name)) => NewView::Session(name, *size),
+            (_, _, None) => return Err(Error::Protocol("no pane to split".to_owned())),
         };
         let before = self.views.commands(ViewCommands::default(), ops.shot.as_ref(), before);
         let made = client.open_view(before, place, &self.views.program(pane)).await?;
-        let marks =
-            ViewCommands::default().mark_view(made.pane, pane, &self.views.records.title(pane));
+        let marks = ViewCommands::default().mark_view(made.pane, pane, &title);
         let marks = match place {
-            NewView::Session(name, _) => marks.mark_main(made, name),
+            NewView::Session(name, _) => {
+                let variables = self.views.variables();
+                let set = |marks: ViewCommands, (name, value): &(&str, String)| {
+                    marks.set_variable(made.session, name, value)
+                };
+                variables.iter().fold(marks.mark_main(made, name), set)
+            }
+            NewView::Window(..) => marks,
             NewView::Split(..) => self.views.commands(marks, ops.shot.as_ref(), after),
         };
         let marks = if self.views.records.server.is_own() { marks } else { marks.watch() };
@@ -314,14 +327,10 @@ impl TmuxViewTask {
     async fn plan(
         &mut self,
         location: &ViewLocation,
-        panes: &[PaneId],
-        replace_ok: bool,
+        requests: &[LayoutRequest],
     ) -> Result<Vec<Decision>, Refusal> {
         let (_, shot) = self.snapshot(location).await?;
-        let request =
-            |pane: &PaneId| LayoutRequest { pane: pane.clone(), replace_ok, wait_ok: true };
-        let requests: Vec<_> = panes.iter().map(request).collect();
-        Ok(plan_all(&shot.window, &shot.owners, &requests, &self.views.limits()))
+        Ok(plan_all(&shot.window, &shot.owners, requests, &self.views.limits()))
     }
 
     /// The window of a location.
@@ -348,6 +357,16 @@ impl TmuxViewTask {
             .await?;
         self.views.records.kernel.emit("layout:changed", &json!({ "session": location.session() }));
         Ok(self.snapshot(location).await?.1)
+    }
+
+    /// Has new panes shown in a session from now on.
+    fn follow(&mut self, name: &str) -> Result<(), Refusal> {
+        let records = &mut self.views.records;
+        let last = records.sessions.values().filter_map(|session| session.follows_since).max();
+        // The last one counts, also if two are started within a millisecond.
+        let since = records.kernel.now().max(last.map_or(Time(0), |last| Time(last.0 + 1)));
+        records.follow(name, since);
+        Ok(())
     }
 
     /// All our sessions.

@@ -20,7 +20,7 @@ pub(super) fn area(
             tightest((width, height), panes.len(), columns, limits)
         }),
     };
-    Some(fill((width, height), panes, lines, limits.layout.beside()))
+    Some(fill_kind((width, height), panes, lines, limits.layout))
 }
 
 /// A whole window: the main pane first, the others beside it; `None` if they do not fit.
@@ -55,7 +55,8 @@ pub(super) fn window(
         LayoutDirection::Right => LayoutCell::pane(Some(main), main_size, rows),
         LayoutDirection::Down => LayoutCell::pane(Some(main), cols, main_size),
     };
-    Some(join(direction, main, fill(sized(lines), panes, lines, direction)).at(0, 0))
+    let others = fill_kind(sized(lines), panes, lines, limits.layout);
+    Some(join(direction, main, others).at(0, 0))
 }
 
 /// The size left beside the main pane. The main pane gets its share, unless that is below its
@@ -100,6 +101,22 @@ fn tightest(
 pub(super) fn room(width: u32, height: u32, limits: &LayoutLimits) -> u32 {
     let ratio = |size: u32, least: u16| size * 1000 / u32::from(least.max(1));
     ratio(width, limits.agent_pane_min_width).min(ratio(height, limits.min_height))
+}
+
+/// Fills an area with this many lines of a layout; those of a grid are its columns, but the panes
+/// are put in row by row.
+fn fill_kind(
+    size: (u16, u16),
+    panes: &[Option<TmuxPaneId>],
+    lines: usize,
+    kind: LayoutKind,
+) -> LayoutCell {
+    match kind {
+        LayoutKind::Vertical | LayoutKind::Horizontal => fill(size, panes, lines, kind.beside()),
+        LayoutKind::Grid => {
+            fill(size, panes, panes.len().div_ceil(lines.max(1)), LayoutDirection::Down)
+        }
+    }
 }
 
 /// Fills an area with this many lines, which follow one another in `direction`; the panes within

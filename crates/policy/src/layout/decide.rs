@@ -5,7 +5,7 @@
 //! sizes: space is found among the managed panes, or taken from the main one.
 
 use paned_model::{PaneId, Time};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::balance;
 use super::cell::{LayoutCell, LayoutDirection, TmuxPaneId};
@@ -16,6 +16,19 @@ use super::region::{ManagedRegion, refill, regions};
 use super::text::LayoutTree;
 use super::window::{LayoutStep, LayoutWindow};
 
+/// What is done with a pane for which its window has no room.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum NoRoom {
+    /// It gets a window of its own, because a person asked to see it. Before that, smaller panes
+    /// are tried: [`LayoutLimits::for_person`].
+    Window,
+    /// It waits for room.
+    Wait,
+    /// It is not shown.
+    Skip,
+}
+
 /// A request to show a pane.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct LayoutRequest {
@@ -23,8 +36,8 @@ pub struct LayoutRequest {
     pub pane: PaneId,
     /// Whether it may replace a pane that is idle or has exited.
     pub replace_ok: bool,
-    /// Whether it may be queued until there is space. Otherwise it is skipped.
-    pub wait_ok: bool,
+    /// What is done if there is no room.
+    pub no_room: NoRoom,
 }
 
 /// Where a pane goes, or why it is not shown. Each variant carries what is needed to do it.
@@ -52,6 +65,11 @@ pub enum Decision {
         layout: LayoutTree,
         /// The pane to zoom again afterwards, because it was zoomed.
         zoom: Option<TmuxPaneId>,
+    },
+    /// Show it in a new window of the same session.
+    Window {
+        /// Why it does not fit into this one.
+        reason: NotShownReason,
     },
     /// There is no space now. Decide again when a pane exits or the window changes.
     Defer {
@@ -81,7 +99,7 @@ impl Decision {
                     LayoutStep::Split { target: *victim, direction: LayoutDirection::Right };
                 (vec![even, split, LayoutStep::Close(*victim)], layout, zoom)
             }
-            Self::Defer { .. } | Self::Skip { .. } => return Vec::new(),
+            Self::Window { .. } | Self::Defer { .. } | Self::Skip { .. } => return Vec::new(),
         };
         steps.push(LayoutStep::Arrange(layout.clone()));
         steps.extend(zoom.map(LayoutStep::Zoom));
@@ -104,13 +122,36 @@ pub fn decide(
         return Decision::Skip { reason: NotShownReason::AlreadyShown(pane) };
     }
     let Some(context) = DecisionContext::new(window, owners, limits) else {
-        return Decision::Skip { reason: NotShownReason::NoMain };
+        let reason = NotShownReason::NoMain;
+        return match request.no_room {
+            NoRoom::Window => Decision::Window { reason },
+            NoRoom::Wait | NoRoom::Skip => Decision::Skip { reason },
+        };
     };
     let spawn = context.spawn();
     let decision = spawn.or_else(|| request.replace_ok.then(|| context.replace()).flatten());
-    decision.unwrap_or_else(|| {
-        let reason = context.reason(request);
-        if request.wait_ok { Decision::Defer { reason } } else { Decision::Skip { reason } }
+    decision.unwrap_or_else(|| match request.no_room {
+        NoRoom::Window => spawn_small(window, owners, limits)
+            .unwrap_or_else(|| Decision::Window { reason: context.reason(request) }),
+        NoRoom::Wait => Decision::Defer { reason: context.reason(request) },
+        NoRoom::Skip => Decision::Skip { reason: context.reason(request) },
+    })
+}
+
+/// Splits the window into panes that are as small as a person may want them: beside each other or
+/// one below the other, whichever fits, the configured way first. Panes that are there keep their
+/// order: only the first pane beside the main one may be put the other way.
+fn spawn_small(
+    window: &LayoutWindow,
+    owners: &PaneOwners,
+    limits: &LayoutLimits,
+) -> Option<Decision> {
+    let kinds = [limits.layout, LayoutKind::Horizontal, LayoutKind::Vertical];
+    kinds.into_iter().find_map(|layout| {
+        let small = LayoutLimits { layout, ..limits.for_person() };
+        let context = DecisionContext::new(window, owners, &small)?;
+        let may_turn = layout == limits.layout || context.ours.is_empty();
+        context.spawn().filter(|_| may_turn)
     })
 }
 

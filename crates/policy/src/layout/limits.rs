@@ -6,6 +6,10 @@ use serde::{Deserialize, Serialize};
 
 use super::cell::LayoutDirection;
 
+/// The minimum size of a pane that a person asked to see.
+const PERSON_MIN_WIDTH: u16 = 40;
+const PERSON_MIN_HEIGHT: u16 = 8;
+
 /// How a window is divided.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -31,7 +35,8 @@ pub struct LayoutLimits {
     /// The main pane's share of the window, in percent of its width (of its height when
     /// horizontal). It shrinks for more agent panes, down to its minimum.
     pub main_pane_size: u16,
-    /// The main pane's minimum width in columns.
+    /// The main pane's minimum width in columns. In a window that is too narrow for it and one
+    /// agent pane, the minimum of an agent pane counts for both.
     pub main_pane_min_width: u16,
     /// An agent pane's minimum width in columns.
     pub agent_pane_min_width: u16,
@@ -90,6 +95,30 @@ impl LayoutLimits {
         bad.map_or(Ok(()), |(name, value, least, most)| {
             Err(LimitError { name, value, least, most })
         })
+    }
+
+    /// The limits for panes that a person asked to see: smaller ones will do before another window
+    /// is opened.
+    #[must_use]
+    pub fn for_person(&self) -> Self {
+        Self {
+            main_pane_min_width: self.main_pane_min_width.min(PERSON_MIN_WIDTH),
+            agent_pane_min_width: self.agent_pane_min_width.min(PERSON_MIN_WIDTH),
+            min_height: self.min_height.min(PERSON_MIN_HEIGHT),
+            ..self.clone()
+        }
+    }
+
+    /// The minimum width of a main pane that is made of this many columns. Where its own minimum
+    /// and one agent pane do not fit side by side, it gives way down to an agent pane's minimum.
+    pub(super) fn main_floor(&self, cols: u16) -> u16 {
+        let both = u32::from(self.main_pane_min_width) + 1 + u32::from(self.agent_pane_min_width);
+        if both <= u32::from(cols) { self.main_pane_min_width } else { self.main_least() }
+    }
+
+    /// The minimum width of a main pane in the narrowest window that is split.
+    pub(super) fn main_least(&self) -> u16 {
+        self.main_pane_min_width.min(self.agent_pane_min_width)
     }
 
     /// The minimum size of the main pane in the direction in which agent panes take space from it.
@@ -163,7 +192,8 @@ impl Capacity {
 ///
 /// `vertical` and `grid`:
 /// `columns = ⌊(cols − main_pane_min_width) / (agent_pane_min_width + 1)⌋`,
-/// `rows = ⌊(rows + 1) / (min_height + 1)⌋`.
+/// `rows = ⌊(rows + 1) / (min_height + 1)⌋`. Where that is no column, there is still one from
+/// `2 · agent_pane_min_width + 1` columns on: the main pane gives way for it.
 ///
 /// `horizontal`:
 /// `columns = ⌊(cols + 1) / (agent_pane_min_width + 1)⌋`,
@@ -171,8 +201,13 @@ impl Capacity {
 #[must_use]
 pub fn capacity(cols: u16, rows: u16, limits: &LayoutLimits) -> Capacity {
     let left = |size: u16| size.checked_sub(limits.main_min() + 1);
+    let agent = limits.agent_pane_min_width;
     let area = match limits.layout.beside() {
-        LayoutDirection::Right => left(cols).map(|cols| (cols, rows)),
+        LayoutDirection::Right => {
+            let beside = left(cols).filter(|width| agent <= *width);
+            let is_split = u32::from(cols) > 2 * u32::from(agent);
+            beside.or(is_split.then_some(agent)).map(|width| (width, rows))
+        }
         LayoutDirection::Down => left(rows).map(|rows| (cols, rows)),
     };
     let none = Capacity { columns: 0, rows: 0 };

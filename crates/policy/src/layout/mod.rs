@@ -19,7 +19,7 @@ mod text;
 mod window;
 
 pub use cell::{CellContent, LayoutCell, LayoutDirection, LayoutError, TmuxPaneId};
-pub use decide::{Decision, LayoutRequest, decide, plan_all, rebalance};
+pub use decide::{Decision, LayoutRequest, NoRoom, decide, plan_all, rebalance};
 pub use limits::{Capacity, LayoutKind, LayoutLimits, LimitError, capacity};
 pub use owners::{Blockers, ManagedPane, ManagedPaneState, PaneOwner, PaneOwners};
 pub use queue::{LayoutQueue, LayoutQueueEntry, QueueFull};

@@ -83,7 +83,7 @@ impl fmt::Display for NotShownReason {
                 write!(f, "the main pane is {width}x{height} and ")?;
                 match limits.layout {
                     LayoutKind::Vertical | LayoutKind::Grid => {
-                        let main = limits.main_pane_min_width;
+                        let main = limits.main_least();
                         write!(f, "cannot give {agent} columns and keep {main}")?;
                     }
                     LayoutKind::Horizontal => write!(f, "cannot give {high} rows and keep {high}")?,
@@ -95,7 +95,7 @@ impl fmt::Display for NotShownReason {
 }
 
 fn too_small(f: &mut fmt::Formatter<'_>, size: (u16, u16), limits: &LayoutLimits) -> fmt::Result {
-    let main = limits.main_pane_min_width;
+    let main = limits.main_least();
     let agent = limits.agent_pane_min_width;
     let high = limits.min_height;
     let (cols, rows) = size;
@@ -105,6 +105,9 @@ fn too_small(f: &mut fmt::Formatter<'_>, size: (u16, u16), limits: &LayoutLimits
         LayoutKind::Horizontal => agent,
     };
     match limits.layout {
+        LayoutKind::Vertical | LayoutKind::Grid if cols < wide && main == agent => {
+            write!(f, "a main pane and one agent pane of {agent} columns each need {wide} columns")
+        }
         LayoutKind::Vertical | LayoutKind::Grid if cols < wide => {
             write!(f, "a main pane of {main} and one agent pane of {agent} need {wide} columns")
         }

@@ -52,6 +52,8 @@ pub struct ViewPlan {
     pub steps: Vec<LayoutStep>,
     /// The pane that is shown in the new tmux pane.
     pub opens: Option<PaneId>,
+    /// Whether that tmux pane is in a new window of the session; then there are no other commands.
+    pub in_new_window: bool,
     /// The panes that need no command, because they are shown, have to wait, or are not shown.
     pub settled: Vec<(PaneId, Decision)>,
 }
@@ -89,6 +91,11 @@ pub fn reconcile(
             plan.opens = Some(pane.request.pane.clone());
             return plan;
         }
+        if matches!(decision, Decision::Window { .. }) {
+            plan.opens = Some(pane.request.pane.clone());
+            plan.in_new_window = true;
+            return plan;
+        }
         plan.settled.push((pane.request.pane.clone(), decision));
     }
     plan
@@ -98,7 +105,7 @@ pub fn reconcile(
 fn is_tight(window: &LayoutWindow, owners: &PaneOwners, limits: &LayoutLimits) -> bool {
     window.tiles().iter().filter_map(|tile| Some((tile.pane?, tile))).any(|(id, tile)| {
         let least = match owners.of(id) {
-            PaneOwner::Main => limits.main_pane_min_width,
+            PaneOwner::Main => limits.main_floor(window.cols()),
             PaneOwner::Managed(_) => limits.agent_pane_min_width,
             PaneOwner::Foreign => return false,
         };

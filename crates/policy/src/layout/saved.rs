@@ -167,14 +167,20 @@ impl SavedLayout {
         limits: &LayoutLimits,
         pane: impl Fn(&SavedRole) -> Option<TmuxPaneId>,
     ) -> Result<LayoutTree, SavedLayoutError> {
-        let need = [LayoutDirection::Right, LayoutDirection::Down]
-            .map(|direction| least(&self.tree, direction, limits));
-        if u32::from(cols) < need[0] || u32::from(rows) < need[1] {
-            return Err(SavedLayoutError::TooSmall {
-                window: (cols, rows),
-                need: (need[0], need[1]),
-            });
-        }
+        let small = limits.for_person();
+        let need = |limits: &LayoutLimits| {
+            [LayoutDirection::Right, LayoutDirection::Down]
+                .map(|direction| least(&self.tree, direction, limits))
+        };
+        let fits = |limits: &&LayoutLimits| {
+            let [width, height] = need(limits);
+            width <= u32::from(cols) && height <= u32::from(rows)
+        };
+        // A person has asked for it, so small panes will do.
+        let Some(limits) = [limits, &small].into_iter().find(fits) else {
+            let [width, height] = need(&small);
+            return Err(SavedLayoutError::TooSmall { window: (cols, rows), need: (width, height) });
+        };
         let root = build(&self.tree, (cols, rows), limits, &pane).at(0, 0);
         LayoutTree::new(root).map_err(|_| {
             let all = self.roles();

@@ -12,6 +12,7 @@ use super::{question, state_text};
 use crate::commands::support::duration::millis;
 use crate::commands::support::params::{WindowParams, negated};
 use crate::commands::support::spawn_args::{SpawnArgs, SpawnViewArgs};
+use crate::commands::support::view_note;
 use crate::context::CliContext;
 use crate::out::{StyledLine, TextStyle};
 
@@ -105,6 +106,7 @@ pub(super) fn run(context: &CliContext, args: &Args) -> Result<ExitCode> {
     let params = WindowParams::new(args, args.view.here)?;
     context.show("agent:create", &params, |pane: PaneInfo| {
         out.line(pane.id.as_str())?;
+        view_note::print(out, &pane)?;
         if let Some(agent) = pane.agent.filter(|agent| !agent.state.takes_prompts()) {
             out.note(StyledLine::new(TextStyle::Plain, "paned: it is ").with(state_text(&agent)))?;
             question(&agent).iter().try_for_each(|line| out.note(line.as_str()))?;

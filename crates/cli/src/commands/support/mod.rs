@@ -11,3 +11,4 @@ pub(crate) mod output_writer;
 pub(crate) mod params;
 pub(crate) mod spawn_args;
 pub(crate) mod tty;
+pub(crate) mod view_note;

@@ -85,10 +85,11 @@ pub(in crate::actions) struct Params {
     /// What the token of its program may do besides reading and typing; what its profile says when
     /// left out, which is mostly to start panes.
     can: Option<BTreeSet<PaneCapability>>,
-    /// Whether it is shown in tmux.
-    #[serde(default)]
-    visible: Visibility,
-    /// The session to show it in; `main` when left out. It is started if there is none.
+    /// Whether it is shown in tmux. When left out, it is if `session` or `beside` says where, or if
+    /// a session was started that follows new panes.
+    visible: Option<Visibility>,
+    /// The session to show it in; the one that follows new panes, or `main`, when left out. It is
+    /// started if there is none.
     session: Option<String>,
     /// An existing tmux pane to show it beside: `$TMUX_PANE`, as in `%3`.
     beside: Option<String>,

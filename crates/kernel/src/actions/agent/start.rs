@@ -8,6 +8,7 @@ use std::time::Duration;
 use paned_backend::BoxedFuture;
 use paned_model::{AgentState, PaneId, PaneSet, Refusal, StateSource, ViewState};
 use paned_policy::agent::{LaunchOptions, Profile};
+use paned_policy::layout::NoRoom;
 use serde_json::json;
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep_until, timeout_at};
@@ -212,9 +213,11 @@ pub(in crate::actions) fn restart_request(
 /// Requests that a pane is shown where another is shown.
 fn copy_view(params: &mut new::Params, record: &PaneRecord) {
     let Some(view) = record.view.as_ref().filter(|view| view.state != ViewState::Hidden) else {
+        params.visible = Some(Visibility::Never);
         return;
     };
-    params.visible = Visibility::Always;
+    params.visible = Some(Visibility::Always);
+    params.wait = (view.no_room == NoRoom::Wait).then_some(true);
     params.on_view_closed = Some(view.on_closed);
     match &view.location {
         ViewLocation::Session { name } => params.session = Some(name.clone()),

@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::access::AccessRequest;
-use crate::actions::support::visibility::LocationParams;
+use crate::actions::support::visibility::{LocationParams, no_room};
 use crate::panes::Pane;
 use crate::panes::pane::pane_gone;
 use crate::registry::{Action, ActionContext, ActionKind};
@@ -27,15 +27,15 @@ pub(in crate::actions) struct Params {
     beside: Option<String>,
     /// The tmux server of that pane: `$TMUX`, or the path of its socket.
     tmux: Option<String>,
-    /// What happens to it when a user closes the tmux pane; it keeps running unseen when left out.
-    #[serde(default = "detach")]
-    on_view_closed: OnViewClosed,
+    /// What happens to it when a user closes the tmux pane. When left out, it keeps running unseen,
+    /// unless it was made for that session.
+    on_view_closed: Option<OnViewClosed>,
     /// Whether it may replace a pane that has finished.
     #[serde(default)]
     replace: bool,
-    /// Whether it may wait for space.
-    #[serde(default = "yes")]
-    wait: bool,
+    /// Whether it waits when the window has no room for it: `false` leaves it unseen then. When left
+    /// out, it waits if an agent asks, and gets a tmux window of its own otherwise.
+    wait: Option<bool>,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -48,17 +48,12 @@ pub(in crate::actions) struct LayoutPlaceOutput {
     /// The tmux pane that shows it.
     #[serde(skip_serializing_if = "Option::is_none")]
     tmux_pane: Option<String>,
+    /// The number of the tmux window that it has to itself, if it is not beside others.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    window: Option<u32>,
     /// Why it is not visible now.
     #[serde(skip_serializing_if = "Option::is_none")]
     reason: Option<String>,
-}
-
-fn detach() -> OnViewClosed {
-    OnViewClosed::Detach
-}
-
-fn yes() -> bool {
-    true
 }
 
 impl Action for LayoutPlace {
@@ -80,14 +75,17 @@ impl Action for LayoutPlace {
         let Params { session, beside, tmux, .. } = params;
         let location = LocationParams { session, beside, tmux }.resolve()?;
         kernel.tmux_views().ask_at(kernel, &location, ViewRequest::Ready).await?;
-        set_view_spec(&pane, ViewSpec::new(location.clone(), params.on_view_closed))?;
+        let no_room = no_room(&context, params.wait);
+        let on_closed = params.on_view_closed.unwrap_or(OnViewClosed::Detach);
+        let spec = ViewSpec::new(location.clone(), on_closed, false, no_room);
+        set_view_spec(&pane, spec, params.on_view_closed)?;
         let request = ShowRequest {
             pane: params.pane_id.clone(),
             location: location.clone(),
             size: DEFAULT_SIZE,
             must_be_new: false,
             replace_ok: params.replace,
-            wait_ok: params.wait,
+            no_room,
             grant: context.caller.grant.clone(),
         };
         let placed = kernel
@@ -98,12 +96,16 @@ impl Action for LayoutPlace {
             pane.lock().record.view = None;
         }
         kernel.journal().record(Vec::new(), vec![pane.lock().record.put()]);
-        Ok(LayoutPlaceOutput::new(params.pane_id, placed?))
+        Ok(LayoutPlaceOutput::new(&pane, placed?))
     }
 }
 
 /// Sets where a pane is to be shown, if it is not shown elsewhere.
-fn set_view_spec(pane: &Pane, spec: ViewSpec) -> Result<(), Refusal> {
+fn set_view_spec(
+    pane: &Pane,
+    mut spec: ViewSpec,
+    on_closed: Option<OnViewClosed>,
+) -> Result<(), Refusal> {
     let mut state = pane.lock();
     let status = state.status();
     if !status.is_live() {
@@ -113,21 +115,31 @@ fn set_view_spec(pane: &Pane, spec: ViewSpec) -> Result<(), Refusal> {
         old.location != spec.location && matches!(old.state, ViewState::Shown | ViewState::Waiting)
     });
     if elsewhere.is_some() {
-        let sentence =
-            format!("the pane `{}` is shown elsewhere; `layout:hide` ends that", pane.id);
+        let sentence = format!(
+            "the pane `{0}` is shown elsewhere; `paned layout hide {0}` ends that",
+            pane.id
+        );
         return Err(Refusal::new(Code::Conflict, sentence));
+    }
+    // What was made for the session still is when it is placed there again.
+    if let Some(old) = state.record.view.as_ref().filter(|old| old.location == spec.location) {
+        spec.is_made_for = old.is_made_for;
+        spec.on_closed = on_closed.unwrap_or(old.on_closed);
+        spec.window = old.window;
     }
     state.record.view = Some(spec);
     Ok(())
 }
 
 impl LayoutPlaceOutput {
-    fn new(id: PaneId, placed: ShowOutcome) -> Self {
+    fn new(pane: &Pane, placed: ShowOutcome) -> Self {
+        let id = pane.id.clone();
+        let window = pane.lock().record.view.as_ref().and_then(|view| view.window);
         let state = placed.state();
         let (tmux_pane, reason) = match placed {
             ShowOutcome::Shown(view) => (Some(view.to_string()), None),
             ShowOutcome::Waiting(reason) | ShowOutcome::Skipped(reason) => (None, Some(reason)),
         };
-        Self { id, state, tmux_pane, reason }
+        Self { id, state, tmux_pane, window, reason }
     }
 }

@@ -1,12 +1,13 @@
 //! `layout:plan`
 
 use paned_model::{PaneId, Refusal, Scope};
+use paned_policy::layout::LayoutRequest;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::access::AccessRequest;
-use crate::actions::support::visibility::LocationParams;
+use crate::actions::support::visibility::{LocationParams, no_room};
 use crate::registry::{Action, ActionContext, ActionKind};
 use crate::tmux_view::ViewRequest;
 
@@ -30,12 +31,14 @@ pub(in crate::actions) struct Params {
     /// Whether panes that have finished may be replaced.
     #[serde(default)]
     replace: bool,
+    /// Whether they wait when the window has no room for them, as for `layout:place`.
+    wait: Option<bool>,
 }
 
 #[derive(Serialize, JsonSchema)]
 pub(in crate::actions) struct LayoutPlanOutput {
-    /// The decision for each, in their order: `spawn`, `replace`, `defer` or `skip`, with the
-    /// target or the reason.
+    /// The decision for each, in their order: `spawn`, `replace`, `window`, `defer` or `skip`, with
+    /// the target or the reason.
     decisions: Vec<LayoutPlanDecision>,
 }
 
@@ -61,13 +64,17 @@ impl Action for LayoutPlanAction {
     }
 
     async fn run(context: ActionContext, params: Params) -> Result<LayoutPlanOutput, Refusal> {
-        let Params { panes, session, beside, tmux, replace } = params;
+        let Params { panes, session, beside, tmux, replace, wait } = params;
         if !(1..=MOST).contains(&panes.len()) {
             return Err(Refusal::invalid(format!("`panes` names 1 to {MOST} panes")));
         }
         let kernel = &context.kernel;
         let location = LocationParams { session, beside, tmux }.resolve()?;
-        let ask = |answer| ViewRequest::Plan(location.clone(), panes.clone(), replace, answer);
+        let no_room = no_room(&context, wait);
+        let request =
+            |pane: &PaneId| LayoutRequest { pane: pane.clone(), replace_ok: replace, no_room };
+        let requests = panes.iter().map(request).collect();
+        let ask = |answer| ViewRequest::Plan(location.clone(), requests, answer);
         let decisions = kernel.tmux_views().ask_at(kernel, &location, ask).await?;
         let decided = |(pane, decision)| {
             let decision = serde_json::to_value(decision).map_err(Refusal::internal)?;

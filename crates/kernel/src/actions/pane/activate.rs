@@ -31,7 +31,7 @@ impl Action for PaneActivate {
         let location = pane.lock().record.view.as_ref().map(|view| view.location.clone());
         let location = location.ok_or_else(|| {
             let sentence =
-                format!("the pane `{pane_id}` is not shown in tmux; `layout:place` puts it there");
+                format!("the pane `{pane_id}` is not shown in tmux; `paned layout place {pane_id}` puts it there");
             Refusal::not_found(sentence)
         })?;
         kernel

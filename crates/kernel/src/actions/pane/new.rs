@@ -72,10 +72,11 @@ pub(in crate::actions) struct Params {
     /// What it runs on: `tmux` is the same as `pty`, and shown in tmux.
     #[serde(default)]
     pub(in crate::actions) substrate: BackendKind,
-    /// Whether it is shown in tmux.
-    #[serde(default)]
-    pub(in crate::actions) visible: Visibility,
-    /// The session to show it in; `main` when left out. It is started if there is none.
+    /// Whether it is shown in tmux. When left out, it is if `session` or `beside` says where, or if
+    /// a session was started that follows new panes.
+    pub(in crate::actions) visible: Option<Visibility>,
+    /// The session to show it in; the one that follows new panes, or `main`, when left out. It is
+    /// started if there is none.
     pub(in crate::actions) session: Option<String>,
     /// An existing tmux pane to show it beside: `$TMUX_PANE`, as in `%3`.
     pub(in crate::actions) beside: Option<String>,
@@ -83,6 +84,9 @@ pub(in crate::actions) struct Params {
     pub(in crate::actions) tmux: Option<String>,
     /// What happens when a user closes the tmux pane; the pane is closed when left out.
     pub(in crate::actions) on_view_closed: Option<OnViewClosed>,
+    /// Whether it waits when the window has no room for it: `false` leaves it unseen then. When left
+    /// out, it waits if an agent asks, and gets a tmux window of its own otherwise.
+    pub(in crate::actions) wait: Option<bool>,
     /// Whether the client will follow it at its keeper, as `paned run` does: the program is then
     /// paused for a slow client, so that no output is dropped.
     #[serde(default)]
@@ -167,14 +171,16 @@ async fn create_in(
     is_first: bool,
 ) -> Result<Arc<Pane>, Refusal> {
     let kernel = &context.kernel;
-    let view =
-        visibility::view_spec(kernel, params.visibility_params(), params.argv.as_deref()).await?;
+    let wanted =
+        visibility::view_spec(context, params.visibility_params(), params.argv.as_deref()).await?;
+    let is_required = wanted.as_ref().is_some_and(|wanted| wanted.is_required);
+    let view = wanted.map(|wanted| wanted.spec);
     let size = params.size.unwrap_or(DEFAULT_SIZE);
     let plan = PaneSpawnPlan::new(kernel, &context.caller, params, view)?;
     let pane = Arc::new(Pane::new(plan.record.clone(), plan.size, KeeperConnection::Starting));
     kernel.panes().insert(pane.clone(), kernel.limits().panes)?;
     start(kernel, &pane, plan.spawn_spec()).await?;
-    visibility::show(context, &pane, is_first, size).await?;
+    visibility::show(context, &pane, is_first, is_required, size).await?;
     Ok(pane)
 }
 
@@ -226,6 +232,8 @@ impl Params {
             substrate: self.substrate,
             location,
             on_view_closed: self.on_view_closed,
+            wait: self.wait,
+            is_background: self.followed || self.notify_on_exit,
         }
     }
 }

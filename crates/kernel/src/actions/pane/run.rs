@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::new;
 use super::read::{MOST_LINES, PaneReadOutput, check_limit};
 use crate::access::AccessRequest;
+use crate::actions::support::visibility::Visibility;
 use crate::panes::text::reading;
 use crate::panes::text::reading::LinesRead;
 use crate::panes::unreadable;
@@ -88,6 +89,7 @@ impl Action for PaneRun {
             env: params.env,
             size: params.size,
             timeout_seconds: params.timeout_seconds,
+            visible: Some(Visibility::Never),
             ..new::Params::default()
         };
         let pane = new::create(&context, new).await?;

@@ -22,9 +22,6 @@ impl Action for SessionList {
     }
 
     async fn run(context: ActionContext, _: NoParams) -> Result<Vec<SessionInfo>, Refusal> {
-        if context.kernel.setup().tmux_view.is_none() {
-            return Ok(Vec::new());
-        }
         let ActionContext { kernel, caller, .. } = &context;
         let mut sessions = kernel.tmux_views().ask_own(kernel, ViewRequest::Sessions).await?;
         if !caller.reaches_all() {

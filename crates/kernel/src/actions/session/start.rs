@@ -30,6 +30,13 @@ pub(in crate::actions) struct Params {
     env: BTreeMap<String, String>,
     /// How large its window is until a client attaches; 200 columns and 50 rows when left out.
     size: Option<Size>,
+    /// Whether panes that are made from now on are shown in it, unless they say otherwise.
+    #[serde(default = "yes")]
+    follow: bool,
+}
+
+fn yes() -> bool {
+    true
 }
 
 impl Action for SessionStart {
@@ -46,20 +53,24 @@ impl Action for SessionStart {
     }
 
     async fn run(context: ActionContext, params: Params) -> Result<SessionInfo, Refusal> {
-        let Params { name, argv, cwd, env, size } = params;
+        let Params { name, argv, cwd, env, size, follow } = params;
         let size = size.unwrap_or(DEFAULT_SIZE).check().map_err(Refusal::invalid)?;
         let pane = new::Params {
             argv,
             cwd,
             env,
             size: Some(size),
-            visible: Visibility::Always,
+            visible: Some(Visibility::Always),
             session: Some(name.clone()),
             ..new::Params::default()
         };
         new::create_first(&context, pane).await?;
-        let sessions =
-            context.kernel.tmux_views().ask_own(&context.kernel, ViewRequest::Sessions).await?;
+        let kernel = &context.kernel;
+        if follow {
+            let ask = |answer| ViewRequest::Follow(name.clone(), answer);
+            kernel.tmux_views().ask_own(kernel, ask).await?;
+        }
+        let sessions = kernel.tmux_views().ask_own(kernel, ViewRequest::Sessions).await?;
         let started = sessions.into_iter().find(|session| session.name == name);
         started.ok_or_else(|| {
             Refusal::not_found(format!("the session `{name}` ended as soon as it was started"))

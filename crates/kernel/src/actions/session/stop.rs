@@ -8,7 +8,7 @@ use crate::access::AccessRequest;
 use crate::actions::support::visibility::usual;
 use crate::panes::close::close;
 use crate::registry::{Action, ActionContext, ActionKind};
-use crate::tmux_view::{OnViewClosed, SessionStopRequest, ViewRequest};
+use crate::tmux_view::{SessionStopRequest, ViewRequest, ViewSpec};
 
 pub(in crate::actions) struct SessionStop;
 
@@ -62,8 +62,8 @@ impl Action for SessionStop {
         let mut stopped = SessionStopOutput { closed: Vec::new(), kept: Vec::new() };
         for id in shown {
             let Ok(pane) = kernel.panes().get(&id) else { continue };
-            let on_closed = pane.lock().record.view.as_ref().map(|view| view.on_closed);
-            if params.keep_panes || on_closed != Some(OnViewClosed::Close) {
+            let view = pane.lock().record.view.clone();
+            if params.keep_panes || !view.as_ref().is_some_and(ViewSpec::ends_with_session) {
                 stopped.kept.push(id);
                 continue;
             }

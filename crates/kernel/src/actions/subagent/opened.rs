@@ -46,7 +46,8 @@ pub(in crate::actions) struct Params {
     argv: Option<Vec<String>>,
     /// Where to start that, absolute.
     cwd: Option<String>,
-    /// The session of paned's own tmux server to show it in; `main` when left out.
+    /// The session of paned's own tmux server to show it in; the one that follows new panes, or
+    /// `main`, when left out.
     session: Option<String>,
     /// An existing tmux pane to show it beside: `$TMUX_PANE`, as in `%3`.
     beside: Option<String>,
@@ -65,7 +66,7 @@ pub(in crate::actions) struct SubagentOpenedOutput {
     state: Option<ViewState>,
     /// Whether its program has printed anything yet.
     ready: bool,
-    /// Why there is no pane.
+    /// Why it is not visible now, or why there is no pane.
     #[serde(skip_serializing_if = "Option::is_none")]
     reason: Option<String>,
 }
@@ -112,8 +113,10 @@ impl Action for SubagentOpened {
 
 impl SubagentOpenedOutput {
     fn of(pane: &Pane, ready: bool) -> Self {
-        let state = pane.lock().record.view.as_ref().map(|view| view.state);
-        Self { pane_id: Some(pane.id.clone()), state, ready, reason: None }
+        let view = pane.lock().record.view.clone();
+        let state = view.as_ref().map(|view| view.state);
+        let reason = view.and_then(|view| view.reason);
+        Self { pane_id: Some(pane.id.clone()), state, ready, reason }
     }
 
     fn without_pane(reason: &str) -> Self {
@@ -167,7 +170,8 @@ fn request(kernel: &Kernel, params: Params) -> new::Params {
         .into_iter()
         .collect(),
         tags: vec![TAG.to_owned()],
-        visible: Visibility::Always,
+        visible: Some(Visibility::Always),
+        wait: Some(true),
         session: params.session,
         beside: params.beside,
         tmux: params.tmux,

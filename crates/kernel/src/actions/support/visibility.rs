@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use paned_model::{BackendKind, Refusal, Size};
 use paned_policy::interactive::{InteractiveVerdict, judge};
+use paned_policy::layout::NoRoom;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -14,11 +15,10 @@ use crate::registry::ActionContext;
 use crate::tmux_view::{OnViewClosed, ShowRequest, ViewLocation, ViewRequest, ViewSpec};
 
 /// Whether a pane is shown in tmux.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(in crate::actions) enum Visibility {
-    /// Only if a location is given.
-    #[default]
+    /// Never.
     Never,
     /// If its command needs a visible terminal, as editors do, and there is a tmux.
     Auto,
@@ -41,9 +41,14 @@ impl LocationParams {
 
     /// The location that the parameters mean.
     pub(in crate::actions) fn resolve(self) -> Result<ViewLocation, Refusal> {
+        self.resolve_or(usual)
+    }
+
+    /// The location that the parameters mean, with a session for those that name none.
+    fn resolve_or(self, session: impl FnOnce() -> String) -> Result<ViewLocation, Refusal> {
         match (self.session, self.beside, self.tmux) {
-            (session, None, None) => {
-                Ok(ViewLocation::Session { name: session.unwrap_or_else(usual) })
+            (named, None, None) => {
+                Ok(ViewLocation::Session { name: named.unwrap_or_else(session) })
             }
             (None, Some(beside), Some(tmux)) => {
                 let pane = beside.strip_prefix('%').and_then(|number| number.parse().ok());
@@ -79,29 +84,72 @@ pub(in crate::actions) fn socket(tmux: &str) -> Result<&str, Refusal> {
 /// The parameters about visibility.
 #[derive(Clone, Debug, Default)]
 pub(in crate::actions) struct VisibilityParams {
-    pub(in crate::actions) visible: Visibility,
+    /// `None`: in the given location, or in the session that follows.
+    pub(in crate::actions) visible: Option<Visibility>,
     pub(in crate::actions) substrate: BackendKind,
     pub(in crate::actions) location: LocationParams,
     pub(in crate::actions) on_view_closed: Option<OnViewClosed>,
+    /// Whether it waits for room; `None`: by who asks.
+    pub(in crate::actions) wait: Option<bool>,
+    /// Whether its output is meant for the client that starts it, so that no session follows it.
+    pub(in crate::actions) is_background: bool,
+}
+
+/// A view that was asked for.
+pub(in crate::actions) struct WantedView {
+    pub(in crate::actions) spec: ViewSpec,
+    /// Whether the pane is not to exist without it.
+    pub(in crate::actions) is_required: bool,
+}
+
+/// What is done with a pane for which there is no room: what a person asks to see gets a window of
+/// its own, what an agent starts waits.
+pub(in crate::actions) fn no_room(context: &ActionContext, wait: Option<bool>) -> NoRoom {
+    match wait {
+        Some(true) => NoRoom::Wait,
+        Some(false) => NoRoom::Skip,
+        None if is_from_agent(context) => NoRoom::Wait,
+        None => NoRoom::Window,
+    }
+}
+
+/// Whether a request comes from an agent, or from a pane that an agent has started.
+fn is_from_agent(ActionContext { kernel, caller, .. }: &ActionContext) -> bool {
+    let Some(pane) = caller.pane.as_ref().and_then(|pane| kernel.panes().find(pane)) else {
+        return false;
+    };
+    let record = pane.lock().record.clone();
+    let is_agent = |pane: Arc<Pane>| pane.lock().record.agent.is_some();
+    record.agent.is_some()
+        || record.ancestors.iter().filter_map(|it| kernel.panes().find(it)).any(is_agent)
 }
 
 /// The view that the parameters ask for, after a check that tmux is available.
 pub(in crate::actions) async fn view_spec(
-    kernel: &Kernel,
+    context: &ActionContext,
     params: VisibilityParams,
     argv: Option<&[String]>,
-) -> Result<Option<ViewSpec>, Refusal> {
-    let is_required = params.visible == Visibility::Always
-        || params.substrate == BackendKind::Tmux
-        || params.location.is_given() && params.visible == Visibility::Never;
-    let is_preferred =
-        || params.visible == Visibility::Auto && needs_visible_terminal(kernel, argv);
+) -> Result<Option<WantedView>, Refusal> {
+    let kernel = &context.kernel;
+    let following = kernel.tmux_views().following();
+    let is_required = match params.visible {
+        Some(Visibility::Always) => true,
+        Some(Visibility::Never | Visibility::Auto) => params.substrate == BackendKind::Tmux,
+        None => params.substrate == BackendKind::Tmux || params.location.is_given(),
+    };
+    let is_preferred = || match params.visible {
+        Some(Visibility::Auto) => needs_visible_terminal(kernel, argv),
+        Some(Visibility::Never | Visibility::Always) => false,
+        None => following.is_some() && !params.is_background,
+    };
     if !is_required && !is_preferred() {
         return Ok(None);
     }
-    let spec = ViewSpec::new(params.location.resolve()?, params.on_view_closed.unwrap_or_default());
+    let location = params.location.resolve_or(|| following.unwrap_or_else(usual))?;
+    let on_closed = params.on_view_closed.unwrap_or_default();
+    let spec = ViewSpec::new(location, on_closed, true, no_room(context, params.wait));
     match kernel.tmux_views().ask_at(kernel, &spec.location, ViewRequest::Ready).await {
-        Ok(()) => Ok(Some(spec)),
+        Ok(()) => Ok(Some(WantedView { spec, is_required })),
         Err(refusal) if is_required => Err(refusal),
         // Visibility was a preference only.
         Err(_) => Ok(None),
@@ -115,11 +163,13 @@ fn needs_visible_terminal(kernel: &Kernel, argv: Option<&[String]>) -> bool {
     matches!(judge(argv, rules.unwrap_or_default()), InteractiveVerdict::Interactive { .. })
 }
 
-/// Shows a pane that was just started. If that fails, the pane is closed.
+/// Shows a pane that was just started. If that fails, the pane is closed, unless it was only
+/// preferred to show it.
 pub(in crate::actions) async fn show(
     context: &ActionContext,
     pane: &Arc<Pane>,
     is_first: bool,
+    is_required: bool,
     size: Size,
 ) -> Result<(), Refusal> {
     let kernel = &context.kernel;
@@ -129,8 +179,9 @@ pub(in crate::actions) async fn show(
         location: spec.location.clone(),
         size,
         must_be_new: is_first,
-        replace_ok: true,
-        wait_ok: true,
+        // A person's pane gets a window instead.
+        replace_ok: spec.no_room != NoRoom::Window,
+        no_room: spec.no_room,
         grant: context.caller.grant.clone(),
     };
     let placed = kernel
@@ -141,6 +192,12 @@ pub(in crate::actions) async fn show(
         Ok(_) => Ok(()),
         // The program has exited already, which is not a failure to show it.
         Err(_) if has_ended(pane) => Ok(()),
+        Err(refusal) if !is_required => {
+            tracing::debug!(pane = %pane.id, %refusal, "a new pane is not shown");
+            pane.lock().record.view = None;
+            kernel.journal().record(Vec::new(), vec![pane.lock().record.put()]);
+            Ok(())
+        }
         Err(refusal) => {
             close(kernel, pane).await?;
             Err(refusal)

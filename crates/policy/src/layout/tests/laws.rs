@@ -135,10 +135,8 @@ impl RandomWindow {
                     assert!(self.fits(&tile) || tile == *old, "{old:?} became {tile:?}")
                 }
                 PaneOwner::Main => {
-                    assert!(
-                        tile.width >= old.width.min(self.limits.main_pane_min_width),
-                        "{tile:?}"
-                    );
+                    let cols = if self.is_whole() { self.window.cols() } else { old.width };
+                    assert!(tile.width >= old.width.min(self.limits.main_floor(cols)), "{tile:?}");
                     assert!(tile.height >= old.height.min(self.limits.min_height), "{tile:?}");
                 }
             }
@@ -152,8 +150,8 @@ impl RandomWindow {
                 continue;
             }
             let (line, thick, long) = match self.limits.layout {
-                LayoutKind::Vertical | LayoutKind::Grid => (tile.left, tile.width, tile.height),
-                LayoutKind::Horizontal => (tile.top, tile.height, tile.width),
+                LayoutKind::Vertical => (tile.left, tile.width, tile.height),
+                LayoutKind::Horizontal | LayoutKind::Grid => (tile.top, tile.height, tile.width),
             };
             lines.entry(line).or_default().push((thick, long));
         }
@@ -176,7 +174,11 @@ fn balance() -> impl Strategy<Value = BalanceRule> {
 /// Panes to be shown: some may replace others, some may wait, some must spare others.
 fn desired_panes() -> impl Strategy<Value = Vec<DesiredPane>> {
     let desired = |(at, (replace_ok, wait_ok, spares)): (usize, (bool, bool, u8))| DesiredPane {
-        request: LayoutRequest { pane: pane(70 + at), replace_ok, wait_ok },
+        request: LayoutRequest {
+            pane: pane(70 + at),
+            replace_ok,
+            no_room: if wait_ok { NoRoom::Wait } else { NoRoom::Skip },
+        },
         spared: (0..10).filter(|number| spares & (1 << (number % 8)) != 0).map(pane).collect(),
     };
     let panes = vec((any::<bool>(), any::<bool>(), any::<u8>()), 0..6);
@@ -282,7 +284,7 @@ proptest! {
                 prop_assert_ne!(any.window.active, Some(*victim));
             }
             Decision::Defer { reason } => prop_assert!(!reason.to_string().is_empty()),
-            Decision::Skip { reason } => prop_assert!(false, "{}", reason),
+            Decision::Window { reason } | Decision::Skip { reason } => prop_assert!(false, "{}", reason),
         }
     }
 
@@ -337,8 +339,9 @@ proptest! {
                 prop_assert_eq!(window.panes(), any.window.panes());
                 for tile in window.tiles() {
                     let main = tile.pane == Some(TmuxPaneId(0));
-                    let least = if main { any.limits.main_pane_min_width } else { any.limits.agent_pane_min_width };
-                    prop_assert!(tile.width >= least && tile.height >= any.limits.min_height, "{:?}", tile);
+                    let limits = any.limits.for_person();
+                    let least = if main { limits.main_pane_min_width } else { limits.agent_pane_min_width };
+                    prop_assert!(tile.width >= least && tile.height >= limits.min_height, "{:?}", tile);
                 }
             }
             Err(SavedLayoutError::TooSmall { need: (wide, high), .. }) => {
@@ -373,7 +376,7 @@ proptest! {
             match (shown, reason) {
                 (Some(id), NotShownReason::AlreadyShown(at)) => prop_assert_eq!(id, *at),
                 (None, NotShownReason::NoMain) => prop_assert!(!waits),
-                (None, _) => prop_assert_eq!(waits, pane.request.wait_ok),
+                (None, _) => prop_assert_eq!(waits, pane.request.no_room == NoRoom::Wait),
                 (Some(_), reason) => prop_assert!(false, "{}", reason),
             }
         }

@@ -16,7 +16,7 @@ fn pane(number: usize) -> PaneId {
 }
 
 fn request(number: usize) -> LayoutRequest {
-    LayoutRequest { pane: pane(number), replace_ok: true, wait_ok: true }
+    LayoutRequest { pane: pane(number), replace_ok: true, no_room: NoRoom::Wait }
 }
 
 fn limits(layout: LayoutKind) -> LayoutLimits {
@@ -194,7 +194,9 @@ fn limits_read_from_toml_and_say_what_is_wrong() {
 #[test]
 fn capacity_is_what_fits_beside_the_main_pane_at_its_minimum() {
     for (kind, cols, rows, columns, down) in [
-        (LayoutKind::Vertical, 152, 50, 0, 4),
+        (LayoutKind::Vertical, 104, 50, 0, 4),
+        (LayoutKind::Vertical, 105, 50, 1, 4),
+        (LayoutKind::Grid, 152, 50, 1, 4),
         (LayoutKind::Vertical, 153, 50, 1, 4),
         (LayoutKind::Vertical, 205, 50, 1, 4),
         (LayoutKind::Vertical, 206, 50, 2, 4),
@@ -235,9 +237,12 @@ fn vertical_stacks_beside_the_main_pane_and_opens_a_column_when_the_height_is_us
 }
 
 #[test]
-fn the_main_pane_gives_up_its_share_but_never_its_minimum() {
+fn the_main_pane_gives_up_its_share_and_its_minimum_only_for_one_column() {
     check_layout(LayoutKind::Vertical, 153, 50, 1, "100x50 52x50");
-    check_layout(LayoutKind::Vertical, 152, 50, 1, "152x50");
+    check_layout(LayoutKind::Vertical, 152, 50, 1, "99x50 52x50");
+    check_layout(LayoutKind::Vertical, 105, 30, 1, "52x30 52x30");
+    check_layout(LayoutKind::Vertical, 105, 30, 2, "52x30 52x15 52x14");
+    check_layout(LayoutKind::Vertical, 104, 30, 1, "104x30");
     check_layout(LayoutKind::Vertical, 400, 12, 1, "239x12 160x12");
     check_layout(LayoutKind::Vertical, 400, 12, 99, "135x12 52x12 52x12 52x12 52x12 52x12");
     check_layout(LayoutKind::Horizontal, 212, 23, 99, "212x11 53x11 52x11 52x11 52x11");
@@ -251,11 +256,11 @@ fn horizontal_puts_a_row_below_and_then_another() {
 }
 
 #[test]
-fn grid_leaves_every_pane_the_most_room() {
+fn grid_leaves_every_pane_the_most_room_and_fills_row_by_row() {
     check_layout(LayoutKind::Grid, 300, 50, 2, "179x50 120x25 120x24");
     check_layout(LayoutKind::Grid, 300, 50, 3, "179x50 120x16 120x16 120x16");
-    check_layout(LayoutKind::Grid, 400, 50, 3, "239x50 80x25 80x24 79x50");
-    check_layout(LayoutKind::Grid, 300, 50, 4, "179x50 60x25 60x24 59x25 59x24");
+    check_layout(LayoutKind::Grid, 400, 50, 3, "239x50 80x25 79x25 160x24");
+    check_layout(LayoutKind::Grid, 300, 50, 4, "179x50 60x25 59x25 60x24 59x24");
     check_layout(LayoutKind::Grid, 212, 80, 4, "126x80 85x20 85x19 85x19 85x19");
 }
 
@@ -284,8 +289,9 @@ fn check_refusal(kind: LayoutKind, cols: u16, rows: u16, panes: usize, says: &st
 
 #[test]
 fn a_window_that_is_too_small_says_what_it_would_need() {
-    let says = "the window is 120x40; a main pane of 100 and one agent pane of 52 need 153 columns";
-    check_refusal(LayoutKind::Vertical, 120, 40, 1, says);
+    let says =
+        "the window is 80x23; a main pane and one agent pane of 52 columns each need 105 columns";
+    check_refusal(LayoutKind::Vertical, 80, 23, 1, says);
     check_refusal(LayoutKind::Grid, 160, 9, 1, "the window is 160x9; an agent pane needs 11 rows");
     let says = "the window is 160x20; a main pane and one agent pane of 11 rows each need 23 rows";
     check_refusal(LayoutKind::Horizontal, 160, 20, 1, says);
@@ -317,7 +323,7 @@ fn without_a_main_pane_and_when_it_is_shown_already_it_is_skipped() {
 
 #[test]
 fn who_may_not_wait_is_skipped_for_the_same_reason() {
-    let request = LayoutRequest { wait_ok: false, ..request(1) };
+    let request = LayoutRequest { no_room: NoRoom::Skip, ..request(1) };
     let decision = decide(&alone(80, 24), &only_main(), &request, &LayoutLimits::default());
     assert!(matches!(decision, Decision::Skip { reason: NotShownReason::TooSmall { .. } }));
 }
@@ -351,6 +357,65 @@ fn a_plan_for_many_shows_who_waits() {
     let plan = plan_all(&alone(153, 50), &only_main(), &requests, &LayoutLimits::default());
     let spawned = plan.iter().map(|decision| matches!(decision, Decision::Spawn { .. }));
     assert_eq!(spawned.collect::<Vec<_>>(), [true, true, true, true, false, false]);
+}
+
+// ---- what a person asked to see -----------------------------------------------------------------
+
+/// What becomes of each of four panes that a person asks for in a window: the sizes in the window
+/// after it, or `window`.
+#[track_caller]
+fn check_person(kind: LayoutKind, cols: u16, rows: u16, expect: [&str; 4]) {
+    let mut window = alone(cols, rows);
+    let mut owners = only_main();
+    for (number, expect) in expect.into_iter().enumerate() {
+        let request =
+            LayoutRequest { replace_ok: false, no_room: NoRoom::Window, ..request(number) };
+        let decision = decide(&window, &owners, &request, &limits(kind));
+        let found = match &decision {
+            Decision::Spawn { .. } => {
+                let id = next_id(&window);
+                window = window.apply(&decision.steps(), id).unwrap();
+                owners.set(id, ours(number, ManagedPaneState::Busy));
+                sizes(&window)
+            }
+            Decision::Window { .. } => "window".to_owned(),
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(found, expect, "{kind} {cols}x{rows}, pane {number}");
+    }
+}
+
+#[test]
+fn what_a_person_asks_for_is_split_while_it_is_readable_and_then_gets_a_window() {
+    let window = "window";
+    check_person(LayoutKind::Vertical, 20, 10, [window; 4]);
+    check_person(LayoutKind::Vertical, 39, 60, [window; 4]);
+    check_person(LayoutKind::Vertical, 60, 19, ["60x10 60x8", window, window, window]);
+    check_person(LayoutKind::Vertical, 60, 16, [window; 4]);
+    check_person(LayoutKind::Vertical, 80, 23, ["80x13 80x9", window, window, window]);
+    check_person(LayoutKind::Grid, 80, 23, ["80x13 80x9", window, window, window]);
+    check_person(LayoutKind::Vertical, 81, 10, ["40x10 40x10", window, window, window]);
+    check_person(LayoutKind::Horizontal, 81, 10, ["40x10 40x10", window, window, window]);
+    let third = "52x29 52x14 52x14";
+    check_person(
+        LayoutKind::Vertical,
+        105,
+        29,
+        ["52x29 52x29", third, "62x29 42x9 42x9 42x9", window],
+    );
+}
+
+#[test]
+fn a_person_gets_a_window_also_where_no_main_pane_is() {
+    let request = LayoutRequest { no_room: NoRoom::Window, ..request(1) };
+    let decision =
+        decide(&alone(200, 50), &PaneOwners::default(), &request, &LayoutLimits::default());
+    assert_eq!(decision, Decision::Window { reason: NotShownReason::NoMain });
+    assert_eq!(decision.steps(), []);
+    let panes = vec![DesiredPane { request, spared: Default::default() }];
+    let desired = DesiredView { panes, ..DesiredView::default() };
+    let plan = reconcile(&alone(30, 9), &only_main(), &desired, &LayoutLimits::default());
+    assert_eq!((plan.opens, plan.in_new_window, plan.steps), (Some(pane(1)), true, Vec::new()));
 }
 
 // ---- which pane is replaced ---------------------------------------------------------------------
@@ -468,13 +533,13 @@ fn a_foreign_pane_keeps_its_place_and_the_main_one_is_split() {
 #[test]
 fn a_crowded_window_says_who_is_in_the_way() {
     let window = alone(210, 50)
-        .split(TmuxPaneId(0), LayoutDirection::Right, Some(89), Some(TmuxPaneId(1)))
+        .split(TmuxPaneId(0), LayoutDirection::Right, Some(105), Some(TmuxPaneId(1)))
         .unwrap();
     match decide(&window, &only_main(), &request(1), &LayoutLimits::default()) {
         Decision::Defer { reason } => assert_eq!(
             reason.to_string(),
-            "other panes share the window and are not touched; the main pane is 120x50 and cannot give 52 columns \
-             and keep 100; 0 of ours are there, none with room for two, and there is none to replace"
+            "other panes share the window and are not touched; the main pane is 104x50 and cannot give 52 columns \
+             and keep 52; 0 of ours are there, none with room for two, and there is none to replace"
         ),
         other => panic!("{other:?}"),
     }

@@ -26,8 +26,10 @@ fn a_saved_layout_is_made_again_in_another_size() {
     assert_eq!(sizes(&larger), "252x99 170x50 170x48");
     // In proportion the others would have 64 columns; the main pane gets its minimum first.
     assert_eq!(sizes(&LayoutWindow::new(fit(160, 50).unwrap(), None)), "100x50 59x25 59x24");
-    let says = "the layout needs 153x23; the window is 152x50";
-    assert_eq!(fit(152, 50).unwrap_err().to_string(), says);
+    // Below that, panes are as small as a person may want them.
+    assert_eq!(sizes(&LayoutWindow::new(fit(105, 50).unwrap(), None)), "63x50 41x25 41x24");
+    let says = "the layout needs 81x17; the window is 80x50";
+    assert_eq!(fit(80, 50).unwrap_err().to_string(), says);
 }
 
 #[test]
