@@ -337,8 +337,16 @@ impl ViewRecords {
         }
     }
 
-    /// New panes are shown in a session from now on.
-    pub(super) fn follow(&mut self, name: &str, since: Time) {
+    /// New panes are shown in a session from now on. The last one counts, also if two are started
+    /// within a millisecond.
+    pub(super) fn follow_from_now(&mut self, name: &str) {
+        let last = self.sessions.values().filter_map(|session| session.follows_since).max();
+        let since = self.kernel.now().max(last.map_or(Time(0), |last| Time(last.0 + 1)));
+        self.follow(name, since);
+    }
+
+    /// New panes are shown in a session since this time.
+    fn follow(&mut self, name: &str, since: Time) {
         let Some(record) = self.sessions.get_mut(name) else { return };
         record.follows_since = Some(since);
         self.kernel.journal().record(Vec::new(), vec![record.put()]);

@@ -10,7 +10,7 @@ use paned_backend::tmux::{
     self, ControlClient, Error, NewView, SessionName, TmuxEvent, TmuxEvents, TmuxPane,
     TmuxServerAddr, TmuxSnapshot, ViewCommands,
 };
-use paned_model::{PaneId, Refusal, Time, ViewState};
+use paned_model::{PaneId, Refusal, ViewState};
 use paned_policy::layout::{
     Decision, LayoutDirection, LayoutRequest, LayoutStep, SavedLayout, plan_all,
 };
@@ -124,7 +124,10 @@ impl TmuxViewTask {
             ViewRequest::Arrange(location, saved, answer) => {
                 drop(answer.send(self.arrange(&location, &saved).await));
             }
-            ViewRequest::Follow(name, answer) => drop(answer.send(self.follow(&name))),
+            ViewRequest::Follow(name, answer) => {
+                self.views.records.follow_from_now(&name);
+                drop(answer.send(Ok(())));
+            }
             ViewRequest::Sessions(answer) => drop(answer.send(self.sessions().await)),
             ViewRequest::Stop(request, answer) => drop(answer.send(self.stop(&request).await)),
             ViewRequest::Activate(pane, answer) => drop(answer.send(self.activate(&pane).await)),
@@ -357,16 +360,6 @@ impl TmuxViewTask {
             .await?;
         self.views.records.kernel.emit("layout:changed", &json!({ "session": location.session() }));
         Ok(self.snapshot(location).await?.1)
-    }
-
-    /// Has new panes shown in a session from now on.
-    fn follow(&mut self, name: &str) -> Result<(), Refusal> {
-        let records = &mut self.views.records;
-        let last = records.sessions.values().filter_map(|session| session.follows_since).max();
-        // The last one counts, also if two are started within a millisecond.
-        let since = records.kernel.now().max(last.map_or(Time(0), |last| Time(last.0 + 1)));
-        records.follow(name, since);
-        Ok(())
     }
 
     /// All our sessions.
