@@ -313,6 +313,7 @@ impl Server {
     pub fn command(&self, args: &[&str]) -> Command {
         let mut command = Command::new(binary());
         command.args(args).env("PANED_STATE_DIR", self.state()).env("HOME", self.dir.path());
+        command.env("PANED_NO_AUTOSTART", "1");
         for name in ["PANED_SOCKET", "PANED_URL", "PANED_TOKEN", "PANED_PANE", "PANED_CONFIG"] {
             command.env_remove(name);
         }

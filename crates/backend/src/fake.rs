@@ -126,6 +126,11 @@ impl Backend for FakeBackend {
         Box::pin(async move { Ok(pane.map(|pane| pane.end_by_force()).unwrap_or_default()) })
     }
 
+    fn launch_record(&self, id: PaneId) -> BoxedFuture<'_, Result<Option<String>, Error>> {
+        let record = self.lock().get(&id).and_then(|pane| pane.spec.launch_record.clone());
+        Box::pin(async { Ok(record) })
+    }
+
     fn remove(&self, id: PaneId) -> BoxedFuture<'_, Result<(), Error>> {
         self.lock().remove(&id);
         Box::pin(async { Ok(()) })

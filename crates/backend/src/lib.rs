@@ -34,7 +34,7 @@ use paned_model::{Code, PaneId, Refusal, Size, Time};
 use tokio::sync::{mpsc, oneshot, watch};
 
 pub use output::{Damage, LineMark, Output, OutputGap, OutputTime, SizeMark, Summary};
-pub use program::{TERMINAL_VARIABLES, find_folder, find_program};
+pub use program::{describes_terminal, find_folder, find_program};
 pub use replayed_screen::{ReplayedScreen, thread_time};
 pub use socket::UnixSocket;
 
@@ -65,6 +65,9 @@ pub trait Backend: Send + Sync + 'static {
         fingerprint: ProcessFingerprint,
         grace: Duration,
     ) -> BoxedFuture<'_, Result<Vec<Survivor>, Error>>;
+
+    /// What [`SpawnSpec::launch_record`] was; `None` for a pane that was started without one.
+    fn launch_record(&self, id: PaneId) -> BoxedFuture<'_, Result<Option<String>, Error>>;
 
     /// Removes a pane that has ended, with its output.
     fn remove(&self, id: PaneId) -> BoxedFuture<'_, Result<(), Error>>;
@@ -106,8 +109,24 @@ pub struct SpawnSpec {
     pub grace: Duration,
     /// Whether a client is about to follow the output at the keeper and must miss none of it.
     pub followed: bool,
+    /// Its file mode creation mask; the server's when left out.
+    pub umask: Option<u32>,
+    /// Whose `PATH` is in `env`.
+    pub path_owner: PathOwner,
     /// A record of the kernel's, returned with the pane when it is recovered.
     pub record: String,
+    /// What the kernel needs to start the pane again. It holds the environment and so may hold
+    /// secrets: it is stored in a file of its own that only the user can read.
+    pub launch_record: Option<String>,
+}
+
+/// Whose `PATH` a program is looked up on, for the error message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PathOwner {
+    /// The request gives it.
+    Caller,
+    /// It is the server's own.
+    Server,
 }
 
 /// A live connection to a pane. Dropping the sender of commands disconnects; the pane lives on.

@@ -10,6 +10,7 @@ use serde_json::Value;
 
 use crate::args::Global;
 use crate::client::{self, ApiClient, EndpointSource, ServerEndpoint};
+use crate::commands::ensure_running;
 use crate::config::ConfigFile;
 use crate::out::{Out, StyledLine};
 use crate::settings::{self, AgentmuxConfigFile, SettingFlags, Settings, Sources, process_env};
@@ -43,6 +44,25 @@ impl CliContext {
         let legacy = &AgentmuxConfigFile::default();
         let sources = Sources { flags: &flags, env: &process_env, file: &file, legacy };
         Ok(StateFolder::at(sources.state_dir()?))
+    }
+
+    /// Whether a command that needs a server may start one: no flag or variable names a server, and
+    /// the user has not turned it off.
+    pub(crate) fn starts_server(&self) -> Result<bool> {
+        let is_off = process_env("PANED_NO_AUTOSTART").is_some_and(|value| value != "0");
+        if is_off || ServerEndpoint::from_flags_or_env(&self.global, &process_env)?.is_some() {
+            return Ok(false);
+        }
+        let flags = self.flags();
+        let file = self.config()?;
+        let legacy = &AgentmuxConfigFile::default();
+        Ok(Sources { flags: &flags, env: &process_env, file: &file, legacy }.autostart()?)
+    }
+
+    /// A client of the server, which is started if none runs.
+    pub(crate) fn client_or_start(&self) -> Result<ApiClient> {
+        ensure_running(self)?;
+        self.client()
     }
 
     /// A client of the server.

@@ -42,7 +42,7 @@ const fn row(key: &'static str, env: &'static [&'static str], default: &'static 
 }
 
 /// The table. A flag is its key with `-` for `_`, where the command has it.
-const TABLE: [SettingRow; 42] = [
+const TABLE: [SettingRow; 43] = [
     row("port", &["PANED_PORT", "POLY_PORT"], "7263"),
     row("host", &["PANED_HOST", "POLY_HOSTNAME"], "127.0.0.1"),
     SettingRow { key: "state_dir", env: &["PANED_STATE_DIR"], default: Fallback::StateFolder },
@@ -51,6 +51,7 @@ const TABLE: [SettingRow; 42] = [
         env: &["PANED_PROFILES_DIR"],
         default: Fallback::ProfilesFolder,
     },
+    row("autostart", &[], "true"),
     row("limits.panes", &["PANED_MAX_PANES"], "1000"),
     row("limits.agents", &["PANED_MAX_AGENTS"], "50"),
     row("limits.tape_bytes", &["PANED_TAPE_BYTES", "PTY_MAX_BUFFER_SIZE"], "16777216"),
@@ -214,6 +215,11 @@ impl Sources<'_> {
         let (folder, origin) = self.pick("profiles_dir")?;
         let absolute = std::path::absolute(&folder);
         absolute.map_err(|error| Refusal::invalid(format!("{origin} is no folder: {error}")))
+    }
+
+    /// Whether a command that needs a server starts one.
+    pub(crate) fn autostart(&self) -> Result<bool, Refusal> {
+        self.boolean("autostart")
     }
 
     /// The state folder alone, which is all that a client needs.

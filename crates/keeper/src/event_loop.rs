@@ -23,6 +23,7 @@ use crate::pane::KeeperPane;
 use crate::peer::{Peer, PeerId};
 use crate::peer_uid::is_ours;
 use crate::process::{pane_processes, signals, spawn};
+use crate::process_title;
 use crate::pty::Pty;
 use crate::{admission, throttle};
 
@@ -73,6 +74,7 @@ fn await_spawn_request(first: &mut Peer) -> io::Result<Option<KeeperPane>> {
         });
         let Some(request) = request else { continue };
         first.role = Some(ClientRole::Server);
+        process_title::set(&format!("paned: keeper {}", request.id));
         return match spawn::spawn(&request, pty) {
             Ok(spawned) => Ok(Some(KeeperPane::new(&request, spawned))),
             Err(failure) => {

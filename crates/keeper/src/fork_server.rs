@@ -16,7 +16,7 @@ use rustix::process::{Resource, Rlimit, chdir, getrlimit, setrlimit, setsid};
 
 use crate::process::spawn::failed;
 use crate::process::{core_limit, signals};
-use crate::{event_loop, fds};
+use crate::{event_loop, fds, process_title};
 
 /// Runs a fork server on standard input, the socket of its server, until the server is gone.
 /// `files` is the limit of open files that programs are to have; the server's own is higher.
@@ -24,6 +24,7 @@ use crate::{event_loop, fds};
 /// # Errors
 /// When standard input is no socket.
 pub fn run(files: Option<u64>) -> io::Result<()> {
+    process_title::set("paned: fork server");
     // Leave the server's terminal: a ^C there must not reach us.
     let _ = setsid();
     fds::close_inherited()?;
@@ -42,6 +43,7 @@ pub fn run(files: Option<u64>) -> io::Result<()> {
         match fork() {
             Ok(ForkSide::Child) => {
                 drop(server);
+                process_title::set("paned: keeper (spare)");
                 return event_loop::run(first);
             }
             Ok(ForkSide::Parent) => {}

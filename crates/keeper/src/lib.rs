@@ -21,6 +21,7 @@ mod peer;
 mod peer_uid;
 pub mod pipe_recorder;
 pub mod process;
+pub mod process_title;
 pub mod pty;
 mod restore;
 pub mod tape;

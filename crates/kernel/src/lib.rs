@@ -49,6 +49,7 @@ pub use dump::ScreenDump;
 pub use hooks::{ActionHook, HookCall, HookVerdict};
 use journal::{CommitTicket, Journal};
 pub use paned_backend::{BoxedFuture, UnixSocket};
+pub use panes::environment::is_reserved as is_reserved_variable;
 pub use read_api::{EventFeed, PaneOutput, PaneOutputChunk};
 pub use registry::{
     ActionDefinition, ActionHandler, ActionKind, ActionRegistration, ActionSpec, Registry,

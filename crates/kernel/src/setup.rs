@@ -18,6 +18,8 @@ pub struct KernelSetup {
     pub address: AdvertisedAddress,
     /// The environment that panes start from.
     pub env: Vec<(String, String)>,
+    /// The folder of the paned program, which is appended to the `PATH` of panes.
+    pub program_folder: Option<PathBuf>,
     /// The file with the owner's token, for programs of the same user.
     pub token_file: Option<PathBuf>,
     /// Its limits.

@@ -67,6 +67,9 @@ pub struct SpawnRequest {
     /// Whether a client is about to [`ToKeeper::Follow`] it: no output is overwritten before that.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub followed: bool,
+    /// The program's file mode creation mask; the keeper's own when left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub umask: Option<u32>,
 }
 
 /// Everything a pipe recorder needs to record the output of an adopted tmux pane.

@@ -30,6 +30,7 @@ fn requests() -> Vec<ToKeeper> {
         timeout_ms: Some(60_000),
         grace_ms: 3000,
         followed: true,
+        umask: None,
     };
     let record =
         RecordRequest { tape: "/state/%1.tape".into(), pid: 7, size: SIZE, capacity: 1 << 20 };

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use paned_backend::{TERMINAL_VARIABLES, find_folder, find_program};
+use paned_backend::{describes_terminal, find_folder, find_program};
 
 use super::Error;
 
@@ -66,7 +66,7 @@ fn environment(extra: &[(String, String)]) -> BTreeMap<String, String> {
     let own = std::env::vars_os()
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
     let mut env: BTreeMap<String, String> =
-        own.filter(|(name, _)| !TERMINAL_VARIABLES.contains(&name.as_str())).collect();
+        own.filter(|(name, _)| !describes_terminal(name)).collect();
     env.insert("TERM".into(), "xterm-256color".into());
     env.insert("COLORTERM".into(), "truecolor".into());
     env.extend(extra.iter().cloned());

@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! <state>/panes/<id>/pane.json    the kernel's record, written before the keeper starts
+//! <state>/panes/<id>/launch.json  what is needed to start it again, with its environment
 //! <state>/panes/<id>/tape         what it printed and how it ended, written by the keeper
 //! <state>/panes/<id>/keeper.sock  where the keeper listens, as long as it lives
 //! ```
@@ -58,7 +59,7 @@ impl NativeBackend {
     async fn start(&self, mut spec: SpawnSpec) -> Result<PaneHandle, Error> {
         program::resolve(&mut spec)?;
         let id = spec.id.clone();
-        let started = match self.state_dir.make(&id, &spec.record) {
+        let started = match self.state_dir.make(&id, &spec.record, spec.launch_record.as_deref()) {
             // The folder belongs to another pane.
             Err(error @ Error::NameTaken(_)) => return Err(error),
             Err(error) => Err(error),
@@ -140,6 +141,7 @@ impl NativeBackend {
             timeout_ms: spec.timeout.map(millis),
             grace_ms: millis(spec.grace),
             followed: spec.followed,
+            umask: spec.umask,
         }
     }
 }
@@ -179,6 +181,10 @@ impl Backend for NativeBackend {
     ) -> BoxedFuture<'_, Result<Vec<Survivor>, Error>> {
         let sentence = "what a keeper has left behind cannot be found on this system";
         Box::pin(async move { Err(Error::Machine(sentence.to_owned())) })
+    }
+
+    fn launch_record(&self, id: PaneId) -> BoxedFuture<'_, Result<Option<String>, Error>> {
+        Box::pin(async move { self.state_dir.read_launch_record(&id).await })
     }
 
     fn remove(&self, id: PaneId) -> BoxedFuture<'_, Result<(), Error>> {

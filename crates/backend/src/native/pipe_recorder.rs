@@ -54,7 +54,7 @@ impl RecorderListener {
         id: &PaneId,
         record: &str,
     ) -> Result<Self, Error> {
-        state_dir.make(id, record)?;
+        state_dir.make(id, record, None)?;
         let socket = state_dir.socket(id);
         let bound = UnixListener::bind(&socket).and_then(|listener| {
             fs::set_permissions(&socket, Permissions::from_mode(0o600)).map(|()| listener)

@@ -173,7 +173,7 @@ mod tests {
     /// A pane `a` in a state folder. This process is its keeper.
     fn kept(state: &Path) -> (StateDir, PaneId, TapeWriter) {
         let (state_dir, id) = (StateDir::new(state), "a".parse().unwrap());
-        state_dir.make(&id, "{}").unwrap();
+        state_dir.make(&id, "{}", None).unwrap();
         let tape = TapeWriter::create(&state_dir.tape(&id), MIN_CAPACITY, Time(1)).unwrap();
         (state_dir, id, tape)
     }

@@ -50,6 +50,12 @@ impl StateDir {
         self.pane_dir(id).join("pane.json")
     }
 
+    /// The file with what is needed to start a pane again.
+    #[must_use]
+    pub fn launch_record(&self, id: &PaneId) -> PathBuf {
+        self.pane_dir(id).join("launch.json")
+    }
+
     /// Where a pane's keeper listens: in the pane's folder, or in the short folder when that path
     /// is too long.
     #[must_use]
@@ -76,8 +82,13 @@ impl StateDir {
         Ok(())
     }
 
-    /// Makes a pane's folder with the kernel's record in it. The folder reserves the pane's id.
-    pub(super) fn make(&self, id: &PaneId, record: &str) -> Result<(), Error> {
+    /// Makes a pane's folder with the kernel's records in it. The folder reserves the pane's id.
+    pub(super) fn make(
+        &self,
+        id: &PaneId,
+        record: &str,
+        launch_record: Option<&str>,
+    ) -> Result<(), Error> {
         let io = |what: &str| {
             let what = format!("{what} {}", self.pane_dir(id).display());
             move |source| Error::Io { what, source }
@@ -90,9 +101,21 @@ impl StateDir {
             }
             Err(error) => return Err(io("make")(error)),
         }
-        let mut open = OpenOptions::new();
-        let file = open.write(true).create_new(true).mode(0o600).open(self.record(id));
-        file.and_then(|mut file| file.write_all(record.as_bytes())).map_err(io("write into"))
+        if let Some(launch_record) = launch_record {
+            write_private(&self.launch_record(id), launch_record).map_err(io("write into"))?;
+        }
+        write_private(&self.record(id), record).map_err(io("write into"))
+    }
+
+    /// What is needed to start a pane again, if that was stored.
+    pub(super) async fn read_launch_record(&self, id: &PaneId) -> Result<Option<String>, Error> {
+        let path = self.launch_record(id);
+        let read = tokio::task::spawn_blocking(move || match fs::read_to_string(&path) {
+            Ok(record) => Ok(Some(record)),
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+            Err(source) => Err(Error::Io { what: format!("read {}", path.display()), source }),
+        });
+        read.await.map_err(|panic| Error::Machine(panic.to_string()))?
     }
 
     /// Removes a pane's files, the record first: a folder without a record is deleted by recovery.
@@ -106,6 +129,7 @@ impl StateDir {
     /// The same, for callers that may block on the disk.
     pub fn remove_now(&self, id: &PaneId) -> Result<(), Error> {
         let _ = fs::remove_file(self.record(id));
+        let _ = fs::remove_file(self.launch_record(id));
         let _ = fs::remove_file(self.socket(id));
         let _ = fs::remove_file(self.tape(id));
         let folder = self.pane_dir(id);
@@ -121,6 +145,13 @@ impl StateDir {
             Err(_) | Ok(()) => Ok(()),
         }
     }
+}
+
+/// Writes a new file that only its user can read.
+fn write_private(path: &Path, text: &str) -> io::Result<()> {
+    let mut open = OpenOptions::new();
+    let mut file = open.write(true).create_new(true).mode(0o600).open(path)?;
+    file.write_all(text.as_bytes())
 }
 
 #[cfg(test)]
@@ -141,7 +172,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let state_dir = StateDir::new(dir.path());
         let id: PaneId = "one".parse().unwrap();
-        state_dir.make(&id, "{}").unwrap();
-        assert!(matches!(state_dir.make(&id, "{}"), Err(Error::NameTaken(_))));
+        state_dir.make(&id, "{}", None).unwrap();
+        assert!(matches!(state_dir.make(&id, "{}", None), Err(Error::NameTaken(_))));
     }
 }

@@ -10,7 +10,7 @@ pub(crate) mod sse;
 
 use std::future::Future;
 use std::io;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 
 use anyhow::{Context as _, Result};
@@ -70,6 +70,15 @@ impl ApiClient {
     /// Whether the server may be on another machine.
     pub(crate) fn is_remote(&self) -> bool {
         matches!(self.endpoint, ServerEndpoint::Tcp { .. })
+    }
+
+    /// Whether the server is on this machine, so that our folders and variables mean the same
+    /// there.
+    pub(crate) fn is_on_this_machine(&self) -> bool {
+        match &self.endpoint {
+            ServerEndpoint::Unix(_) => true,
+            ServerEndpoint::Tcp { authority, .. } => is_loopback(authority),
+        }
     }
 
     /// Sends one request and reads the whole answer.
@@ -175,6 +184,14 @@ impl ApiClient {
         body.collect().await.map_err(|_| not_proven())?;
         Ok(connection.ready().await.map_err(connection_lost)?)
     }
+}
+
+/// Whether this `host:port` is of this machine.
+fn is_loopback(authority: &str) -> bool {
+    let host = authority.rsplit_once(':').map_or(authority, |(host, _)| host);
+    let host = host.trim_start_matches('[').trim_end_matches(']');
+    let is_loopback = |address: IpAddr| address.is_loopback();
+    host.eq_ignore_ascii_case("localhost") || host.parse().is_ok_and(is_loopback)
 }
 
 fn request(method: Method, path: &str, body: Option<&Value>) -> Result<Request<Full<Bytes>>> {

@@ -40,6 +40,8 @@ use crate::context::CliContext;
 use crate::serve;
 use support::exit_status::exit_code;
 
+pub(crate) use server::ensure_running;
+
 /// Runs a command.
 ///
 /// # Errors
@@ -49,7 +51,7 @@ pub(crate) fn run(context: &CliContext, command: CliCommand) -> Result<ExitCode>
         CliCommand::Serve(args) => serve::run(context, &args),
         CliCommand::Server(command) => server::run(context, command),
         CliCommand::Agentmux(args) => agentmux::run(context, args),
-        CliCommand::New(args) => new::run(context, &args),
+        CliCommand::New(args) => new::run(context, args),
         CliCommand::Ls(args) => ls::ls(context, &args),
         CliCommand::Get(args) => ls::get(context, &args),
         CliCommand::Attach(args) => attach::run(context, &args),
@@ -67,7 +69,7 @@ pub(crate) fn run(context: &CliContext, command: CliCommand) -> Result<ExitCode>
         CliCommand::Agent(command) => agent::run(context, command),
         CliCommand::Activate(args) => pane::activate(context, &args),
         CliCommand::Rename(args) => pane::rename(context, &args),
-        CliCommand::Session(command) => session::run(context, &command),
+        CliCommand::Session(command) => session::run(context, command),
         CliCommand::Layout(command) => layout::run(context, &command),
         CliCommand::Resize(args) => pane::resize(context, &args),
         CliCommand::Kill(args) => pane::kill(context, &args),

@@ -21,7 +21,11 @@ Examples:
   paned new -- cargo watch -x test            a program with its arguments
   paned new --id web --size 120x40 -- npm run dev
   paned new --session work -- vim notes.md    shown in tmux: `paned session attach work`
-  paned new --env PORT=3000 --meta owner=ann --tag web --timeout 10m -- ./serve")]
+  paned new --env PORT=3000 --meta owner=ann --tag web --timeout 10m -- ./serve
+  paned new --env-file .env --clean-env -- ./serve
+
+The program has your environment, folder and umask, and a terminal as large as yours. Variables about \
+your own terminal (TERM, TMUX, …) are not passed on; the pane has its own.")]
 pub(crate) struct Args {
     /// What to name it; a name is made up when left out
     #[arg(long)]
@@ -59,8 +63,9 @@ pub(crate) struct Args {
     pub(crate) argv: Vec<String>,
 }
 
-pub(crate) fn run(context: &CliContext, args: &Args) -> Result<ExitCode> {
-    let params = WindowParams::new(args, args.view.here)?;
+pub(crate) fn run(context: &CliContext, mut args: Args) -> Result<ExitCode> {
+    args.spawn.resolve(context.out, &context.client_or_start()?)?;
+    let params = WindowParams::new(&args, args.view.here)?;
     context.show("pane:new", &params, |pane: PaneInfo| {
         context.out.line(pane.id.as_str())?;
         view_note::print(context.out, &pane)

@@ -6,13 +6,12 @@ mod writer;
 
 use std::io;
 use std::os::fd::AsFd;
-use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
 use anyhow::Result;
 use paned_keeper::input::tty_guard::TtyGuard;
-use paned_model::{Code, Exit, PaneId, PaneInfo, Refusal, Size};
+use paned_model::{Code, Exit, PaneId, PaneInfo, Refusal};
 use paned_term::queries::QueryFilter;
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -26,8 +25,8 @@ use super::support::duration::seconds;
 use super::support::follow::OutputFollower;
 use super::support::output::PaneReadReply;
 use super::support::output_writer::{OutputFormat, OutputWriter};
-use super::support::params::{from_here, object, pair};
-use super::support::tty::{self, SignalListener};
+use super::support::spawn_args::SpawnArgs;
+use super::support::tty::SignalListener;
 use crate::client::{self, ApiClient, RETRY_INTERVAL};
 use crate::context::CliContext;
 use crate::out::is_closed;
@@ -75,17 +74,9 @@ pub(crate) struct Args {
     /// What to name the pane; a name is made up when left out
     #[arg(long)]
     id: Option<PaneId>,
-    /// Where to run it [default: here]
-    #[arg(long, value_name = "FOLDER")]
-    #[serde(serialize_with = "from_here")]
-    cwd: Option<PathBuf>,
-    /// A variable on top of the server's environment
-    #[arg(long, value_name = "NAME=VALUE", value_parser = pair)]
-    #[serde(serialize_with = "object")]
-    env: Vec<(String, String)>,
-    /// How large its terminal is, as in 120x40 [default: as yours, and with it]
-    #[arg(long)]
-    size: Option<Size>,
+    #[command(flatten)]
+    #[serde(flatten)]
+    spawn: SpawnArgs,
     /// End it after so long, as in 90s or 10m; a number alone is seconds
     #[arg(long, value_name = "TIME", value_parser = seconds)]
     #[serde(rename = "timeoutSeconds")]
@@ -118,15 +109,15 @@ async fn run_to_end(
     mut args: Args,
     guard: Option<TtyGuard>,
 ) -> Result<ExitCode> {
-    let client = context.client()?;
+    let client = context.client_or_start()?;
     // Before the pane exists, so that no signal leaves it behind.
     let mut signals = SignalListener::catch()?;
     let keep = args.keep;
-    let follows_size = args.size.is_none();
+    let follows_size = args.spawn.size.is_none();
     let format = output_format(context, args.raw);
     let shows_bytes = format == OutputFormat::Raw && context.out.is_terminal();
     let questions = (shows_bytes && !args.raw).then(QueryFilter::default);
-    args.size = args.size.or_else(tty::size);
+    args.spawn.resolve(context.out, &client)?;
     args.followed = (!client.is_remote()).then_some(true);
     let pane: PaneInfo = match client.call("pane:new", &args).await {
         Ok(pane) => pane,

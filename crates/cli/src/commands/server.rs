@@ -1,5 +1,6 @@
 //! `paned server`: starts, stops and queries the server in the background.
 
+mod autostart;
 mod background;
 
 use std::collections::BTreeMap;
@@ -13,6 +14,8 @@ use serde::Deserialize;
 use crate::context::CliContext;
 use crate::out::{StyledLine, TextStyle, units};
 use crate::serve::ListenArgs;
+
+pub(crate) use autostart::ensure_running;
 
 const START: &str = "\
 Examples:

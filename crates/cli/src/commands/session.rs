@@ -10,7 +10,8 @@ use paned_backend::trusted_path;
 use paned_model::{Code, Refusal, Size};
 use serde::{Deserialize, Serialize};
 
-use super::support::params::{from_here, negated};
+use super::support::environment::EnvironmentArgs;
+use super::support::params::negated;
 use crate::context::CliContext;
 use crate::out::{Out, StyledLine, TextStyle, TextTable};
 
@@ -78,10 +79,9 @@ pub(crate) struct SessionStartArgs {
     /// What to call it
     #[arg(default_value = "main")]
     name: String,
-    /// Where to start its first program [default: here]
-    #[arg(long, value_name = "FOLDER")]
-    #[serde(serialize_with = "from_here")]
-    cwd: Option<PathBuf>,
+    #[command(flatten)]
+    #[serde(flatten)]
+    environment: EnvironmentArgs,
     /// How large its window is until a client is attached, as in 200x50
     #[arg(long)]
     size: Option<Size>,
@@ -112,16 +112,19 @@ struct StopReply {
     kept: Vec<String>,
 }
 
-pub(crate) fn run(context: &CliContext, command: &SessionSubcommand) -> Result<ExitCode> {
-    match command {
+pub(crate) fn run(context: &CliContext, mut command: SessionSubcommand) -> Result<ExitCode> {
+    if let SessionSubcommand::Start(args) = &mut command {
+        args.environment.resolve(context.out, &context.client_or_start()?)?;
+    }
+    match &command {
         SessionSubcommand::Start(SessionStartArgs { name, no_follow, .. }) => {
             let follows = if *no_follow { "" } else { ", and new panes appear in it" };
             let sentence =
-                format!("{name} is started{follows}; `paned session attach {name}` shows it");
-            context.confirm("session:start", command, sentence)
+                format!("started session {name}{follows}; `paned session attach {name}` shows it");
+            context.confirm("session:start", &command, sentence)
         }
         SessionSubcommand::Stop { name, .. } => context
-            .show("session:stop", command, |stopped| show_stopped(context.out, name, stopped)),
+            .show("session:stop", &command, |stopped| show_stopped(context.out, name, stopped)),
         SessionSubcommand::Attach { name } => attach(context, name),
         SessionSubcommand::List => {
             context.show("session:list", &(), |sessions| show(context.out, sessions))

@@ -221,6 +221,7 @@ async fn kernel() -> Kernel {
         version: "0.0.0",
         address: AdvertisedAddress::default(),
         env: Vec::new(),
+        program_folder: None,
         token_file: None,
         limits: KernelLimits::default(),
         tmux_view: None,

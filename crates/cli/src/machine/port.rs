@@ -29,7 +29,9 @@ pub(crate) fn owner(port: u16) -> Option<PortOwner> {
         .filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok())
         .find(|pid| has_socket(*pid, &links))?;
     let command = fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default();
-    Some(PortOwner { pid, command: command.trim().to_owned() })
+    // Our own processes say after a colon what they are.
+    let command = command.split(':').next().unwrap_or_default().trim().to_owned();
+    Some(PortOwner { pid, command })
 }
 
 fn has_socket(pid: u32, links: &[String]) -> bool {

@@ -2,7 +2,7 @@
 //! them all.
 
 use std::io::{self, ErrorKind};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -93,6 +93,9 @@ async fn serve(
     Ok(command)
 }
 
+/// How long the title of a keeper can be: its role and the longest id of a pane.
+const TITLE_BYTES: usize = 80;
+
 fn program() -> Result<PathBuf> {
     std::env::current_exe().context("cannot tell which program this is")
 }
@@ -103,6 +106,8 @@ fn native(plan: &ServeOptions, fds: &ServerFds) -> Result<NativeBackend> {
     if let Some(files) = fds.files {
         args.extend(["--files".into(), files.to_string().into()]);
     }
+    // Room for the titles of keepers, which are written over this command line.
+    args.push(".".repeat(TITLE_BYTES).into());
     let fork_server = ForkServer::new(program, args, plan.state.keeper_log());
     Ok(NativeBackend::new(plan.state.folder().to_owned(), fork_server))
 }
@@ -118,6 +123,7 @@ fn setup(plan: &ServeOptions, fds: &ServerFds, url: &str) -> Result<KernelSetup>
             socket: Some(plan.state.socket().to_string_lossy().into_owned()),
         },
         env: env.filter(|(name, _)| !SECRET_VARIABLES.contains(&name.as_str())).collect(),
+        program_folder: program()?.parent().map(Path::to_owned),
         token_file: Some(plan.state.token()),
         limits: limits(&plan.settings)?,
         tmux_view: plan.settings.tmux_enabled.then(|| tmux_view(plan)).transpose()?,

@@ -4,12 +4,14 @@
 //! other server gets the folder in between. Their numbers are passed in a variable, which is
 //! accepted only by the process it names.
 
+use std::ffi::OsString;
 use std::io;
 use std::net::TcpListener;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
 use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
+use std::sync::OnceLock;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
@@ -73,6 +75,13 @@ pub(super) struct Upgrade {
     program: PathBuf,
 }
 
+/// The arguments that this program was started with. The title of the process is written over the
+/// originals, so call this once before that.
+pub(super) fn original_args() -> &'static [OsString] {
+    static ARGS: OnceLock<Vec<OsString>> = OnceLock::new();
+    ARGS.get_or_init(|| std::env::args_os().skip(1).collect())
+}
+
 impl Upgrade {
     /// Remembers the path of our file now: the system no longer knows it once the file is replaced.
     ///
@@ -105,7 +114,7 @@ impl Upgrade {
         for fd in descriptors(fds) {
             keep_through_exec(fd)?;
         }
-        let args = std::env::args_os().skip(1);
+        let args = original_args().iter();
         let error = Command::new(&self.program).args(args).env(VARIABLE, handover).exec();
         for fd in descriptors(fds) {
             fcntl_setfd(fd, FdFlags::CLOEXEC)?;

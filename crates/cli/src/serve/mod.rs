@@ -22,6 +22,7 @@ use anyhow::{Context as _, Result};
 use paned_compat::CompatAddress;
 use paned_keeper::fds::close_inherited;
 use paned_keeper::memory;
+use paned_keeper::process_title;
 use paned_kernel::ServerCommand;
 use paned_model::Refusal;
 
@@ -122,6 +123,8 @@ enum ReadyFormat {
 
 pub(crate) fn run(context: &CliContext, args: &Args) -> Result<ExitCode> {
     let inherited = handover::take()?;
+    handover::original_args();
+    process_title::set("paned: server");
     if args.detached {
         detach()?;
     }

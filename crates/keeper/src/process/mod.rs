@@ -1,6 +1,7 @@
 //! The processes of a pane: start, watch, suspend, kill.
 
 pub(crate) mod core_limit;
+pub(crate) mod exec_error;
 #[cfg(target_os = "linux")]
 pub mod identity;
 pub(crate) mod kill;

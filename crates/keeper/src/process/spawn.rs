@@ -9,10 +9,11 @@ use std::path::Path;
 
 use paned_model::frame::{SpawnFailure, SpawnRequest};
 use paned_model::{Code, Time, machine_limit};
-use rustix::process::{Pid, chdir};
+use rustix::fs::Mode;
+use rustix::process::{Pid, chdir, umask};
 
 use crate::owned_file::OwnedFile;
-use crate::process::core_limit;
+use crate::process::{core_limit, exec_error};
 use crate::pty::{self, Pty, PtyProgram};
 use crate::tape::TapeWriter;
 use crate::time;
@@ -103,12 +104,26 @@ fn start(request: &SpawnRequest, pty: &Pty) -> Result<u32, SpawnFailure> {
         limit: false,
     })?;
     let program = PtyProgram { file: &request.program, argv: &request.argv, env: &request.env };
-    let started = core_limit::with_original(|| pty::start(pty, program));
+    let started =
+        with_umask(request.umask, || core_limit::with_original(|| pty::start(pty, program)));
+    let started = started.map_err(|error| match exec_error::explain(request, &error) {
+        Some(reason) => SpawnFailure { reason, invalid: true, limit: false },
+        None => SpawnFailure {
+            invalid: machine_limit(&error).is_none(),
+            ..failed(&format!("cannot run `{}`", request.program), &error)
+        },
+    });
     let _ = chdir("/");
-    started.map_err(|error| SpawnFailure {
-        invalid: machine_limit(&error).is_none(),
-        ..failed(&format!("cannot run `{}`", request.program), &error)
-    })
+    started
+}
+
+/// Runs `start` with this file mode creation mask, which new processes inherit.
+fn with_umask<T>(mask: Option<u32>, start: impl FnOnce() -> T) -> T {
+    let Some(mask) = mask else { return start() };
+    let before = umask(Mode::from_raw_mode(mask & 0o777));
+    let started = start();
+    umask(before);
+    started
 }
 
 #[cfg(test)]

@@ -1,6 +1,5 @@
 //! `shell:run`
 
-use std::collections::BTreeMap;
 use std::process::Stdio;
 
 use paned_model::{Refusal, Scope};
@@ -10,7 +9,7 @@ use tokio::process::Command;
 
 use super::EmptyOutput;
 use crate::access::AccessRequest;
-use crate::panes::environment::{self, PaneIdentity};
+use crate::panes::environment::{self, EnvironmentSpec, PaneIdentity};
 use crate::registry::{Action, ActionContext, ActionKind};
 
 pub(super) struct ShellRun;
@@ -63,8 +62,10 @@ fn environment_of(context: &ActionContext) -> Vec<(String, String)> {
     let caller = &context.caller;
     match (&caller.pane, &caller.pane_token) {
         (Some(pane), Some(token)) => {
-            let identity = PaneIdentity { id: &pane.id, address: &setup.address, token };
-            environment::environment(&setup.env, BTreeMap::new(), &identity)
+            let program_folder = setup.program_folder.as_deref();
+            let identity =
+                PaneIdentity { id: &pane.id, address: &setup.address, token, program_folder };
+            EnvironmentSpec::default().resolve(&setup.env, &identity)
         }
         (Some(_) | None, _) => setup.env.clone(),
     }

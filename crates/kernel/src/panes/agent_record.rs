@@ -1,6 +1,5 @@
 //! What is stored of an agent, in the record of its pane.
 
-use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use paned_model::{AgentInfo, AgentState, StateSource, Time};
@@ -38,9 +37,6 @@ pub(crate) struct AgentLaunch {
     /// Whether it asks before it acts, if the request said so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) permissions: Option<Permissions>,
-    /// Variables on top of the server's environment.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub(crate) env: BTreeMap<String, String>,
     /// Whether startup dialogs are answered as its profile says.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) trust: bool,

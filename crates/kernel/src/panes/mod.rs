@@ -6,6 +6,7 @@ pub(crate) mod close;
 pub(crate) mod environment;
 pub(crate) mod exit;
 pub(crate) mod exit_notice;
+pub(crate) mod launch_record;
 pub(crate) mod list_cache;
 pub(crate) mod observer;
 pub(crate) mod pane;

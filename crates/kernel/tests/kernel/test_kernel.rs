@@ -24,6 +24,7 @@ pub(crate) fn setup() -> KernelSetup {
         version: "0.0.0",
         address: AdvertisedAddress::default(),
         env: vec![("PATH".into(), "/bin:/usr/bin".into()), ("HOME".into(), "/".into())],
+        program_folder: None,
         token_file: None,
         limits: KernelLimits {
             panes: 5,

@@ -186,6 +186,7 @@ async fn kernel(
         version: "1.2.3",
         address: AdvertisedAddress::default(),
         env: Vec::new(),
+        program_folder: None,
         token_file: Some(token_file),
         limits: paned_kernel::KernelLimits::default(),
         tmux_view: None,

@@ -27,7 +27,7 @@ use super::{
     SubstratePaneId, SubstrateSession, Target, layout, rules,
 };
 use paned_backend::native::{self, ForkServer, StateDir};
-use paned_backend::{Backend as _, SpawnSpec};
+use paned_backend::{Backend as _, PathOwner, SpawnSpec};
 use paned_keeper::tape::TapeReader;
 use session_panes::{SessionMember, SessionPaneRecord, SessionPanes, SplitOrigin};
 use viewer_conn::ViewerConn;
@@ -83,7 +83,10 @@ impl NativeSubstrate {
             timeout: None,
             grace: GRACE,
             followed: false,
+            umask: None,
+            path_owner: PathOwner::Caller,
             record: record.text(),
+            launch_record: None,
         };
         // Disconnect at once: a connection in the role of the pane's server would apply
         // backpressure to a program that prints much.

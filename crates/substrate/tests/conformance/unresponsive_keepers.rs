@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use paned_backend::native::{ForkServer, NativeBackend};
 use paned_backend::{
-    Backend as _, PaneCommand, PaneEvent, PaneHandle, RecoveredState, SpawnSpec, UnresponsivePane,
+    Backend as _, PaneCommand, PaneEvent, PaneHandle, PathOwner, RecoveredState, SpawnSpec,
+    UnresponsivePane,
 };
 use paned_keeper::tape::MIN_CAPACITY;
 use rustix::process::{Pid, Signal, kill_process};
@@ -55,7 +56,10 @@ impl StoppedKeeper {
             timeout: None,
             grace: Duration::ZERO,
             followed: false,
+            umask: None,
+            path_owner: PathOwner::Caller,
             record: "{}".into(),
+            launch_record: None,
         };
         let handle = backend(folder.path()).spawn(spec).await.unwrap();
         let output = handle.output.clone();

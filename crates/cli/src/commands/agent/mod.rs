@@ -41,7 +41,7 @@ pub(crate) enum AgentSubcommand {
 
 pub(crate) fn run(context: &CliContext, command: AgentSubcommand) -> Result<ExitCode> {
     match command {
-        AgentSubcommand::New(args) => new::run(context, &args),
+        AgentSubcommand::New(args) => new::run(context, *args),
         AgentSubcommand::Ls(args) => ls::run(context, &args),
         AgentSubcommand::Send(args) => send::run(context, args),
         AgentSubcommand::Wait(args) => state::wait(context, args),

@@ -101,9 +101,10 @@ fn powers<S: Serializer>(named: &Option<Vec<String>>, serializer: S) -> Result<S
     powers.serialize(serializer)
 }
 
-pub(super) fn run(context: &CliContext, args: &Args) -> Result<ExitCode> {
+pub(super) fn run(context: &CliContext, mut args: Args) -> Result<ExitCode> {
     let out = context.out;
-    let params = WindowParams::new(args, args.view.here)?;
+    args.spawn.resolve(out, &context.client_or_start()?)?;
+    let params = WindowParams::new(&args, args.view.here)?;
     context.show("agent:create", &params, |pane: PaneInfo| {
         out.line(pane.id.as_str())?;
         view_note::print(out, &pane)?;

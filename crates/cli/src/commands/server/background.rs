@@ -8,6 +8,7 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, bail};
+use paned_backend::SECRET_VARIABLES;
 use paned_model::{Code, Refusal};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use serde::Deserialize;
@@ -21,6 +22,9 @@ use crate::state_folder::{ServerInfo, StateFolder};
 
 /// How long a server may take to start, stop or come back.
 const SERVER_TIMEOUT: Duration = Duration::from_secs(10);
+/// Variables that say in which pane a process runs, and which server it uses.
+const PANE_VARIABLES: [&str; 6] =
+    ["PANED_PANE", "PANED_SOCKET", "PANED_URL", "POLY_BASE_URL", "POLY_PANE", "POLY_PORT"];
 /// How often to poll `server.json` and the lock, which send no notification.
 const POLL_INTERVAL: Duration = Duration::from_millis(10);
 
@@ -128,18 +132,26 @@ fn wait<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> Result<T> {
 }
 
 /// Spawns a server that is detached from this terminal, and waits for its ready line.
-fn launch(context: &CliContext, state: &StateFolder, args: &[String]) -> Result<ReadyLine> {
+pub(super) fn launch(
+    context: &CliContext,
+    state: &StateFolder,
+    args: &[String],
+) -> Result<ReadyLine> {
     state.make()?;
     let mut log = OpenOptions::new();
     let log = log.create(true).append(true).mode(0o600).open(state.server_log());
     let log = log.with_context(|| format!("cannot open {}", state.server_log().display()))?;
     let program = std::env::current_exe().context("cannot tell which program this is")?;
     let mut command = Command::new(program);
-    command.args(["--json", "--state-dir"]).arg(state.folder());
+    command.args(["--json", "--state-dir"]).arg(std::path::absolute(state.folder())?);
     if let Some(config) = &context.global.config {
         command.arg("--config").arg(std::path::absolute(config)?);
     }
     command.args(["serve", "--detached"]).args(args);
+    // A server that is started in a pane is not a part of that pane.
+    for name in PANE_VARIABLES.iter().chain(&SECRET_VARIABLES) {
+        command.env_remove(name);
+    }
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(log);
     let mut child = command.spawn().context("cannot start the server")?;
     read_startup_message(&mut child, state)

@@ -2,6 +2,8 @@
 
 pub(crate) mod action_args;
 pub(crate) mod duration;
+pub(crate) mod env_file;
+pub(crate) mod environment;
 pub(crate) mod exit_status;
 pub(crate) mod follow;
 pub(crate) mod history;

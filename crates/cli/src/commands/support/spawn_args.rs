@@ -1,30 +1,27 @@
-//! The arguments that every command takes which starts a program in a pane and returns.
+//! The arguments that every command takes which starts a program in a pane.
 
-use std::path::PathBuf;
-
-use paned_model::Size;
+use paned_model::{Refusal, Size};
 use serde::Serialize;
 use serde_json::Value;
 
-use super::params::{from_here, json_pair, object, pair};
+use super::environment::EnvironmentArgs;
+use super::params::{json_pair, object};
+use super::tty;
+use crate::client::ApiClient;
+use crate::out::Out;
 
 /// What the new pane is like.
 #[derive(clap::Args, Serialize)]
 pub(crate) struct SpawnArgs {
-    /// Where to start it [default: here]
-    #[arg(long, value_name = "FOLDER")]
-    #[serde(serialize_with = "from_here")]
-    cwd: Option<PathBuf>,
+    #[command(flatten)]
+    #[serde(flatten)]
+    environment: EnvironmentArgs,
     /// What to call it
     #[arg(long)]
     title: Option<String>,
-    /// How large its terminal is, as in 120x40
+    /// How large its terminal is, as in 120x40 [default: as large as yours]
     #[arg(long)]
-    size: Option<Size>,
-    /// A variable on top of the server's environment
-    #[arg(long, value_name = "NAME=VALUE", value_parser = pair)]
-    #[serde(serialize_with = "object")]
-    env: Vec<(String, String)>,
+    pub(crate) size: Option<Size>,
     /// Free data; the value is JSON where it reads as JSON, text otherwise
     #[arg(long, value_name = "KEY=VALUE", value_parser = json_pair)]
     #[serde(serialize_with = "object")]
@@ -33,6 +30,18 @@ pub(crate) struct SpawnArgs {
     #[arg(long, value_name = "TAG")]
     #[serde(rename = "tags")]
     tag: Vec<String>,
+}
+
+impl SpawnArgs {
+    /// Fills in what the caller's shell has: its environment and the size of its terminal. Call
+    /// this before the arguments are sent.
+    ///
+    /// # Errors
+    /// When a variable to pass on is not set, or a file of variables cannot be read.
+    pub(crate) fn resolve(&mut self, out: Out, client: &ApiClient) -> Result<(), Refusal> {
+        self.size = self.size.or_else(tty::size);
+        self.environment.resolve(out, client)
+    }
 }
 
 /// Where it is shown.

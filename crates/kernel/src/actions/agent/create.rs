@@ -62,9 +62,14 @@ pub(in crate::actions) struct Params {
     id: Option<PaneId>,
     /// Where to start it, absolute; the user's home when left out.
     cwd: Option<String>,
-    /// Variables on top of the server's environment.
+    /// Variables on top of the server's environment, or the whole environment without
+    /// `inheritEnv`.
     #[serde(default)]
     env: BTreeMap<String, String>,
+    /// Whether it inherits the server's environment; it does when left out.
+    inherit_env: Option<bool>,
+    /// Its file mode creation mask in octal, as in `022`; the server's when left out.
+    umask: Option<String>,
     /// How large its terminal is; 120 columns and 40 rows when left out.
     size: Option<Size>,
     /// What to call it; the program's own title, or the command, when left out.
@@ -235,7 +240,6 @@ impl Params {
             argv: self.argv,
             model: self.model,
             permissions,
-            env: self.env,
             restart: self.restart,
             trust: self.trust,
             ..AgentLaunch::default()
@@ -243,6 +247,9 @@ impl Params {
         let pane = new::Params {
             id: self.id,
             cwd: self.cwd,
+            env: self.env,
+            inherit_env: self.inherit_env,
+            umask: self.umask,
             size: Some(self.size.unwrap_or(DEFAULT_SIZE)),
             title: self.title,
             meta: self.meta,

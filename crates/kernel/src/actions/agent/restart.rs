@@ -70,7 +70,7 @@ impl Action for AgentRestart {
     async fn run(context: ActionContext, params: Params) -> Result<AgentRestartOutput, Refusal> {
         let kernel = &context.kernel;
         let old = kernel.panes().get(&params.pane_id)?;
-        let mut request = restart_request(kernel, &old)?;
+        let mut request = restart_request(kernel, &old).await?;
         request.launch.attempt = 0;
         request.launch.model = params.model.or(request.launch.model);
         request.launch.permissions =

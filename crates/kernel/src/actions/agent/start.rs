@@ -6,21 +6,17 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use paned_backend::BoxedFuture;
-use paned_model::{AgentState, PaneId, PaneSet, Refusal, StateSource, ViewState};
+use paned_model::{AgentState, PaneId, PaneSet, Refusal, StateSource};
 use paned_policy::agent::{LaunchOptions, Profile};
-use paned_policy::layout::NoRoom;
 use serde_json::json;
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep_until, timeout_at};
 
 use crate::actions::pane::new;
-use crate::actions::pane::new::PaneCapability;
-use crate::actions::support::visibility::Visibility;
+use crate::actions::support::respawn::respawn_params;
 use crate::agents::{AgentLaunch, AgentRecord, AgentStatus, Worktree, WorktreeRequest};
-use crate::panes::record::PaneTitle;
-use crate::panes::{Pane, PaneRecord};
+use crate::panes::Pane;
 use crate::registry::ActionContext;
-use crate::tmux_view::ViewLocation;
 use crate::undo::Undo;
 use crate::{Caller, Kernel};
 
@@ -69,7 +65,6 @@ pub(in crate::actions) async fn start(
         launch.worktree = Some(worktree.clone());
         fresh = Some(worktree);
     }
-    pane.env.clone_from(&launch.env);
     pane.meta.insert("agent.runtime".into(), json!(profile.name));
     pane.meta.insert("agent.status".into(), json!("running"));
     let agent = AgentRecord { made: Some(launch), ..AgentRecord::new(&profile.name, kernel.now()) };
@@ -174,58 +169,20 @@ async fn wait_quiet(
 }
 
 /// The request that starts the agent of a pane again, in another pane.
-pub(in crate::actions) fn restart_request(
+pub(in crate::actions) async fn restart_request(
     kernel: &Kernel,
     pane: &Pane,
 ) -> Result<AgentStartRequest, Refusal> {
-    let (record, size) = {
-        let state = pane.lock();
-        (state.record.clone(), state.size)
-    };
-    let agent =
-        record.agent.as_ref().ok_or_else(|| crate::actions::support::agents::no_agent(&pane.id))?;
+    let agent = pane.lock().record.agent.clone();
+    let agent = agent.ok_or_else(|| crate::actions::support::agents::no_agent(&pane.id))?;
     let profile = kernel.agents().profile(&agent.profile)?;
-    let from_argv = || AgentLaunch { argv: Some(record.argv.clone()), ..AgentLaunch::default() };
-    let launch =
-        AgentLaunch { exit_handled: false, ..agent.made.clone().unwrap_or_else(from_argv) };
-    let is_agent_key = |key: &str| key.starts_with("agent.");
-    let meta = record.meta.iter().filter(|(key, _)| !is_agent_key(key));
-    let mut params = new::Params {
-        cwd: Some(record.cwd.clone()),
-        size: Some(size),
-        title: match &record.title {
-            PaneTitle::Given(title) => Some(title.clone()),
-            PaneTitle::Command(_) | PaneTitle::Program(_) => None,
-        },
-        meta: meta.map(|(key, value)| (key.clone(), value.clone())).collect(),
-        tags: record.tags.clone(),
-        persist: record.persist,
-        notify_on_exit: record.notify_on_exit,
-        notice: record.notice.clone(),
-        can: Some(PaneCapability::of(&record.grant.grant)),
-        ..new::Params::default()
-    };
+    let mut params = respawn_params(kernel, pane).await?;
+    let argv = params.argv.take();
+    let launch = agent.made.unwrap_or_else(|| AgentLaunch { argv, ..AgentLaunch::default() });
+    let launch = AgentLaunch { exit_handled: false, ..launch };
+    params.meta.retain(|key, _| !key.starts_with("agent."));
     params.meta.insert("agent.replaces".into(), json!(pane.id));
-    copy_view(&mut params, &record);
     Ok(AgentStartRequest { profile, launch, prompt: None, worktree: None, pane: params })
-}
-
-/// Requests that a pane is shown where another is shown.
-fn copy_view(params: &mut new::Params, record: &PaneRecord) {
-    let Some(view) = record.view.as_ref().filter(|view| view.state != ViewState::Hidden) else {
-        params.visible = Some(Visibility::Never);
-        return;
-    };
-    params.visible = Some(Visibility::Always);
-    params.wait = (view.no_room == NoRoom::Wait).then_some(true);
-    params.on_view_closed = Some(view.on_closed);
-    match &view.location {
-        ViewLocation::Session { name } => params.session = Some(name.clone()),
-        ViewLocation::Beside { socket, pane } => {
-            params.beside = Some(format!("%{pane}"));
-            params.tmux = Some(socket.to_string_lossy().into_owned());
-        }
-    }
 }
 
 /// A context with the caller's rights whose calling pane is the parent of `pane`.
@@ -242,7 +199,7 @@ pub(crate) fn restart_failed(
     attempt: u32,
 ) -> BoxedFuture<'static, Result<Arc<Pane>, Refusal>> {
     Box::pin(async move {
-        let mut request = restart_request(&kernel, &pane)?;
+        let mut request = restart_request(&kernel, &pane).await?;
         request.launch.attempt = attempt;
         // Started on behalf of no caller, so no other pane is evicted for it.
         let mut caller = kernel.owner(None);

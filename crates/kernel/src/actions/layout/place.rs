@@ -33,8 +33,8 @@ pub(in crate::actions) struct Params {
     /// Whether it may replace a pane that has finished.
     #[serde(default)]
     replace: bool,
-    /// Whether it waits when the window has no room for it: `false` leaves it unseen then. When left
-    /// out, it waits if an agent asks, and gets a tmux window of its own otherwise.
+    /// Whether it waits when the window has no room for it: `false` leaves it unseen then. When
+    /// left out, it waits if an agent asks, and gets a tmux window of its own otherwise.
     wait: Option<bool>,
 }
 

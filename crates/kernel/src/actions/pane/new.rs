@@ -5,7 +5,7 @@ use std::num::NonZeroU32;
 use std::sync::Arc;
 use std::time::Duration;
 
-use paned_backend::{PaneHandle, SpawnSpec};
+use paned_backend::{PaneHandle, PathOwner, SpawnSpec};
 use paned_model::{
     BackendKind, Code, Grant, GrantId, Instance, Meta, PaneId, PaneInfo, PaneRef, PaneSet, Refusal,
     Scope, Size,
@@ -21,8 +21,9 @@ use crate::actions::support::{meta, visibility};
 use crate::agents::{AgentOrigin, AgentRecord};
 use crate::grants::{StoredGrant, Token, random_name};
 use crate::journal::draft;
-use crate::panes::environment::{self, PaneIdentity};
+use crate::panes::environment::{self, EnvironmentSpec, PaneIdentity};
 use crate::panes::exit_notice::ExitNoticeFormat;
+use crate::panes::launch_record::LaunchRecord;
 use crate::panes::pane::KeeperConnection;
 use crate::panes::record::PaneTitle;
 use crate::panes::{Pane, PaneRecord, task};
@@ -46,9 +47,14 @@ pub(in crate::actions) struct Params {
     pub(in crate::actions) argv: Option<Vec<String>>,
     /// Where to start it, absolute; the user's home when left out.
     pub(in crate::actions) cwd: Option<String>,
-    /// Variables on top of the server's environment.
+    /// Variables on top of the server's environment, or the whole environment without
+    /// `inheritEnv`.
     #[serde(default)]
     pub(in crate::actions) env: BTreeMap<String, String>,
+    /// Whether it inherits the server's environment; it does when left out.
+    pub(in crate::actions) inherit_env: Option<bool>,
+    /// Its file mode creation mask in octal, as in `022`; the server's when left out.
+    pub(in crate::actions) umask: Option<String>,
     /// How large its terminal is; 80 columns and 24 rows when left out.
     pub(in crate::actions) size: Option<Size>,
     /// What to call it; the program's own title, or the command, when left out.
@@ -84,8 +90,8 @@ pub(in crate::actions) struct Params {
     pub(in crate::actions) tmux: Option<String>,
     /// What happens when a user closes the tmux pane; the pane is closed when left out.
     pub(in crate::actions) on_view_closed: Option<OnViewClosed>,
-    /// Whether it waits when the window has no room for it: `false` leaves it unseen then. When left
-    /// out, it waits if an agent asks, and gets a tmux window of its own otherwise.
+    /// Whether it waits when the window has no room for it: `false` leaves it unseen then. When
+    /// left out, it waits if an agent asks, and gets a tmux window of its own otherwise.
     pub(in crate::actions) wait: Option<bool>,
     /// Whether the client will follow it at its keeper, as `paned run` does: the program is then
     /// paused for a slow client, so that no output is dropped.
@@ -243,7 +249,11 @@ struct PaneSpawnPlan {
     record: PaneRecord,
     /// The requested folder.
     cwd: Option<String>,
+    /// What is stored to start it again.
+    launch: LaunchRecord,
     env: Vec<(String, String)>,
+    umask: Option<u32>,
+    path_owner: PathOwner,
     size: Size,
     timeout: Option<Duration>,
     capacity: u64,
@@ -262,14 +272,21 @@ impl PaneSpawnPlan {
         meta::check_new_meta(&params.meta, kernel.limits().meta)?;
         meta::check_tags(&params.tags, kernel.limits().meta)?;
         let id = params.id.unwrap_or_else(|| fresh_id(kernel));
-        for (name, value) in &params.env {
-            environment::check_variable(name, value)?;
-        }
+        let environment = EnvironmentSpec {
+            env: params.env,
+            inherit_env: params.inherit_env,
+            umask: params.umask,
+        };
+        environment.check()?;
+        let umask = environment.mask()?;
         let this = PaneRef { id, instance: fresh_instance() };
         let (mut grant, token) = grant(kernel, &this);
         let PaneRef { id, instance } = this;
-        let identity = PaneIdentity { id: &id, address: &kernel.setup().address, token: &token };
-        let env = environment::environment(&kernel.setup().env, params.env, &identity);
+        let setup = kernel.setup();
+        let program_folder = setup.program_folder.as_deref();
+        let identity =
+            PaneIdentity { id: &id, address: &setup.address, token: &token, program_folder };
+        let env = environment.resolve(&setup.env, &identity);
         let variable =
             |name: &str| env.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str());
         let argv = argv(params.argv, variable("SHELL"))?;
@@ -311,12 +328,29 @@ impl PaneSpawnPlan {
         let capacity = kernel.limits().tape_bytes;
         let grace = kernel.limits().kill_grace;
         let followed = params.followed;
-        Ok(Self { record, cwd: params.cwd, env, size, timeout, capacity, grace, followed })
+        let path_owner = environment.path_owner();
+        let launch =
+            LaunchRecord { argv: record.argv.clone(), cwd: params.cwd.clone(), environment };
+        let cwd = params.cwd;
+        Ok(Self {
+            record,
+            launch,
+            cwd,
+            env,
+            umask,
+            path_owner,
+            size,
+            timeout,
+            capacity,
+            grace,
+            followed,
+        })
     }
 
     fn spawn_spec(self) -> SpawnSpec {
         SpawnSpec {
             record: self.record.json(),
+            launch_record: Some(self.launch.json()),
             id: self.record.id,
             program: self.record.argv.first().cloned().unwrap_or_default(),
             argv: self.record.argv,
@@ -327,6 +361,8 @@ impl PaneSpawnPlan {
             timeout: self.timeout,
             grace: self.grace,
             followed: self.followed,
+            umask: self.umask,
+            path_owner: self.path_owner,
         }
     }
 }

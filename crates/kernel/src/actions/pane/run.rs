@@ -32,9 +32,14 @@ pub(in crate::actions) struct Params {
     id: Option<PaneId>,
     /// Where to run it, absolute; the user's home when left out.
     cwd: Option<String>,
-    /// Variables on top of the server's environment.
+    /// Variables on top of the server's environment, or the whole environment without
+    /// `inheritEnv`.
     #[serde(default)]
     env: BTreeMap<String, String>,
+    /// Whether it inherits the server's environment; it does when left out.
+    inherit_env: Option<bool>,
+    /// Its file mode creation mask in octal, as in `022`; the server's when left out.
+    umask: Option<String>,
     /// How large its terminal is; 80 columns and 24 rows when left out.
     size: Option<Size>,
     /// End it after this many seconds.
@@ -87,6 +92,8 @@ impl Action for PaneRun {
             id: params.id,
             cwd: params.cwd,
             env: params.env,
+            inherit_env: params.inherit_env,
+            umask: params.umask,
             size: params.size,
             timeout_seconds: params.timeout_seconds,
             visible: Some(Visibility::Never),

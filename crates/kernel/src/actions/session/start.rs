@@ -25,9 +25,14 @@ pub(in crate::actions) struct Params {
     argv: Option<Vec<String>>,
     /// Where to start it, absolute; the user's home when left out.
     cwd: Option<String>,
-    /// Variables on top of the server's environment.
+    /// Variables on top of the server's environment, or the whole environment without
+    /// `inheritEnv`.
     #[serde(default)]
     env: BTreeMap<String, String>,
+    /// Whether the program inherits the server's environment; it does when left out.
+    inherit_env: Option<bool>,
+    /// Its file mode creation mask in octal, as in `022`; the server's when left out.
+    umask: Option<String>,
     /// How large its window is until a client attaches; 200 columns and 50 rows when left out.
     size: Option<Size>,
     /// Whether panes that are made from now on are shown in it, unless they say otherwise.
@@ -53,12 +58,14 @@ impl Action for SessionStart {
     }
 
     async fn run(context: ActionContext, params: Params) -> Result<SessionInfo, Refusal> {
-        let Params { name, argv, cwd, env, size, follow } = params;
+        let Params { name, argv, cwd, env, inherit_env, umask, size, follow } = params;
         let size = size.unwrap_or(DEFAULT_SIZE).check().map_err(Refusal::invalid)?;
         let pane = new::Params {
             argv,
             cwd,
             env,
+            inherit_env,
+            umask,
             size: Some(size),
             visible: Some(Visibility::Always),
             session: Some(name.clone()),

@@ -2,5 +2,6 @@
 
 pub(in crate::actions) mod agents;
 pub(in crate::actions) mod meta;
+pub(in crate::actions) mod respawn;
 pub(in crate::actions) mod visibility;
 pub(in crate::actions) mod wait_limit;

@@ -85,7 +85,7 @@ pub(crate) async fn last_answer_since(
     turn: Option<Time>,
 ) -> Result<Option<LastAnswer>, Refusal> {
     let profile = kernel.agents().profile_of(pane)?;
-    if let Some(query) = TranscriptQuery::new(kernel, pane, &profile, turn) {
+    if let Some(query) = TranscriptQuery::new(kernel, pane, &profile, turn).await {
         let shown = visible_turn(kernel, pane, &profile).await?;
         if let Some(answer) = in_transcript(kernel, pane, query, shown).await? {
             return Ok(Some(LastAnswer::of(answer, AnswerSource::Transcript)));

@@ -15,6 +15,7 @@ use super::transcript_files::TranscriptFile;
 use super::{SESSION, VisibleTurn, database, is_session_id, transcript_files};
 use crate::Kernel;
 use crate::panes::Pane;
+use crate::panes::launch_record::LaunchRecord;
 
 /// How many of the newest files are read.
 const MOST: usize = 20;
@@ -59,7 +60,7 @@ pub(super) enum TranscriptLookup {
 
 impl TranscriptQuery {
     /// A query, if the profile names a transcript.
-    pub(super) fn new(
+    pub(super) async fn new(
         kernel: &Kernel,
         pane: &Arc<Pane>,
         profile: &Profile,
@@ -68,12 +69,15 @@ impl TranscriptQuery {
         let transcript = profile.transcript.as_ref()?;
         let kind = TranscriptFormat::from_name(&transcript.kind)?;
         let record = pane.lock().record.clone();
-        let made = record.agent.as_ref().and_then(|agent| agent.made.as_ref());
+        // Without it, the server's environment is the best guess.
+        let launch = LaunchRecord::of(kernel, pane).await.ok().flatten();
+        let environment = launch.map(|launch| launch.environment).unwrap_or_default();
+        let inherits = environment.inherits();
         let pid = record.pid.filter(|_| record.end.is_none());
         let variable = |name: &str| {
-            let asked = made.and_then(|made| made.env.get(name).cloned());
             let its = || transcript_files::environment_variable(pid?, name);
-            let ours = || kernel.setup().env.iter().find(|(key, _)| key == name);
+            let ours = || kernel.setup().env.iter().find(|(key, _)| inherits && key == name);
+            let asked = environment.env.get(name).cloned();
             asked.or_else(its).or_else(|| ours().map(|(_, value)| value.clone()))
         };
         let mut pattern = transcript.path.clone();

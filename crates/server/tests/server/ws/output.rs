@@ -233,6 +233,10 @@ impl Backend for SlowBackend {
         self.fake.end(id, traces, grace)
     }
 
+    fn launch_record(&self, id: PaneId) -> BoxedFuture<'_, Result<Option<String>, Error>> {
+        self.fake.launch_record(id)
+    }
+
     fn remove(&self, id: PaneId) -> BoxedFuture<'_, Result<(), Error>> {
         self.fake.remove(id)
     }
