@@ -76,7 +76,10 @@ async fn parameters_are_refused_with_the_place_of_the_mistake() {
         (json!({ "argv": ["sh", 5] }), "`argv[1]`: 5 is no text"),
         (json!({ "id": "a/b" }), "`a/b` is no pane id"),
         (json!({ "argv": ["sh"], "size": { "cols": 1, "rows": 24 } }), "a pane cannot be 1x24"),
-        (json!({ "argv": ["no-such-program"] }), "no program `no-such-program` on PATH"),
+        (
+            json!({ "argv": ["no-such-program"] }),
+            "no program `no-such-program` on the server's PATH",
+        ),
         (json!({ "argv": ["sh"], "cwd": "/etc/passwd" }), "`cwd` is not a folder"),
         (json!({ "argv": ["sh"], "env": { "A=B": "" } }), "is not a variable name"),
         (json!({ "argv": ["sh", "a\u{0}b"] }), "holds a NUL"),
