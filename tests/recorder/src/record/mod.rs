@@ -16,4 +16,3 @@ mod tty;
 
 pub use cases::{cases, record};
 pub use probe::{ProbeResult, probe};
-pub use screen_marks::quit;
