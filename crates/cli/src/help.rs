@@ -62,8 +62,8 @@ Options of every command:
       --config FILE      Configuration file [env: PANED_CONFIG]
       --socket PATH      Socket of the server [env: PANED_SOCKET]
       --url URL          Address of the server [env: PANED_URL]
-      --token TOKEN      Token for --url; prefer PANED_TOKEN, because other users
-                         of this machine can see command lines
+      --token TOKEN      Token for --url; prefer PANED_TOKEN, because other
+                         users of this machine can see command lines
   -h, --help             Print help; --help prints more than -h
   -V, --version          Print the version";
 
