@@ -33,10 +33,11 @@ impl fmt::Display for PasteError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::EndMarker(at) => {
-                write!(f, "character {at} of the text begins the end marker of a paste")
+                write!(f, "the text contains the end marker of a bracketed paste at character \
+                          {at}")
             }
             Self::Control(c, at) => {
-                write!(f, "character {at} of the text is the control character U+{:04X}", *c as u32)
+                write!(f, "the text contains the control character U+{:04X} at character {at}", *c as u32)
             }
         }
     }

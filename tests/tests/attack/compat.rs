@@ -158,7 +158,7 @@ fn another_repository_in_a_worktree_runs_nothing() {
     let left = repository.end("a");
     repository.assert_not_sprung("core.fsmonitor");
     assert_eq!(left["name"], "agent:worktree-kept");
-    assert_eq!(left["why"], "its `.git` is not the one that it was made with");
+    assert_eq!(left["why"], "its `.git` file was changed");
 }
 
 #[test]

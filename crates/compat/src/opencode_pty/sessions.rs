@@ -121,7 +121,7 @@ impl PtyCompatSessions {
         refusals.find(|refusal| !gone(refusal)).map_or(Ok(()), Err)
     }
 
-    /// Types into a session. It is not an error if its program has ended.
+    /// Types into a session. It is not an error if its program has exited.
     pub(super) async fn write(&self, id: &str, data: &str) -> Result<(), Refusal> {
         self.check(id).await?;
         let params = json!({ "paneId": id, "text": data });

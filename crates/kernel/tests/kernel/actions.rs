@@ -94,7 +94,8 @@ async fn parameters_are_refused_with_the_place_of_the_mistake() {
 #[tokio::test(start_paused = true)]
 async fn what_is_no_object_or_no_action_is_refused() {
     let server = TestKernel::new().await;
-    assert_eq!(code(server.act("pane:list", json!([1])).await).1, "parameters are a JSON object");
+    assert_eq!(code(server.act("pane:list", json!([1])).await).1, "parameters must be a JSON \
+        object");
     assert_eq!(code(server.act("pane:fly", json!({})).await).0, Code::NotFound);
     let dispatch = |body: &'static [u8]| server.kernel.dispatch("pane:list", body, &server.owner);
     assert!(dispatch(b"").await.is_ok());

@@ -95,8 +95,8 @@ async fn calls_are_checked_as_those_of_built_in_actions() {
     for (params, sentence) in [
         (json!({}), "missing field `text`"),
         (json!({ "text": 7 }), "`text`: 7 is not of the type string"),
-        (json!({ "text": "", "x": 1 }), "`x`: there is no such field"),
-        (json!([]), "parameters are a JSON object"),
+        (json!({ "text": "", "x": 1 }), "`x`: unknown parameter"),
+        (json!([]), "parameters must be a JSON object"),
     ] {
         let refused = code(server.act("echo:say", params).await);
         assert_eq!(refused, (Code::Invalid, sentence.to_owned()));

@@ -416,7 +416,7 @@ async fn a_notice_says_what_the_pane_was_for_and_who_ended_it() {
         "{begin}Description: all of them\nExit Code: 1{end}It did not end well; search pane `a` for what went wrong."
     );
     check_notice(json!({ "description": "all of them" }), fails, &failed).await;
-    let killed = format!("{begin}Exit Code: SIGTERM{end}It was ended on request.");
+    let killed = format!("{begin}Exit Code: SIGTERM{end}It was stopped on request.");
     check_notice(json!({}), is_closed, &killed).await;
 }
 

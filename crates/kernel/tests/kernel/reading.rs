@@ -293,8 +293,8 @@ async fn what_cannot_be_read_is_refused_in_plain_words() {
             read("size", json!({ "cols": 70_000, "rows": 5 })),
             "`size.cols`: 70000 is no whole number from 0 to 65535",
         ),
-        ("pane:run", json!({ "argv": [] }), "`argv` is empty; say what to run"),
-        ("pane:new", json!({ "argv": [] }), "`argv` is empty; leave it out for a login shell"),
+        ("pane:run", json!({ "argv": [] }), "`argv` must not be empty"),
+        ("pane:new", json!({ "argv": [] }), "`argv` must not be empty; omit it for a login shell"),
         (
             "pane:keys",
             json!({ "paneId": "a", "keys": ["\\n"] }),

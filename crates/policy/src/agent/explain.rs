@@ -141,7 +141,7 @@ impl Explainer<'_> {
             }
             Composer::Hidden => {
                 let says = shape.absent.unwrap_or(AgentState::Unknown);
-                (says, 0.3, "the composer is not on the screen".to_owned())
+                (says, 0.3, "composer: not on the screen".to_owned())
             }
         };
         Some(self.reason(StateSource::Screen, says, weight, since, &words))

@@ -22,7 +22,7 @@ const QUOTED: usize = 40;
 impl Attempt {
     pub(super) fn step_before(&mut self, observation: &Observation, now: Time) -> DeliveryStep {
         if observation.state == AgentState::Exited {
-            return self.end(Delivery::Refused, "its program has ended");
+            return self.end(Delivery::Refused, "its program has exited");
         }
         if observation.asks() {
             return self.on_question(observation);
