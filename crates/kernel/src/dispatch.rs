@@ -280,8 +280,10 @@ fn unavailable(error: &journal::Error) -> Refusal {
 
 /// The answer to what has happened and is not in the journal yet.
 fn with_note(answer: &RawValue, error: &journal::Error) -> ActionAnswer {
-    let note = format!("{error}; the change is in memory and will be written when the journal \
-                       works again");
+    let note = format!(
+        "{error}; the change is in memory and will be written when the journal \
+                       works again"
+    );
     let Ok(Value::Object(mut fields)) = serde_json::from_str(answer.get()) else {
         return answer.to_owned();
     };

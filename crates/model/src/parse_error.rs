@@ -21,10 +21,7 @@ pub fn explain(path: &str, message: &str) -> String {
         return unknown_value(path, rest);
     }
     if message.starts_with("data did not match any variant") {
-        return format!(
-            "{}invalid value; `GET /actions` describes what is accepted",
-            prefix(path)
-        );
+        return format!("{}invalid value; `GET /actions` describes what is accepted", prefix(path));
     }
     match (wrong_value(message), path) {
         (Some(sentence), "") => format!("the value {sentence}"),

@@ -178,7 +178,7 @@ fn programs_that_the_repository_names_are_not_run_at_an_agents_end() {
     let left = repository.end("a");
     repository.assert_not_sprung("the filter");
     assert_eq!(left["name"], "agent:worktree-kept");
-    assert_eq!(left["why"], "2 files in it are changed or new");
+    assert_eq!(left["why"], "it has 2 changed or new files");
 }
 
 #[test]

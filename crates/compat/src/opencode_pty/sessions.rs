@@ -97,7 +97,7 @@ impl PtyCompatSessions {
         if killed.survivors.is_empty() {
             return Ok(());
         }
-        Err(Refusal::new(Code::Busy, "some of its processes could not be ended"))
+        Err(Refusal::new(Code::Busy, "some of its processes could not be stopped"))
     }
 
     /// Ends a session's program, then removes the session. All sockets have reported the exit

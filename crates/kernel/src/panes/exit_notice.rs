@@ -114,9 +114,9 @@ impl ExitKind {
 
     fn advice(self, id: &PaneId) -> String {
         match self {
-            Self::TimedOut => format!(
-                "It timed out and was stopped; read pane `{id}` to see how far it got."
-            ),
+            Self::TimedOut => {
+                format!("It timed out and was stopped; read pane `{id}` to see how far it got.")
+            }
             Self::OnRequest => "It was stopped on request.".to_owned(),
             Self::Success => format!("It succeeded; read pane `{id}` for the full output."),
             Self::Failure => {

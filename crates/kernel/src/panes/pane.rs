@@ -389,9 +389,7 @@ impl Pane {
             }
         };
         // The backend has its own time-outs, with better messages; this one is for tmux.
-        timeout(3 * REPLY_TIMEOUT, asking)
-            .await
-            .map_err(|_| late(&self.id, "the request", false))
+        timeout(3 * REPLY_TIMEOUT, asking).await.map_err(|_| late(&self.id, "the request", false))
     }
 }
 

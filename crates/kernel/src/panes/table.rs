@@ -47,8 +47,11 @@ impl PaneTable {
     pub(crate) fn insert(&self, pane: Arc<Pane>, limit: usize) -> Result<(), Refusal> {
         let mut panes = self.lock();
         if panes.contains_key(&pane.id) {
-            let sentence = format!("pane `{}` already exists; choose another id, or delete it \
-                                   with `pane:close`", pane.id);
+            let sentence = format!(
+                "pane `{}` already exists; choose another id, or delete it \
+                                   with `pane:close`",
+                pane.id
+            );
             return Err(Refusal::new(Code::Conflict, sentence));
         }
         if limit <= panes.len() {

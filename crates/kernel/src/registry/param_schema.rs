@@ -304,27 +304,28 @@ mod tests {
         });
         check(&schema, json!({ "n": 1, "of": ["a"], "word": null }), "");
         check(&schema, json!({ "n": 9.0, "word": "ab" }), "");
-        check(&schema, json!([]), "[] is not of the type object");
-        check(&schema, json!({}), "missing field `n`");
-        check(&schema, json!({ "n": "1" }), "`n`: \"1\" is not of the type integer");
-        check(&schema, json!({ "n": 1.5 }), "`n`: 1.5 is not of the type integer");
-        check(&schema, json!({ "n": 10 }), "`n`: 10 is not within `exclusiveMaximum`: 10");
+        check(&schema, json!([]), "the parameters must be of type object, not []");
+        check(&schema, json!({}), "missing parameter `n`");
+        check(&schema, json!({ "n": "1" }), "`n` must be of type integer, not \"1\"");
+        check(&schema, json!({ "n": 1.5 }), "`n` must be of type integer, not 1.5");
+        check(&schema, json!({ "n": 10 }), "`n`: 10 violates `exclusiveMaximum`: 10");
         check(
             &schema,
             json!({ "n": 1, "of": ["a", "c"] }),
-            "`of[1]`: \"c\" is none of \"a\", \"b\"",
+            "`of[1]`: invalid value \"c\": expected one of \"a\", \"b\"",
         );
-        check(
-            &schema,
-            json!({ "n": 1, "word": "ä" }),
-            "`word`: \"ä\" is not within `minLength`: 2",
-        );
+        check(&schema, json!({ "n": 1, "word": "ä" }), "`word`: \"ä\" violates `minLength`: 2");
         check(
             &schema,
             json!({ "n": 1, "word": "A1" }),
             "`word`: \"A1\" does not match the pattern",
         );
-        check(&schema, json!({ "n": 1, "x": 1 }), "`x`: unknown parameter");
+        check(
+            &schema,
+            json!({ "n": 1, "x": 1 }),
+            "unknown parameter `x`; expected `n`, `of` or \
+            `word`",
+        );
     }
 
     #[test]
@@ -336,10 +337,15 @@ mod tests {
         check(&either, json!(1), NONE);
         check(&json!({ "anyOf": [{ "const": 1 }, { "type": "number" }] }), json!(1), "");
         check(&json!({ "anyOf": [false] }), json!(1), NONE);
-        check(&json!({ "allOf": [true, { "const": 2 }] }), json!(1), "1 is none of 2");
+        check(
+            &json!({ "allOf": [true, { "const": 2 }] }),
+            json!(1),
+            "invalid value 1: expected \
+            one of 2",
+        );
         let map = json!({ "propertyNames": { "maxLength": 1 }, "additionalProperties": { "type": "string" } });
         check(&map, json!({ "a": "x" }), "");
-        check(&map, json!({ "a": 1 }), "`a`: 1 is not of the type string");
+        check(&map, json!({ "a": 1 }), "`a` must be of type string, not 1");
         check(&map, json!({ "ab": "x" }), NONE);
     }
 

@@ -113,8 +113,10 @@ impl SessionStopRequest {
             0 => Err(self.missing()),
             all if all == shown.len() => self.check_spared(kernel, shown),
             _ => {
-                let sentence =
-                    format!("the session `{}` shows panes that this token does not cover", self.name);
+                let sentence = format!(
+                    "the session `{}` shows panes that this token does not cover",
+                    self.name
+                );
                 Err(Refusal::new(Code::Forbidden, sentence))
             }
         }

@@ -48,8 +48,7 @@ pub(in crate::actions) struct AgentAnswerOutput {
 
 impl Action for AgentAnswer {
     const NAME: &'static str = "agent:answer";
-    const DOC: &'static str =
-        "Answer the question on an agent's screen, unless it has changed.";
+    const DOC: &'static str = "Answer the question on an agent's screen, unless it has changed.";
     const SCOPE: Scope = Scope::Approve;
     const KIND: ActionKind = ActionKind::Change;
     const NEEDS_JOURNAL: bool = false;

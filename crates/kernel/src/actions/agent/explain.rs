@@ -73,8 +73,7 @@ pub(in crate::actions) enum ComposerState {
 
 impl Action for AgentExplain {
     const NAME: &'static str = "agent:explain";
-    const DOC: &'static str =
-        "Explain how an agent's state was determined, with all evidence.";
+    const DOC: &'static str = "Explain how an agent's state was determined, with all evidence.";
     const SCOPE: Scope = Scope::Read;
     const KIND: ActionKind = ActionKind::Question;
     type Params = PaneIdParams;

@@ -46,9 +46,8 @@ impl Action for AgentLast {
         let pane = context.kernel.panes().get(&pane_id)?;
         agent(&pane)?;
         let found = last(&context.kernel, &pane).await?.ok_or_else(|| {
-            let sentence = format!(
-                "no answer of the agent in pane `{pane_id}` to its last prompt was found"
-            );
+            let sentence =
+                format!("no answer of the agent in pane `{pane_id}` to its last prompt was found");
             Refusal::new(Code::NotFound, sentence)
         })?;
         Ok(AgentLastOutput {

@@ -113,8 +113,7 @@ pub(in crate::actions) struct AgentMessageOutput {
 
 impl Action for AgentMessage {
     const NAME: &'static str = "agent:message";
-    const DOC: &'static str =
-        "Send an agent a message and report whether it was accepted. It is never typed over a \
+    const DOC: &'static str = "Send an agent a message and report whether it was accepted. It is never typed over a \
         draft or a question.";
     const SCOPE: Scope = Scope::Input;
     const KIND: ActionKind = ActionKind::Change;

@@ -234,7 +234,9 @@ impl AgentWaiter {
                 why.push("it is waiting for an answer; answer it with `agent:answer`".into());
             }
             AgentState::Unknown => {
-                why.push("its state cannot be determined; `agent:explain` shows the evidence".into());
+                why.push(
+                    "its state cannot be determined; `agent:explain` shows the evidence".into(),
+                );
             }
             _ => {}
         }

@@ -54,9 +54,7 @@ impl Action for GrantCreate {
 
     async fn run(context: ActionContext, params: Params) -> Result<GrantCreateOutput, Refusal> {
         if params.scopes.is_empty() {
-            return Err(Refusal::invalid(
-                "a token needs at least one scope",
-            ));
+            return Err(Refusal::invalid("a token needs at least one scope"));
         }
         let panes = match params.panes {
             None => PaneSet::All,

@@ -47,8 +47,11 @@ impl Action for GrantRevoke {
         let kernel = &context.kernel;
         let id = Token::grant_of(&id.0).unwrap_or(id);
         if kernel.grants().remove(&id).is_none() {
-            return Err(Refusal::not_found(format!("no token `{}`; `grant:list` lists the active \
-                ones", id.0.escape_debug())));
+            return Err(Refusal::not_found(format!(
+                "no token `{}`; `grant:list` lists the active \
+                ones",
+                id.0.escape_debug()
+            )));
         }
         kernel.remove_token_file(&id);
         let revoked = draft("grant:revoked", &json!({ "id": id }));

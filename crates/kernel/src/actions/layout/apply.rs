@@ -82,9 +82,10 @@ pub(in crate::actions) fn layout_file(kernel: &Kernel, name: &str) -> Result<Pat
         let sentence = "invalid layout name: use at most 64 letters, digits, `_` and `-`";
         return Err(Refusal::invalid(sentence));
     }
-    let view =
-        kernel.setup().tmux_view.as_ref().ok_or_else(|| {
-            Refusal::new(Code::Unavailable, "this server runs without tmux")
-        })?;
+    let view = kernel
+        .setup()
+        .tmux_view
+        .as_ref()
+        .ok_or_else(|| Refusal::new(Code::Unavailable, "this server runs without tmux"))?;
     Ok(view.layouts.join(format!("{name}.toml")))
 }

@@ -94,9 +94,11 @@ impl Action for PaneAdopt {
 
 /// The backend of adopted panes.
 pub(in crate::actions) fn adopted_tmux(kernel: &Kernel) -> Result<&AdoptedPanes, Refusal> {
-    kernel.setup().adopted_tmux.as_ref().ok_or_else(|| {
-        Refusal::new(Code::Unavailable, "this server runs without tmux")
-    })
+    kernel
+        .setup()
+        .adopted_tmux
+        .as_ref()
+        .ok_or_else(|| Refusal::new(Code::Unavailable, "this server runs without tmux"))
 }
 
 /// The canonical path of a socket.

@@ -48,8 +48,7 @@ pub(in crate::actions) struct PaneKillOutput {
 
 impl Action for PaneKill {
     const NAME: &'static str = "pane:kill";
-    const DOC: &'static str =
-        "Stop a pane's program and all its child processes. The pane and its output stay \
+    const DOC: &'static str = "Stop a pane's program and all its child processes. The pane and its output stay \
         readable.";
     const SCOPE: Scope = Scope::Kill;
     const KIND: ActionKind = ActionKind::Change;
@@ -79,9 +78,7 @@ impl Action for PaneKill {
 
 fn check_grace(millis: Option<u64>) -> Result<Option<Duration>, Refusal> {
     match millis {
-        Some(600_001..) => {
-            Err(Refusal::invalid("`graceMs` must be at most 600000 (ten minutes)"))
-        }
+        Some(600_001..) => Err(Refusal::invalid("`graceMs` must be at most 600000 (ten minutes)")),
         other => Ok(other.map(Duration::from_millis)),
     }
 }

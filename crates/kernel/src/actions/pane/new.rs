@@ -466,8 +466,10 @@ fn title(requested: Option<String>, argv: &[String]) -> Result<PaneTitle, Refusa
 /// Refuses a title that is too long or not one line.
 pub(in crate::actions) fn check_title(title: String) -> Result<String, Refusal> {
     if title.chars().any(char::is_control) || LONGEST_TITLE < title.chars().count() {
-        let sentence = format!("`title` must be a single line of at most {LONGEST_TITLE} \
-                               characters");
+        let sentence = format!(
+            "`title` must be a single line of at most {LONGEST_TITLE} \
+                               characters"
+        );
         return Err(Refusal::invalid(sentence));
     }
     Ok(title)

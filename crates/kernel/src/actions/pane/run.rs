@@ -125,14 +125,10 @@ impl PaneRunOutput {
 
 fn argv(argv: Option<Vec<String>>, command: Option<String>) -> Result<Vec<String>, Refusal> {
     match (argv, command) {
-        (Some(argv), None) if argv.is_empty() => {
-            Err(Refusal::invalid("`argv` must not be empty"))
-        }
+        (Some(argv), None) if argv.is_empty() => Err(Refusal::invalid("`argv` must not be empty")),
         (Some(argv), None) => Ok(argv),
         (None, Some(command)) => Ok(vec!["/bin/sh".into(), "-c".into(), command]),
         (None, None) => Err(Refusal::invalid("pass `argv` or `command` to specify what to run")),
-        (Some(_), Some(_)) => {
-            Err(Refusal::invalid("pass `argv` or `command`, not both"))
-        }
+        (Some(_), Some(_)) => Err(Refusal::invalid("pass `argv` or `command`, not both")),
     }
 }

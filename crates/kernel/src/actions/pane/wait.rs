@@ -388,8 +388,11 @@ impl PaneWaiter {
             ));
         }
         if view.modes.alternate_screen {
-            why.push("the program uses the full screen; wait for `screenChangeSince` and read \
-                     the screen with `pane:screen`".into());
+            why.push(
+                "the program uses the full screen; wait for `screenChangeSince` and read \
+                     the screen with `pane:screen`"
+                    .into(),
+            );
         }
         Ok(())
     }

@@ -81,9 +81,7 @@ fn bytes(text: Option<String>, base64: Option<String>) -> Result<Vec<u8>, Refusa
             .decode(base64)
             .map_err(|error| Refusal::invalid(format!("invalid `base64`: {error}"))),
         (None, None) => Err(Refusal::invalid("pass `text` or `base64` to specify what to type")),
-        (Some(_), Some(_)) => {
-            Err(Refusal::invalid("pass `text` or `base64`, not both"))
-        }
+        (Some(_), Some(_)) => Err(Refusal::invalid("pass `text` or `base64`, not both")),
     }
 }
 
@@ -145,11 +143,16 @@ pub(in crate::actions) async fn write(
         }
         Some(Err(RefusalReason::Full)) => Err(Refusal::new(
             Code::Limit,
-            format!("the program in pane `{}` does not read its input; 1 MiB is already pending", pane.id),
+            format!(
+                "the program in pane `{}` does not read its input; 1 MiB is already pending",
+                pane.id
+            ),
         )),
         Some(Err(RefusalReason::Failed)) if pane.is_adopted() => {
-            let sentence =
-                format!("tmux does not respond, so pane `{}` may not have received the input", pane.id);
+            let sentence = format!(
+                "tmux does not respond, so pane `{}` may not have received the input",
+                pane.id
+            );
             Err(Refusal::new(Code::Unavailable, sentence))
         }
         Some(Err(RefusalReason::TimedOut)) => Err(late(&pane.id, "the input", false)),

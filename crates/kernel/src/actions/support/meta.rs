@@ -56,8 +56,10 @@ pub(in crate::actions) fn check_new_meta(meta: &Meta, limit: usize) -> Result<()
 }
 
 fn session_is_reserved() -> Refusal {
-    Refusal::invalid(format!("the key `{SESSION}` of `meta` can be set only with \
-                             `agent:set-state`"))
+    Refusal::invalid(format!(
+        "the key `{SESSION}` of `meta` can be set only with \
+                             `agent:set-state`"
+    ))
 }
 
 /// Changes a pane's meta atomically, and records it if anything is different.
@@ -130,8 +132,10 @@ fn check(meta: &Meta, limit: usize) -> Result<(), Refusal> {
     }
     let length = serde_json::to_string(meta).map_or(usize::MAX, |json| json.len());
     if limit < length {
-        let sentence = format!("`meta` has {length} bytes as JSON, more than the limit of \
-                               {limit} (`limits.meta_bytes` in config.toml)");
+        let sentence = format!(
+            "`meta` has {length} bytes as JSON, more than the limit of \
+                               {limit} (`limits.meta_bytes` in config.toml)"
+        );
         return Err(Refusal::new(Code::Limit, sentence));
     }
     Ok(())

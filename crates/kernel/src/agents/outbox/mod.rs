@@ -69,7 +69,8 @@ impl Outbox {
         }
         let waiting = queue.iter().filter(|entry| entry.message.is_waiting()).count();
         if MAX_WAITING <= waiting {
-            let sentence = format!("{waiting} messages are already queued for pane `{}`", message.pane);
+            let sentence =
+                format!("{waiting} messages are already queued for pane `{}`", message.pane);
             return Err(Refusal::new(Code::Limit, sentence));
         }
         let mut changes = prune(queue, now);

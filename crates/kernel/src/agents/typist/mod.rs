@@ -265,12 +265,16 @@ pub(super) async fn write(pane: &Pane, bytes: Vec<u8>, guard: InputGuard) -> Wri
     match reason {
         RefusalReason::Stale => WriteResult::Stale,
         RefusalReason::Unread => WriteResult::Unread,
-        RefusalReason::Full => refused("its program does not read its input; 1 MiB is already \
-                                       pending"),
+        RefusalReason::Full => refused(
+            "its program does not read its input; 1 MiB is already \
+                                       pending",
+        ),
         RefusalReason::Gone => refused("its program has exited"),
         RefusalReason::Cancelled => refused("its keeper does not respond"),
         RefusalReason::TimedOut => unknown("its keeper does not respond, and may still type it"),
-        RefusalReason::Failed | RefusalReason::Held => unknown("its terminal did not accept the \
-            input"),
+        RefusalReason::Failed | RefusalReason::Held => unknown(
+            "its terminal did not accept the \
+            input",
+        ),
     }
 }

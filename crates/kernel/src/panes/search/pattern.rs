@@ -167,8 +167,10 @@ impl PatternParam {
             ));
         }
         if LONGEST_TOGETHER < texts.iter().map(|text| text.chars().count()).sum::<usize>() {
-            return limit(format!("the patterns of `{name}` are longer than {LONGEST_TOGETHER} \
-                                 characters in total"));
+            return limit(format!(
+                "the patterns of `{name}` are longer than {LONGEST_TOGETHER} \
+                                 characters in total"
+            ));
         }
         Ok(())
     }
@@ -176,9 +178,8 @@ impl PatternParam {
     /// Compiles it. This may take a while.
     pub(crate) fn read(&self) -> Result<LinePattern, Refusal> {
         self.check()?;
-        let bad = |name: &str, reason: &str| {
-            Refusal::invalid(format!("invalid `{name}`: {reason}"))
-        };
+        let bad =
+            |name: &str, reason: &str| Refusal::invalid(format!("invalid `{name}`: {reason}"));
         let PatternKey { texts, ignore_case } = &self.key;
         let parse = |(at, text): (usize, &String)| {
             parse(text, *ignore_case).map_err(|reason| bad(&self.name(at), &reason))
