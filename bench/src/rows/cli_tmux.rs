@@ -12,8 +12,7 @@ use crate::plan::Plan;
 use crate::server::Server;
 use crate::stats::Samples;
 
-pub(super) const ROW: Row =
-    Row { name: "D31", doc: "a command beside the same one of tmux", run };
+pub(super) const ROW: Row = Row { name: "D31", doc: "a command beside the same one of tmux", run };
 
 const RUNS: u64 = 30;
 
