@@ -16,6 +16,7 @@ mod fake;
 pub mod fake_model;
 mod http;
 mod keeper_client;
+pub mod picture;
 mod process;
 mod real_agent;
 pub mod record;
