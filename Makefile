@@ -25,7 +25,7 @@ SEED ?=
 # For `record`: which program, what, how large and where to.
 RECORD ?= codex all 80x24 target/recordings
 
-.PHONY: help run test quick attack chaos test-agents record picture check fuzz accuracy bench fmt install clean
+.PHONY: help run test quick attack chaos test-agents record picture check fuzz accuracy bench chart fmt install clean
 
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -87,6 +87,9 @@ bench: ## measure, as ratios to a limit found in the same run (ARGS="…" for `p
 	cargo build --profile dist -p paned -p paned-bench
 	@case "$(ARGS)" in *--rivals*) scripts/rivals ;; esac
 	@exec "$(TARGET)/dist/paned-bench" $(ARGS)
+
+chart: ## draw docs/images/benchmarks.svg from the table in docs/benchmarks.md
+	@scripts/chart > docs/images/benchmarks.svg
 
 fmt: ## format the code
 	cargo fmt --all
