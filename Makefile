@@ -80,7 +80,7 @@ fuzz: ## look for inputs that break the pure code, two minutes a target (ARGS="6
 
 accuracy: ## print how often the agent engine is right over all recordings (ARGS="-v codex" for some, in detail)
 	@scripts/ensure $(BUILD_NEEDS)
-	cargo run -q -p paned-e2e --bin accuracy -- $(ARGS)
+	cargo run -q -p paned-recorder --bin accuracy -- $(ARGS)
 
 bench: ## measure, as ratios to a limit found in the same run (ARGS="…" for `paned-bench`)
 	@scripts/ensure $(BUILD_NEEDS)

@@ -9,17 +9,13 @@
     reason = "a test that cannot go on has failed"
 )]
 
-pub mod accuracy;
 pub mod chaos;
 mod events;
 mod fake;
-pub mod fake_model;
 mod http;
 mod keeper_client;
-pub mod picture;
 mod process;
 mod real_agent;
-pub mod record;
 mod rng;
 mod server;
 mod socket;
@@ -33,7 +29,6 @@ use std::time::Duration;
 
 pub use events::{Events, ReceivedEvent};
 pub use fake::FakeAgent;
-pub use fake_model::FakeModel;
 pub use http::{Reply, Request};
 pub use keeper_client::KeeperClient;
 pub use process::{children_of, gone, is_alive, kill9, signal};

@@ -204,7 +204,7 @@ fn what_was_learned_of_a_program_is_known_in_other_panes_and_after_a_restart() {
     program.server.start_again();
     program.another("e", "boxed.py");
     assert!(!program.explained("e").contains(LEARNED), "{}", program.explained("e"));
-    assert!(program.server.log().contains("what was learned is ignored"));
+    assert!(program.server.log().contains("the learned programs are ignored"));
 }
 
 #[test]

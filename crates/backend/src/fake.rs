@@ -58,7 +58,7 @@ struct FakePaneState {
     holder: Option<String>,
     ending: Option<ExitRecord>,
     lost: bool,
-    /// Whether its keeper does not answer new connections.
+    /// Whether its keeper does not respond new connections.
     unresponsive: bool,
     survivors: Vec<Survivor>,
     /// Whether the keeper dies when it is asked to kill.

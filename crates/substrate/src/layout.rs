@@ -36,7 +36,7 @@ pub(super) fn halve(size: Size, direction: SplitOrientation) -> Result<(Size, Si
                 SplitOrientation::Horizontal => "columns",
                 SplitOrientation::Vertical => "rows",
             };
-            Err(Error::PaneLimit(format!("a pane of {size} has too few {side} to be halved")))
+            Err(Error::PaneLimit(format!("a pane of {size} has too few {side} to be split")))
         }
     }
 }

@@ -79,7 +79,7 @@ fn a_wait_ends_when_the_turn_does() {
         params.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
         room.act("agent:wait", params)
     };
-    assert_eq!(wait(json!({ "done": true }))["why"][0], "no turn was under way");
+    assert_eq!(wait(json!({ "done": true }))["why"][0], "no turn was in progress");
     room.say("a", "work");
     // Called at once, before anything has been seen of the turn.
     std::thread::scope(|scope| {
@@ -104,7 +104,7 @@ fn a_wait_ends_when_the_turn_does() {
     let pane = json!({ "paneId": "a", "agentState": "exited", "timeoutMs": LONG });
     assert_eq!(room.act("pane:wait", pane)["met"], "agentState");
     let gone = wait(json!({ "state": "ready" }));
-    assert_eq!((&gone["met"], &gone["why"][0]), (&json!(null), &json!("its program has ended")));
+    assert_eq!((&gone["met"], &gone["why"][0]), (&json!(null), &json!("its program has exited")));
 }
 
 /// Somebody at `paned attach` or in tmux: their keys go past the server.

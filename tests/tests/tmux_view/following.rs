@@ -17,7 +17,7 @@ fn what_is_made_after_a_start_appears_in_the_session() {
     server.act("pane:new", script("before", "cat"));
     assert_eq!(
         server.ok(&["session", "start", "--size", "80x24"]),
-        "main is started, and new panes appear in it; `paned session attach main` shows it\n"
+        "started session main, and new panes appear in it; `paned session attach main` shows it\n"
     );
     let argv = ["action", "pane:new", "--id", "vim", "--argv", "vim"];
     server.ok(&argv);
@@ -56,7 +56,7 @@ fn what_is_made_after_a_start_appears_in_the_session() {
     server.act("layout:place", json!({ "paneId": "before" }));
     let said = server.ok(&["session", "stop"]);
     let mut lines = said.lines();
-    assert_eq!(lines.next(), Some("main is stopped"));
+    assert_eq!(lines.next(), Some("stopped session main"));
     let ended = lines.next().unwrap();
     for id in ["vim", "typed", "http"] {
         assert!(ended.contains(id), "{said}");

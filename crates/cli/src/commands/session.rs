@@ -152,7 +152,7 @@ fn attach(context: &CliContext, name: &str) -> Result<ExitCode> {
 }
 
 fn show_stopped(out: Out, name: &str, stopped: StopReply) -> Result<()> {
-    out.line(format!("{name} is stopped").as_str())?;
+    out.line(format!("stopped session {name}").as_str())?;
     if !stopped.closed.is_empty() {
         out.line(format!("ended: {}", stopped.closed.join(", ")).as_str())?;
     }

@@ -63,7 +63,7 @@ pub enum Error {
         source: io::Error,
     },
     /// It is something else, or its beginning is damaged.
-    #[error("{0} is no tape")]
+    #[error("{0} is not a tape")]
     NoTape(PathBuf),
     /// A newer version of paned wrote it.
     #[error("{path} is a tape of version {found}; this build reads version {}", header::VERSION)]
@@ -87,10 +87,10 @@ pub enum Error {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Damage {
     /// It is shorter than it was made.
-    #[error("it was cut to {0} bytes")]
+    #[error("it was truncated to {0} bytes")]
     Cut(u64),
     /// It was cut, and its keeper has restored what there was to restore.
-    #[error("it was cut, and what was printed before offset {0} is lost")]
+    #[error("it was truncated, and the output before offset {0} is lost")]
     Lost(u64),
     /// Its header was overwritten.
     #[error("its header is damaged: {0}")]

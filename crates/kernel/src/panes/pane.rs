@@ -204,7 +204,7 @@ impl Pane {
         kernel.journal().record(Vec::new(), vec![state.record.put()]);
     }
 
-    /// Waits until its program has ended.
+    /// Waits until its program has exited.
     pub(crate) async fn ended(&self) {
         let mut changes = self.watch();
         while self.lock().status().is_live() && changes.changed().await.is_ok() {}
@@ -389,9 +389,7 @@ impl Pane {
             }
         };
         // The backend has its own time-outs, with better messages; this one is for tmux.
-        timeout(3 * REPLY_TIMEOUT, asking)
-            .await
-            .map_err(|_| late(&self.id, "what was asked", false))
+        timeout(3 * REPLY_TIMEOUT, asking).await.map_err(|_| late(&self.id, "the request", false))
     }
 }
 

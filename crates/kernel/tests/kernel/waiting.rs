@@ -326,17 +326,23 @@ async fn a_wait_that_is_not_met_says_why() {
         server.act("pane:wait", asked).await.unwrap()["why"].to_string()
     };
     let now = why(json!({ "pattern": "ready" })).await;
-    assert!(now.contains("nothing new was printed\""), "{now}");
-    assert!(now.contains("line 0 matches, but was printed before this call; `since` 0"), "{now}");
+    assert!(now.contains("no new output\""), "{now}");
+    assert!(
+        now.contains(
+            "line 0 matches, but was printed before this call; to include it, set \
+                         `since` to 0"
+        ),
+        "{now}"
+    );
     let since = why(json!({ "pattern": "ready", "since": 7 })).await;
-    assert!(since.contains("2 bytes were printed since the given place, and no new"), "{since}");
-    assert!(since.contains("before the given `since`; `since` 0 would count it"), "{since}");
+    assert!(since.contains("2 bytes of output since the given offset, but no new"), "{since}");
+    assert!(since.contains("before the given `since`; to include it, set `since` to 0"), "{since}");
     let nowhere = why(json!({ "pattern": "never", "since": 0 })).await;
     assert!(!nowhere.contains("matches,") && !nowhere.contains("screen"), "{nowhere}");
     let exit = why(json!({ "exit": true, "since": 0 })).await;
     assert_eq!(
         exit,
-        r#"["the program is still running","9 bytes were printed since the given place"]"#
+        r#"["the program is still running","9 bytes of output since the given offset"]"#
     );
     let quiet = why(json!({ "quietMs": 5000 })).await;
     assert!(quiet.contains("100 ms ago, and 5000 ms of silence"), "{quiet}");
@@ -353,8 +359,8 @@ async fn stops_are_bounded_and_enough_to_wait_for() {
     for (params, expect, part) in [
         (json!({ "stop": vec![r"\w{20}"; 200] }), Code::Limit, "`stop` takes up to 32"),
         (json!({ "stop": ["a", "b", "("] }), Code::Invalid, "`stop[2]` is no pattern"),
-        (json!({ "pattern": "(", "stop": ["a"] }), Code::Invalid, "`pattern` is no pattern"),
-        (json!({ "quietMs": 0 }), Code::Invalid, "`quietMs` is at least 1"),
+        (json!({ "pattern": "(", "stop": ["a"] }), Code::Invalid, "invalid `pattern`"),
+        (json!({ "quietMs": 0 }), Code::Invalid, "`quietMs` must be at least 1"),
         (json!({ "stop": [] }), Code::Invalid, "say what to wait for"),
     ] {
         let (refused, sentence) = refused(params).await;

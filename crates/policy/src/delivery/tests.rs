@@ -156,7 +156,7 @@ impl AttemptTest {
 fn a_ready_agent_gets_text_then_enter_and_is_seen_to_take_it() {
     let mut play = AttemptTest::pressed();
     play.shows(AgentState::Ready, Composer::Empty).waits(30, Delivery::Queued);
-    let outcome = play.ends(150, Delivery::Submitted, "the composer emptied");
+    let outcome = play.ends(150, Delivery::Submitted, "the composer was emptied");
     assert_eq!(play.leftover(&outcome), None);
 }
 
@@ -168,7 +168,7 @@ fn a_composer_that_is_empty_while_the_screen_is_drawn_is_no_sign() {
     play.shows(AgentState::Ready, draft(TEXT)).waits(100, Delivery::Queued);
     play.presses(2_000);
     play.shows(AgentState::Ready, Composer::Empty).waits(30, Delivery::Queued);
-    play.ends(150, Delivery::Submitted, "the composer emptied");
+    play.ends(150, Delivery::Submitted, "the composer was emptied");
 }
 
 #[test]
@@ -420,7 +420,7 @@ fn after_a_restart_a_text_that_was_not_typed_is_typed() {
 fn after_a_restart_enter_that_was_pressed_is_not_pressed_again() {
     let mut play = resumed(Some(9), ready());
     play.waits(0, Delivery::Queued);
-    play.ends(200, Delivery::Submitted, "the composer emptied");
+    play.ends(200, Delivery::Submitted, "the composer was emptied");
     // It may have caused a question.
     let mut play = resumed(Some(9), ready());
     play.scene.view = view(&format!("\u{1b}[?2004h> {TEXT}\r\n\r\nMay I run it?\r\n 1. yes"));
@@ -455,16 +455,16 @@ fn resumed_unseen(
 fn after_a_restart_a_question_or_work_shows_that_the_text_was_taken() {
     let mut play = resumed_unseen(WhenBusy::Queue, AgentState::Blocked, |_| {});
     play.waits(0, Delivery::Queued);
-    play.ends(200, Delivery::Submitted, "it led to a question");
+    play.ends(200, Delivery::Submitted, "the agent asked a question");
     let mut play = resumed_unseen(WhenBusy::Queue, AgentState::Busy, |_| {});
-    play.ends(0, Delivery::Submitted, "the agent turned busy");
+    play.ends(0, Delivery::Submitted, "the agent became busy");
     // A screen that can be read only later is no reason to give up before.
     let mut play = resumed_unseen(WhenBusy::Queue, AgentState::Unknown, |_| {});
     play.waits(5_000, Delivery::Queued);
     play.shows(AgentState::Blocked, Composer::Hidden);
     play.scene.dialog = Some(question());
     play.waits(0, Delivery::Queued);
-    play.ends(200, Delivery::Submitted, "it led to a question");
+    play.ends(200, Delivery::Submitted, "the agent asked a question");
 }
 
 #[test]

@@ -16,7 +16,7 @@ use futures_util::future::BoxFuture;
 use futures_util::{StreamExt, stream};
 use paned_kernel::journal::JournalRead;
 use paned_kernel::{EventFeed, StreamSlot};
-use paned_model::{EventFilter, EventId, Refusal};
+use paned_model::{EventFilter, EventId, Refusal, parse_error};
 use serde::Deserialize;
 use tokio::time::{Instant, Interval, MissedTickBehavior, interval_at};
 
@@ -35,12 +35,16 @@ const BATCH: usize = 512;
 #[serde(deny_unknown_fields)]
 struct EventsQuery {
     include: Option<String>,
+    since: Option<EventId>,
 }
 
 /// Opens a stream of the events that the query selects.
 pub(crate) async fn follow(mut call: Call) -> HandlerResult {
-    let include = include(&mut call).await?;
-    let after = last_seen(&call.parts.headers)?;
+    let query = query(&mut call).await?;
+    let include = query.include.unwrap_or_default().parse::<EventFilter>();
+    let include = include.map_err(|error| Refusal::invalid(error.to_string()))?;
+    // A browser that reconnects sends the header, and its URL stays the same.
+    let after = last_seen(&call.parts.headers)?.or(query.since);
     if include.is_empty() {
         tracing::warn!(
             "a client follows /events without `include` and gets no events; use `?include=*` for all"
@@ -74,19 +78,34 @@ pub fn stream_response(call: &Call, first: Bytes, source: impl SseSource) -> Han
     Ok(([(CONTENT_TYPE, MEDIA_TYPE)], body).into_response())
 }
 
-async fn include(call: &mut Call) -> Result<EventFilter, Refusal> {
+async fn query(call: &mut Call) -> Result<EventsQuery, Refusal> {
     let query = Query::<EventsQuery>::from_request_parts(&mut call.parts, &()).await;
-    let Query(EventsQuery { include }) =
-        query.map_err(|error| Refusal::invalid(error.body_text()))?;
-    let include = include.unwrap_or_default().parse::<EventFilter>();
-    include.map_err(|error| Refusal::invalid(error.to_string()))
+    query.map(|Query(query)| query).map_err(|error| {
+        let error =
+            std::error::Error::source(&error).map_or_else(|| error.to_string(), query_error);
+        Refusal::invalid(error)
+    })
+}
+
+/// The sentence for an error that names its parameter in front, as in `since: invalid digit …`.
+fn query_error(error: &(dyn std::error::Error + 'static)) -> String {
+    let text = error.to_string();
+    match text.split_once(": ") {
+        Some((name, message)) if !name.contains(' ') => parse_error::explain(name, message),
+        _ => parse_error::explain("", &text),
+    }
 }
 
 /// The last event that the client saw, from its `Last-Event-ID` header.
 fn last_seen(headers: &HeaderMap) -> Result<Option<EventId>, Refusal> {
     let Some(value) = headers.get("last-event-id") else { return Ok(None) };
     let id = value.to_str().ok().and_then(|text| text.trim().parse().ok());
-    let id = id.ok_or_else(|| Refusal::invalid("`Last-Event-ID` is the number of an event"))?;
+    let id = id.ok_or_else(|| {
+        Refusal::invalid(
+            "`Last-Event-ID` must be the id of an event, \
+        which is a whole number",
+        )
+    })?;
     Ok(Some(EventId(id)))
 }
 

@@ -79,7 +79,8 @@ fn check_created_at(expected: Option<Time>, pane: &PaneInfo) -> Result<(), Refus
         Some(expected) if expected != actual => Err(Refusal::new(
             Code::Gone,
             format!(
-                "the pane `{id}` of {expected} is gone; the one of this name was made at {actual}"
+                "pane `{id}` of {expected} is gone; the current pane `{id}` was created at \
+                {actual}"
             ),
         )),
         Some(_) | None => Ok(()),
@@ -93,7 +94,10 @@ fn check_offset(offset: Offset, pane: &PaneInfo) -> Result<Offset, Refusal> {
     }
     let id = &pane.id;
     let bytes = pane.bytes;
-    let sentence = format!("pane `{id}` has printed {bytes} bytes, so none at {offset}");
+    let sentence = format!(
+        "offset {offset} is beyond the output of pane `{id}`, which has \
+                           {bytes} bytes"
+    );
     Err(Refusal::invalid(sentence))
 }
 

@@ -37,32 +37,32 @@ pub(in crate::actions) struct PaneWait;
 pub(in crate::actions) struct Params {
     /// The pane.
     pane_id: PaneId,
-    /// Until a new line matches this regular expression, also one that is not ended yet. It is
-    /// matched against whole lines, as they read at that moment: up to 262144 characters. A line
-    /// that began before `since` counts once its text differs from the text there, or has differed
-    /// meanwhile; a line that is only rewritten, or ends, is not new.
+    /// Until a new line matches this regular expression, even if its line end is not printed yet.
+    /// It is matched against whole lines of up to 262144 characters. A line that began before
+    /// `since` counts once its text has changed since then; a line that is only rewritten with the
+    /// same text, or only gets its line end, is not new.
     pattern: Option<String>,
-    /// Patterns that end the wait early: signs that the awaited line will not come. Up to 32, of
-    /// 4000 characters in all.
+    /// Patterns that end the wait early because the awaited line will not come. Up to 32, with 4000
+    /// characters in total.
     #[serde(default)]
     stop: Vec<String>,
     /// Whether the patterns ignore case.
     #[serde(default)]
     ignore_case: bool,
-    /// Until the program ends.
+    /// Until the program exits.
     #[serde(default)]
     exit: bool,
-    /// Until nothing was printed for this many milliseconds, up to a day, from the call on. A
-    /// program that has exited is quiet.
+    /// Until there was no output for N milliseconds since the call, up to a day. A program that has
+    /// exited is quiet.
     #[schemars(range(min = 1, max = 86_400_000))]
     quiet_ms: Option<u64>,
     /// Until the screen's revision differs from this one.
     screen_change_since: Option<u64>,
     /// Until its agent is in this state, or in one of these.
     agent_state: Option<AgentStateFilter>,
-    /// Count output from here on, `next` of an earlier answer; from now on when left out.
+    /// Count output after this offset, `next` of an earlier answer; defaults to now.
     since: Option<Offset>,
-    /// Time-out in milliseconds (30000 when left out, up to a day).
+    /// Time limit in milliseconds: defaults to 30000, up to a day.
     #[schemars(range(max = 86_400_000))]
     timeout_ms: Option<u64>,
 }
@@ -75,7 +75,7 @@ pub(in crate::actions) enum PaneWaitCondition {
     Pattern,
     /// A line matched a stop pattern.
     Stop,
-    /// The program ended.
+    /// The program exited.
     Exit,
     /// It was quiet for long enough.
     Quiet,
@@ -92,24 +92,25 @@ pub(in crate::actions) struct PaneWaitOutput {
     met: Option<PaneWaitCondition>,
     /// Whether it timed out.
     timed_out: bool,
-    /// The line that matched, when one did: the first, even if more came with it. `next` is after
-    /// it.
+    /// The first line that matched, if any. `next` is the offset after it.
     evidence: Vec<OutputLine>,
     /// The last lines of the output.
     tail: Vec<OutputLine>,
-    /// The `since` of the next call: after the line that matched, or after all output that was
-    /// read.
+    /// The `since` of the next call: the offset after the line that matched, or after all output
+    /// that was checked.
     next: Offset,
-    /// The pane as it is now.
+    /// The pane's current state.
     pane: PaneInfo,
-    /// Why it was not met, as far as known.
+    /// Why the condition was not met, as far as known.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     why: Vec<String>,
 }
 
 impl Action for PaneWait {
     const NAME: &'static str = "pane:wait";
-    const DOC: &'static str = "Wait until a pane prints, ends, falls quiet or changes its screen, or until its agent does something.";
+    const DOC: &'static str = "Wait until a pane's output matches a pattern, its program exits, \
+                              its output pauses, its screen changes, or its agent reaches a \
+                              state.";
     const SCOPE: Scope = Scope::Read;
     const KIND: ActionKind = ActionKind::Question;
     type Params = Params;
@@ -135,11 +136,12 @@ impl Params {
         let seen = self.screen_change_since.is_some() || self.agent_state.is_some();
         if !printed && !seen && !self.exit {
             return Err(Refusal::invalid(
-                "say what to wait for: `pattern`, `stop`, `exit`, `quietMs`, `screenChangeSince` or `agentState`",
+                "pass what to wait for: `pattern`, `stop`, `exit`, `quietMs`, \
+                `screenChangeSince` or `agentState`",
             ));
         }
         if self.quiet_ms == Some(0) {
-            return Err(Refusal::invalid("`quietMs` is at least 1"));
+            return Err(Refusal::invalid("`quietMs` must be at least 1"));
         }
         check_millis("quietMs", self.quiet_ms, DAY_MS)
     }
@@ -346,21 +348,21 @@ impl PaneWaiter {
         let mut why = Vec::new();
         let status = self.pane.lock().status();
         if !status.is_live() {
-            why.push(format!("the program is not running any more ({status})"));
+            why.push(format!("the program has exited ({status})"));
         } else if self.exit {
             why.push("the program is still running".to_owned());
         }
-        let since = self.since.map_or("", |_| " since the given place");
+        let since = self.since.map_or("", |_| " since the given offset");
         why.push(match self.next().saturating_sub(self.from) {
-            0 => format!("nothing new was printed{since}"),
-            bytes if self.patterns.is_empty() => format!("{bytes} bytes were printed{since}"),
-            bytes => format!("{bytes} bytes were printed{since}, and no new line matched"),
+            0 => format!("no new output{since}"),
+            bytes if self.patterns.is_empty() => format!("{bytes} bytes of output{since}"),
+            bytes => format!("{bytes} bytes of output{since}, but no new line matched"),
         });
         if let Some(quiet) = self.quiet {
             let last = self.printed_at.elapsed().as_millis();
             let quiet = quiet.as_millis();
             why.push(format!(
-                "the last of it came {last} ms ago, and {quiet} ms of silence were asked for"
+                "the last output was {last} ms ago; {quiet} ms without output are required"
             ));
         }
         if let (Some(_), Some(state)) = (&self.states, self.agent_state()) {
@@ -375,17 +377,22 @@ impl PaneWaiter {
         let Some(pattern) = &self.patterns.pattern else { return Ok(()) };
         let view = self.kernel.look(&self.pane, paned_term::Screen::view).await?;
         if view.rows.iter().any(|row| pattern.is_match(row)) {
-            why.push("the pattern is on the screen already, and only new output counts".to_owned());
+            why.push("the pattern is already on the screen, but only new output counts".to_owned());
         }
         if let Some(hit) = self.find_older_match().await? {
             let before = self.since.map_or("this call", |_| "the given `since`");
             why.push(format!(
-                "line {} matches, but was printed before {before}; `since` {} would count it",
+                "line {} matches, but was printed before {before}; to include it, set `since` to \
+                {}",
                 hit.n, hit.offset
             ));
         }
         if view.modes.alternate_screen {
-            why.push("the program draws a full screen; wait for `screenChangeSince` and read `pane:screen`".into());
+            why.push(
+                "the program uses the full screen; wait for `screenChangeSince` and read \
+                     the screen with `pane:screen`"
+                    .into(),
+            );
         }
         Ok(())
     }

@@ -3,10 +3,10 @@
 
 use std::time::{Duration, Instant};
 
+use paned_e2e::{FakeAgent, UserShell};
 use paned_model::Size;
 
 use crate::record::TapeWatcher;
-use crate::{FakeAgent, UserShell};
 
 /// Between two keys.
 const KEY: Duration = Duration::from_millis(28);

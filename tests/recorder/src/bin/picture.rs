@@ -1,10 +1,10 @@
-//! `picture FILE`: records the picture of the README; see `paned_e2e::picture`.
+//! `picture FILE`: records the picture of the README; see `paned_recorder::picture`.
 #![forbid(unsafe_code)]
 #![expect(clippy::print_stderr, reason = "it talks to the person who runs it")]
 
 use std::process::ExitCode;
 
-use paned_e2e::picture::picture;
+use paned_recorder::picture::picture;
 
 fn main() -> ExitCode {
     let Some(file) = std::env::args().nth(1) else {
