@@ -13,8 +13,12 @@ use paned_term::render::Animation;
 /// The terminal in the picture.
 const SIZE: Size = Size { cols: 84, rows: 20 };
 /// Output within this time is one frame.
-const FRAME: Duration = Duration::from_millis(40);
-/// A pause is at most this long.
+const FRAME: Duration = Duration::from_millis(20);
+/// A pause shorter than this is between two keys, and shown as this one: the picture does not depend
+/// on how busy the machine is.
+const SHORT_PAUSE: Duration = Duration::from_millis(200);
+const BETWEEN_KEYS: Duration = Duration::from_millis(45);
+/// Another pause is at most this long.
 const LONGEST_PAUSE: Duration = Duration::from_millis(2600);
 /// How long the last frame stays.
 const LAST: Duration = Duration::from_millis(5000);
@@ -38,7 +42,10 @@ fn draw(printed: &[(Instant, Vec<u8>)]) -> String {
         if FRAME <= pause {
             animation.add(at, &screen);
         }
-        at += pause.min(LONGEST_PAUSE);
+        at += match pause {
+            short if short < SHORT_PAUSE => short.min(BETWEEN_KEYS),
+            long => long.min(LONGEST_PAUSE),
+        };
     }
     animation.add(at, &screen);
     animation.svg(at + LAST)
