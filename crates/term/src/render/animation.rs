@@ -148,7 +148,8 @@ impl Animation {
     /// The contents of one row side by side, moved to the last one.
     fn strip(&self, out: &mut String, row: u32, timeline: &RowTimeline) {
         let Some(last) = timeline.len().checked_sub(1) else { return };
-        let (width, height) = (self.screen_size().0, CELL.height);
+        let width = self.screen_size().0;
+        let height = CELL.height;
         let top = BAR + row * u32::from(CELL.height);
         let moved = self.offset(last);
         let _ = write!(

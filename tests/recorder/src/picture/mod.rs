@@ -14,8 +14,8 @@ use paned_term::render::Animation;
 const SIZE: Size = Size { cols: 84, rows: 20 };
 /// Output within this time is one frame.
 const FRAME: Duration = Duration::from_millis(20);
-/// A pause shorter than this is between two keys, and shown as this one: the picture does not depend
-/// on how busy the machine is.
+/// A pause shorter than this is between two keys, and shown as [`BETWEEN_KEYS`] at most, so that
+/// the picture does not depend on how busy the machine is.
 const SHORT_PAUSE: Duration = Duration::from_millis(200);
 const BETWEEN_KEYS: Duration = Duration::from_millis(45);
 /// Another pause is at most this long.
