@@ -22,6 +22,7 @@ mod socket;
 mod tmux;
 mod tmux_client;
 mod user;
+mod user_shell;
 mod wait;
 
 use std::time::Duration;
@@ -38,6 +39,7 @@ pub use socket::{Frame, Socket};
 pub use tmux::{TestTmuxPane, Tmux};
 pub use tmux_client::AttachedTmuxClient;
 pub use user::{OTHER_UID, as_user, become_user, can_switch_users};
+pub use user_shell::UserShell;
 pub use wait::{wait_for, wait_within};
 
 /// How long a test waits for anything before it says that it did not come.

@@ -8,4 +8,5 @@
 )]
 
 pub mod accuracy;
+pub mod picture;
 pub mod record;

@@ -16,3 +16,4 @@ mod tty;
 
 pub use cases::{cases, record};
 pub use probe::{ProbeResult, probe};
+pub(crate) use tape_watcher::TapeWatcher;
