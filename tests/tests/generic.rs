@@ -259,5 +259,5 @@ fn a_wait_that_does_not_see_the_end_of_the_turn_has_its_own_exit_code() {
     program.until("ready");
     let (code, told) = send("end");
     assert_eq!(code, Some(10), "{told}");
-    assert!(told.contains("its program ended before its turn was over"), "{told}");
+    assert!(told.contains("its program exited before its turn was over"), "{told}");
 }

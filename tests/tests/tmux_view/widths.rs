@@ -93,7 +93,7 @@ fn layout_place_says_where_a_pane_is() {
     }
     assert_eq!(
         server.ok(&["layout", "place", "a"]),
-        "a is shown; `paned session attach main` shows the session\n"
+        "a is shown; open its session with `paned session attach main`\n"
     );
     assert_eq!(server.ok(&["layout", "plan", "b"]).lines().count(), 1);
     assert!(server.ok(&["layout", "plan", "b"]).starts_with("b: in a new window, because "));

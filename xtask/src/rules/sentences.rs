@@ -58,7 +58,8 @@ fn phrases<'a>(file: &'a File, text: &'a str) -> impl Iterator<Item = Finding> +
     PHRASES.iter().filter(move |_| is_aligned).flat_map(move |(phrase, instead)| {
         let found: Vec<usize> = find_phrase(&joined, phrase).collect();
         found.into_iter().map(move |at| {
-            let says = format!("\u{201c}{phrase}\u{201d} in a sentence for people: write {instead}");
+            let says =
+                format!("\u{201c}{phrase}\u{201d} in a sentence for people: write {instead}");
             Finding::at(file, line_at(text, at), says)
         })
     })

@@ -5,6 +5,7 @@
 //! not when `NO_COLOR` is set.
 
 mod clean;
+mod phrases;
 mod table;
 mod text;
 pub(crate) mod units;
@@ -15,6 +16,7 @@ use paned_model::Refusal;
 use serde::Serialize;
 use serde_json::Value;
 
+pub(crate) use phrases::{in_commands, in_commands_about};
 pub(crate) use table::TextTable;
 pub(crate) use text::{StyledLine, TextStyle};
 
@@ -138,7 +140,7 @@ impl Out {
     /// answer.
     pub(crate) fn refusal(self, refusal: &Refusal) -> io::Result<()> {
         let sentence =
-            StyledLine::new(TextStyle::Bad, "paned: ").then(TextStyle::Plain, &refusal.sentence);
+            StyledLine::new(TextStyle::Bad, "paned: ").then(TextStyle::Plain, &in_commands(&refusal.sentence));
         self.note(sentence)?;
         if self.json { self.json(refusal) } else { Ok(()) }
     }

@@ -97,11 +97,16 @@ fn collect_flags(command: &Command, flags: &mut BTreeSet<String>) {
 
 /// A sentence of the server with commands and flags in place of actions and parameters.
 pub(crate) fn in_commands(sentence: &str) -> String {
+    in_commands_about(sentence, None)
+}
+
+/// The same for a sentence about a pane that it does not name.
+pub(crate) fn in_commands_about(sentence: &str, pane: Option<&str>) -> String {
     if sentence.matches('`').count() % 2 == 1 {
         return sentence.to_owned();
     }
     let mut text = String::with_capacity(sentence.len());
-    let mut pane = None;
+    let mut pane = pane;
     // Values that are listed after this word are never flags.
     let mut lists_values = false;
     for (index, part) in sentence.split('`').enumerate() {
@@ -185,6 +190,12 @@ mod tests {
         check("answer it with `agent:answer`", "answer it with `paned agent answer`");
         let tmux = "no tmux pane `%3`; `tmux:list` lists all of them";
         check(tmux, "no tmux pane `%3`; `paned action tmux:list` lists all of them");
+    }
+
+    #[test]
+    fn a_sentence_that_names_no_pane_is_about_the_one_of_the_command() {
+        let text = in_commands_about("answer it with `agent:answer`", Some("fix-42"));
+        assert_eq!(text, "answer it with `paned agent answer fix-42`");
     }
 
     #[test]
