@@ -139,8 +139,8 @@ impl Out {
     /// Prints a refusal: the sentence on standard error, and with `--json` the refusal as the
     /// answer.
     pub(crate) fn refusal(self, refusal: &Refusal) -> io::Result<()> {
-        let sentence =
-            StyledLine::new(TextStyle::Bad, "paned: ").then(TextStyle::Plain, &in_commands(&refusal.sentence));
+        let sentence = StyledLine::new(TextStyle::Bad, "paned: ")
+            .then(TextStyle::Plain, &in_commands(&refusal.sentence));
         self.note(sentence)?;
         if self.json { self.json(refusal) } else { Ok(()) }
     }

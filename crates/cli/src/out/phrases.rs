@@ -185,7 +185,10 @@ mod tests {
             "pane `web` is still running; stop and delete it with `pane:close`",
             "pane `web` is still running; stop and delete it with `paned close web`",
         );
-        check("no pane `wbe`; `pane:list` lists all panes", "no pane `wbe`; `paned ls` lists all panes");
+        check(
+            "no pane `wbe`; `pane:list` lists all panes",
+            "no pane `wbe`; `paned ls` lists all panes",
+        );
         check("start agents with `agent:create`", "start agents with `paned agent new`");
         check("answer it with `agent:answer`", "answer it with `paned agent answer`");
         let tmux = "no tmux pane `%3`; `tmux:list` lists all of them";
@@ -201,7 +204,10 @@ mod tests {
     #[test]
     fn a_parameter_is_a_flag() {
         check("set `force` to delete it anyway", "set `--force` to delete it anyway");
-        check("pass only one of `offset`, `tail` and `since`", "pass only one of `--offset`, `--tail` and `--since`");
+        check(
+            "pass only one of `offset`, `tail` and `since`",
+            "pass only one of `--offset`, `--tail` and `--since`",
+        );
         check("`timeoutMs` must be at most 9", "`--timeout` must be at most 9");
         check("`graceMs` must be at most 9", "`--grace-ms` must be at most 9");
     }
@@ -249,7 +255,8 @@ mod tests {
         for (_, line) in COMMANDS {
             let root = Cli::whole_command();
             let mut command = &root;
-            for word in line.split(' ').skip(1).filter(|it| *it != "…" && !it.contains([':', '-'])) {
+            for word in line.split(' ').skip(1).filter(|it| *it != "…" && !it.contains([':', '-']))
+            {
                 let found = command.get_subcommands().find(|it| it.get_name() == word);
                 command = found.unwrap_or_else(|| panic!("no command `{line}`"));
             }

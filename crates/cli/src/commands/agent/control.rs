@@ -98,7 +98,7 @@ pub(super) fn interrupt(context: &CliContext, args: &InterruptArgs) -> Result<Ex
 #[command(after_help = "\
 Examples:
   paned agent restart fix-42
-  paned agent restart fix-42 --model opus --prompt 'go on'
+  paned agent restart fix-42 --model opus --prompt 'continue'
 
 The old pane is closed once the new agent accepts a prompt, and is left running if it does not.")]
 pub(crate) struct RestartArgs {

@@ -132,9 +132,9 @@ fn show_outcome(out: Out, pane: &str, sent: &AgentSendReply) -> Result<()> {
     };
     out.note(StyledLine::new(style, sent.outcome.as_str()).then(TextStyle::Plain, &position))?;
     if sent.outcome != Delivery::Submitted {
-        sent.evidence.iter().try_for_each(|line| {
-            out.note(format!("  {}", in_commands_about(line, Some(pane))))
-        })?;
+        sent.evidence
+            .iter()
+            .try_for_each(|line| out.note(format!("  {}", in_commands_about(line, Some(pane)))))?;
         question(&sent.agent).iter().try_for_each(|line| out.note(line.as_str()))?;
     }
     Ok(())
