@@ -136,11 +136,11 @@ fn a_folder_that_another_user_prepared_is_refused() {
     fs::create_dir(&open).unwrap();
     fs::set_permissions(&open, fs::Permissions::from_mode(0o777)).unwrap();
     let refused = deep.start(&[("PANED_RUNTIME_DIR", &open)]).unwrap_err();
-    assert!(refused.contains("other users can write into"), "{refused}");
+    assert!(refused.contains("other users can write to"), "{refused}");
     fs::create_dir(open.join("state")).unwrap();
     fs::set_permissions(open.join("state"), fs::Permissions::from_mode(0o700)).unwrap();
     let refused = deep.start(&[("PANED_STATE_DIR", &open.join("state"))]).unwrap_err();
-    assert!(refused.contains("other users can write into"), "{refused}");
+    assert!(refused.contains("other users can write to"), "{refused}");
 }
 
 #[test]

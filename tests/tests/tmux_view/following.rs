@@ -137,7 +137,7 @@ fn a_pane_split_by_hand_reaches_the_server() {
 #[test]
 fn tmux_can_be_switched_off() {
     let server = Server::start_set("[tmux]\nenabled = false\n", &[]);
-    let off = "tmux is switched off: `tmux.enabled` is false";
+    let off = "tmux is disabled: set `tmux.enabled` to true";
     for (action, params) in [
         ("session:start", json!({})),
         ("session:list", json!({})),

@@ -126,7 +126,7 @@ fn a_wait_says_what_came_and_its_exit_code_says_whether_it_did() {
     assert_eq!(server.ok(&["wait", "a", "--quiet", "50ms"]), "ready\n");
     let (_, err, code) =
         decode_output(&server.cli(&["wait", "a", "--pattern", "ready", "--timeout", "50ms"]));
-    assert!(code == 12 && err.contains("time ran out") && err.contains("nothing new"), "{err}");
+    assert!(code == 12 && err.contains("time ran out") && err.contains("no new output"), "{err}");
     server.ok(&["keys", "a", "enter"]);
     let stop = ["wait", "a", "--pattern", "never", "--stop", "fail", "--since", "0"];
     let (out, _, code) = decode_output(&server.cli(&stop));

@@ -208,16 +208,16 @@ mod tests {
 
     #[test]
     fn what_does_not_fit_is_refused_with_what_would() {
-        check_refused("--grace-ms soon", "`--grace-ms` takes a whole number, and `soon` is none");
-        check_refused("--grace-ms 1.5", "takes a whole number");
-        check_refused("--env A=1", "takes a JSON object");
+        check_refused("--grace-ms soon", "`--grace-ms` must be a whole number, not `soon`");
+        check_refused("--grace-ms 1.5", "must be a whole number");
+        check_refused("--env A=1", "must be a JSON object");
         check_refused(
             "--nope 1",
-            "no parameter `--nope`; the action takes --pane-id, --grace-ms, ",
+            "unknown parameter `--nope`; the action takes --pane-id, --grace-ms, ",
         );
-        check_refused("--pane-id a --pane-id b", "said twice");
-        check_refused("--pane-id", "needs a value");
-        check_refused("stray", "stands alone");
+        check_refused("--pane-id a --pane-id b", "passed twice");
+        check_refused("--pane-id", "requires a value");
+        check_refused("stray", "unexpected argument");
     }
 
     #[test]

@@ -228,7 +228,7 @@ async fn a_tail_is_as_long_as_asked_without_a_limit() {
 async fn what_makes_no_sense_is_refused() {
     let server = printing("x").await;
     for (params, sentence) in [
-        (json!({ "paneId": "a", "offset": 1, "tail": 1 }), "not several"),
+        (json!({ "paneId": "a", "offset": 1, "tail": 1 }), "only one of"),
         (json!({ "paneId": "a", "pattern": "(" }), "invalid `pattern`"),
         (json!({ "paneId": "a", "pattern": "x", "view": "raw" }), "requires the view"),
         (json!({ "paneId": "a", "pattern": "x", "before": 101 }), "at most 100"),
@@ -286,7 +286,7 @@ async fn what_cannot_be_read_is_refused_in_plain_words() {
         ("pane:read", read("limit", json!(1.5)), "`limit`: 1.5 is no whole number from 0 on"),
         ("pane:read", read("limit", json!("5")), "`limit`: \"5\" is no whole number from 0 on"),
         ("pane:read", read("ignoreCase", json!(1)), "`ignoreCase`: 1 is neither true nor false"),
-        ("pane:read", read("pattern", json!(7)), "`pattern`: 7 is no text"),
+        ("pane:read", read("pattern", json!(7)), "`pattern` must be a string, not 7"),
         (
             "pane:run",
             json!({ "command": "x", "timeoutSeconds": 0 }),

@@ -213,8 +213,8 @@ Num       RefCount Protocol Flags    Type St Inode Path
     #[test]
     fn a_damaged_tape_is_bad() {
         assert!(tapes(&json!([{ "id": "a" }])).ok);
-        let check = tapes(&json!([{ "id": "a", "damage": "it was cut to 0 bytes" }]));
-        assert!(!check.ok && check.detail.contains("a: it was cut to 0 bytes"));
+        let check = tapes(&json!([{ "id": "a", "damage": "it was truncated to 0 bytes" }]));
+        assert!(!check.ok && check.detail.contains("a: it was truncated to 0 bytes"));
     }
 
     #[test]
