@@ -239,7 +239,7 @@ fn a_token_is_shown_to_its_own_server_only() {
         let impostor = Impostor::new(real);
         let (_, err, code) = list(&impostor.authority, &token);
         assert_ne!(code, 0);
-        assert!(err.contains("it was not shown to it"), "{err}");
+        assert!(err.contains("the token was not sent"), "{err}");
         let heard = String::from_utf8(impostor.heard.lock().unwrap().clone()).unwrap();
         assert!(heard.contains("x-paned-challenge"), "{heard}");
         assert!(!heard.contains(secret), "the token was shown to an impostor");
@@ -247,6 +247,6 @@ fn a_token_is_shown_to_its_own_server_only() {
     let wrong = format!("{}x", &token[..token.len() - 1]);
     let (_, err, code) = list(&server.authority(), &wrong);
     assert_ne!(code, 0);
-    assert!(err.contains("the token is not good at"), "{err}");
+    assert!(err.contains("rejected the token"), "{err}");
     wait_for("the server, unharmed", || server.try_act("pane:list", json!({})).ok());
 }

@@ -62,7 +62,7 @@ fn what_is_made_after_a_start_appears_in_the_session() {
         assert!(ended.contains(id), "{said}");
         assert!(server.try_act("pane:get", json!({ "paneId": id })).is_err());
     }
-    assert!(lines.next().unwrap().starts_with("still running, unseen: before;"), "{said}");
+    assert!(lines.next().unwrap().starts_with("still running, hidden: before;"), "{said}");
     for id in ["before", "never", "notice"] {
         assert_eq!(server.pane(id)["status"], "running");
     }

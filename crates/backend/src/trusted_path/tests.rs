@@ -82,7 +82,7 @@ fn a_private_folder_is_made_with_its_parents_and_one_that_others_can_enter_is_re
     assert!(TrustedDir::open_private(&dir.path("none")).is_err());
     fs::write(dir.path("file"), "").unwrap();
     let error = TrustedDir::make_private(&dir.path("file")).unwrap_err().to_string();
-    assert!(error.contains("is no folder"), "{error}");
+    assert!(error.contains("is not a folder"), "{error}");
 }
 
 #[test]
