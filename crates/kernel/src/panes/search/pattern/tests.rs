@@ -133,7 +133,7 @@ fn several_are_one_that_matches_where_any_does() {
 #[test]
 fn one_of_several_is_called_by_its_place_and_there_are_not_too_many() {
     for (texts, code, part) in [
-        (vec!["a", "b", "c", "d("], Code::Invalid, "`stop[3]X"),
+        (vec!["a", "b", "c", "d("], Code::Invalid, "invalid `stop[3]`: unclosed"),
         (vec!["a", "b\n"], Code::Invalid, "invalid `stop[1]`: it cannot match any"),
         (vec!["a", &"x".repeat(1001)], Code::Invalid, "`stop[1]` is longer than 1000"),
         (vec!["a"; 33], Code::Limit, "`stop` can have at most 32 patterns"),
