@@ -50,14 +50,18 @@ const COMMANDS: &[(&str, &str)] = &[
     ("pane:list", "paned ls"),
     ("pane:new", "paned new"),
     ("pane:paste", "paned paste …"),
+    ("pane:prune", "paned prune"),
     ("pane:read", "paned read …"),
+    ("pane:record", "paned record …"),
     ("pane:remove", "paned rm …"),
     ("pane:rename", "paned rename …"),
     ("pane:resize", "paned resize …"),
+    ("pane:restart", "paned restart …"),
     ("pane:run", "paned run"),
     ("pane:screen", "paned screen …"),
     ("pane:search", "paned search"),
     ("pane:set-meta", "paned action pane:set-meta"),
+    ("pane:tag", "paned tag …"),
     ("pane:update-meta", "paned action pane:update-meta"),
     ("pane:wait", "paned wait …"),
     ("pane:write", "paned write …"),
@@ -226,13 +230,18 @@ mod tests {
         }
     }
 
-    #[test]
-    fn every_action_of_the_kernel_has_a_command() {
+    /// The names of the kernel's actions.
+    fn actions() -> Vec<String> {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../kernel/src/actions");
         let mut names = Vec::new();
         collect_names(&folder, &mut names);
         assert!(50 < names.len(), "{names:?}");
-        for name in names {
+        names
+    }
+
+    #[test]
+    fn every_action_of_the_kernel_has_a_command() {
+        for name in actions() {
             assert!(COMMANDS.iter().any(|(action, _)| *action == name), "no command for {name}");
         }
     }
@@ -251,8 +260,9 @@ mod tests {
     }
 
     #[test]
-    fn every_command_of_the_table_exists() {
-        for (_, line) in COMMANDS {
+    fn the_command_of_every_action_exists() {
+        let known = actions();
+        for (_, line) in COMMANDS.iter().filter(|(name, _)| known.iter().any(|it| it == name)) {
             let root = Cli::whole_command();
             let mut command = &root;
             for word in line.split(' ').skip(1).filter(|it| *it != "…" && !it.contains([':', '-']))
