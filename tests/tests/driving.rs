@@ -73,7 +73,7 @@ fn an_editor_is_driven_by_keys_and_seen_on_the_screen() {
     assert_eq!(screen["modes"]["alternateScreen"], true);
     let missed = on_a(&server, "pane:wait", json!({ "pattern": "third", "timeoutMs": 50 }));
     let why = missed["why"].to_string();
-    assert!(why.contains("on the screen already") && why.contains("full screen"), "{why}");
+    assert!(why.contains("already on the screen") && why.contains("full screen"), "{why}");
     on_a(&server, "pane:keys", json!({ "keys": ["down", "down", "end", "a"] }));
     on_a(&server, "pane:write", json!({ "text": " more \u{4f60}\u{597d}" }));
     on_a(&server, "pane:keys", json!({ "keys": ["esc"] }));
@@ -458,7 +458,7 @@ fn notice(script: &str, more: &[&str]) -> String {
 fn a_notice_says_how_a_program_ended_and_what_it_said_last() {
     let text = notice("echo one; echo two; exit 3", &["--timeout", "50"]);
     let expect = "<pane_exited>\nID: a\nTitle: job\nExit Code: 3\nTimeout Seconds: 50\nTimed Out: no\n\
-                  Output Lines: 2\nLast Line: two\n</pane_exited>\n\nIt did not end well";
+                  Output Lines: 2\nLast Line: two\n</pane_exited>\n\nIt failed";
     assert!(text.starts_with(expect), "{text}");
     let text = notice("echo last; seq 3000 | tr -d '0-9'; exec sleep 1000", &["--timeout", "1"]);
     assert!(text.contains("Timeout Seconds: 1\nTimed Out: yes"), "{text}");

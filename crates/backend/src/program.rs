@@ -212,7 +212,7 @@ mod tests {
     #[test]
     fn folders_are_checked() {
         assert!(
-            find_folder(Some("/no/such"), None).unwrap_err().to_string().contains("cannot be used")
+            find_folder(Some("/no/such"), None).unwrap_err().to_string().contains("cannot use")
         );
         assert!(
             find_folder(Some("/etc/passwd"), None)

@@ -220,7 +220,7 @@ mod tests {
         };
         check(24, Code::Limit, "ulimit -n");
         check(23, Code::Limit, "fs.file-max");
-        check(28, Code::Unavailable, "make room");
+        check(28, Code::Unavailable, "disk space");
         check(12, Code::Unavailable, "memory");
         check(11, Code::Limit, "ulimit -u");
         check(5, Code::Internal, "cannot work");

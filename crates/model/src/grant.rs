@@ -75,7 +75,7 @@ pub enum PaneSet {
     Only(BTreeSet<PaneRef>),
 }
 
-/// Identifies one grant. It is no secret; the token is.
+/// Identifies one grant. It is not secret; the token is.
 #[derive(
     Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
 )]

@@ -67,7 +67,7 @@ fn lists_are_filtered_by_what_agents_do() {
     assert_eq!(room.ids("agent:list", json!({ "profile": "codex" })), [""; 0]);
     assert_eq!(room.ids("pane:list", json!({ "agentState": "ready" })), ["idle"]);
     let refusal = room.server.try_act("agent:state", json!({ "paneId": "cat" })).unwrap_err();
-    assert!(refusal.sentence.contains("not followed as an agent"), "{refusal}");
+    assert!(refusal.sentence.contains("not tracked as an agent"), "{refusal}");
 }
 
 #[test]
@@ -185,7 +185,7 @@ fn a_hook_reports_in_whichever_form_and_for_its_own_pane() {
     assert!(meta["agent.lastEventAt"].as_str().unwrap().starts_with("20"));
     let printed = room.server.text("h");
     assert!(printed.contains("\"changed\":true") && printed.contains("previousMeta"), "{printed}");
-    assert!(printed.contains("`dancing` is no status"), "{printed}");
+    assert!(printed.contains("invalid status `dancing`"), "{printed}");
 }
 
 #[test]

@@ -95,7 +95,7 @@ async fn calls_are_checked_as_those_of_built_in_actions() {
     for (params, sentence) in [
         (json!({}), "missing parameter `text`"),
         (json!({ "text": 7 }), "`text` must be of type string, not 7"),
-        (json!({ "text": "", "x": 1 }), "unknown parameter `x`; expected `text`"),
+        (json!({ "text": "", "x": 1 }), "unknown parameter `x`; expected `paneId` or `text`"),
         (json!([]), "parameters must be a JSON object"),
     ] {
         let refused = code(server.act("echo:say", params).await);

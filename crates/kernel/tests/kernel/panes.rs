@@ -171,9 +171,9 @@ async fn what_is_typed_arrives_exactly() {
     server.act("pane:write", json!({ "paneId": "a", "base64": "AP8=" })).await.unwrap();
     assert_eq!(server.pane("a").typed(), b"l\xc3\xa4\r\n\x00\xff");
     for (params, sentence) in [
-        (json!({ "paneId": "a" }), "say what to type"),
+        (json!({ "paneId": "a" }), "pass `text` or `base64`"),
         (json!({ "paneId": "a", "text": "", "base64": "" }), "not both"),
-        (json!({ "paneId": "a", "base64": "?" }), "`base64` cannot be read"),
+        (json!({ "paneId": "a", "base64": "?" }), "invalid `base64`"),
     ] {
         assert!(code(server.act("pane:write", params).await).1.contains(sentence));
     }
@@ -241,7 +241,7 @@ async fn who_asks_something_of_a_pane_that_is_just_going_is_answered() {
         let asked = tokio::time::timeout(Duration::from_secs(60), server.act(name, params));
         let (code, sentence) = code(asked.await.expect("an answer"));
         assert_eq!(code, Code::Gone, "{name}");
-        assert!(sentence.ends_with("(it has just ended)"), "{sentence}");
+        assert!(sentence.ends_with("pane `a` has exited"), "{sentence}");
     }
 }
 

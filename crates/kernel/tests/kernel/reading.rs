@@ -228,7 +228,7 @@ async fn a_tail_is_as_long_as_asked_without_a_limit() {
 async fn what_makes_no_sense_is_refused() {
     let server = printing("x").await;
     for (params, sentence) in [
-        (json!({ "paneId": "a", "offset": 1, "tail": 1 }), "not several"),
+        (json!({ "paneId": "a", "offset": 1, "tail": 1 }), "only one of"),
         (json!({ "paneId": "a", "pattern": "(" }), "invalid `pattern`"),
         (json!({ "paneId": "a", "pattern": "x", "view": "raw" }), "requires the view"),
         (json!({ "paneId": "a", "pattern": "x", "before": 101 }), "at most 100"),
@@ -282,20 +282,32 @@ async fn what_is_more_than_an_action_does_is_refused() {
 async fn what_cannot_be_read_is_refused_in_plain_words() {
     let read = |field: &str, value: Value| json!({ "paneId": "a", field: value });
     for (name, params, sentence) in [
-        ("pane:read", read("limit", json!(-1)), "`limit`: -1 is no whole number from 0 on"),
-        ("pane:read", read("limit", json!(1.5)), "`limit`: 1.5 is no whole number from 0 on"),
-        ("pane:read", read("limit", json!("5")), "`limit`: \"5\" is no whole number from 0 on"),
-        ("pane:read", read("ignoreCase", json!(1)), "`ignoreCase`: 1 is neither true nor false"),
-        ("pane:read", read("pattern", json!(7)), "`pattern`: 7 is no text"),
+        (
+            "pane:read",
+            read("limit", json!(-1)),
+            "`limit` must be a whole number of at least 0, not -1",
+        ),
+        (
+            "pane:read",
+            read("limit", json!(1.5)),
+            "`limit` must be a whole number of at least 0, not 1.5",
+        ),
+        (
+            "pane:read",
+            read("limit", json!("5")),
+            "`limit` must be a whole number of at least 0, not \"5\"",
+        ),
+        ("pane:read", read("ignoreCase", json!(1)), "`ignoreCase` must be true or false, not 1"),
+        ("pane:read", read("pattern", json!(7)), "`pattern` must be a string, not 7"),
         (
             "pane:run",
             json!({ "command": "x", "timeoutSeconds": 0 }),
-            "`timeoutSeconds`: 0 is no whole number from 1 to 4294967295",
+            "`timeoutSeconds` must be a whole number from 1 to 4294967295, not 0",
         ),
         (
             "pane:resize",
             read("size", json!({ "cols": 70_000, "rows": 5 })),
-            "`size.cols`: 70000 is no whole number from 0 to 65535",
+            "`size.cols` must be a whole number from 0 to 65535, not 70000",
         ),
         ("pane:run", json!({ "argv": [] }), "`argv` must not be empty"),
         ("pane:new", json!({ "argv": [] }), "`argv` must not be empty; omit it for a login shell"),

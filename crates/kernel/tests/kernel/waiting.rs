@@ -133,7 +133,7 @@ async fn a_wait_is_met_by_new_output_only() {
         .unwrap();
     assert_eq!((&missed["met"], &missed["timedOut"]), (&json!(null), &json!(true)));
     let why = missed["why"].to_string();
-    assert!(why.contains("nothing new") && why.contains("on the screen already"), "{why}");
+    assert!(why.contains("no new output") && why.contains("already on the screen"), "{why}");
     let since = json!({ "paneId": "a", "pattern": "^ready$", "since": 0 });
     assert_eq!(server.act("pane:wait", since).await.unwrap()["met"], "pattern");
 }
@@ -155,9 +155,9 @@ async fn a_wait_ends_early_at_a_stop_at_the_end_and_in_silence() {
     assert_eq!((&ended["met"], &ended["pane"]["exitCode"]), (&json!("exit"), &json!(3)));
     let late = server.act("pane:wait", json!({ "paneId": "a", "pattern": "x" })).await.unwrap();
     assert_eq!((&late["met"], &late["timedOut"]), (&json!(null), &json!(false)));
-    assert!(late["why"].to_string().contains("not running any more"));
+    assert!(late["why"].to_string().contains("has exited"));
     let nothing = server.act("pane:wait", json!({ "paneId": "a" })).await;
-    assert!(code(nothing).1.contains("say what to wait for"));
+    assert!(code(nothing).1.contains("pass what to wait for"));
 }
 
 /// Waits for a pattern for a moment.
@@ -345,7 +345,7 @@ async fn a_wait_that_is_not_met_says_why() {
         r#"["the program is still running","9 bytes of output since the given offset"]"#
     );
     let quiet = why(json!({ "quietMs": 5000 })).await;
-    assert!(quiet.contains("100 ms ago, and 5000 ms of silence"), "{quiet}");
+    assert!(quiet.contains("100 ms ago; 5000 ms without output"), "{quiet}");
 }
 
 #[tokio::test(start_paused = true)]
@@ -357,11 +357,11 @@ async fn stops_are_bounded_and_enough_to_wait_for() {
         code(server.act("pane:wait", asked).await)
     };
     for (params, expect, part) in [
-        (json!({ "stop": vec![r"\w{20}"; 200] }), Code::Limit, "`stop` takes up to 32"),
-        (json!({ "stop": ["a", "b", "("] }), Code::Invalid, "`stop[2]` is no pattern"),
+        (json!({ "stop": vec![r"\w{20}"; 200] }), Code::Limit, "`stop` can have at most 32"),
+        (json!({ "stop": ["a", "b", "("] }), Code::Invalid, "invalid `stop[2]`"),
         (json!({ "pattern": "(", "stop": ["a"] }), Code::Invalid, "invalid `pattern`"),
         (json!({ "quietMs": 0 }), Code::Invalid, "`quietMs` must be at least 1"),
-        (json!({ "stop": [] }), Code::Invalid, "say what to wait for"),
+        (json!({ "stop": [] }), Code::Invalid, "pass what to wait for"),
     ] {
         let (refused, sentence) = refused(params).await;
         assert!(refused == expect && sentence.contains(part), "{sentence}");

@@ -272,6 +272,6 @@ mod tests {
     fn a_status_that_is_none_is_refused_with_those_there_are() {
         let fields = json!({ "status": "fine" });
         let refusal = AgentHookReport::read(fields.as_object().unwrap()).unwrap_err();
-        assert!(refusal.sentence.contains("`fine` is no status; there are running, idle"));
+        assert!(refusal.sentence.contains("invalid status `fine`: expected running, idle"));
     }
 }

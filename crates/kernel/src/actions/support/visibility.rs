@@ -236,8 +236,8 @@ mod tests {
         check([Some("a"), None, None], session("a"));
         check([None, Some("%3"), Some("/tmp/t,1/default,77,0")], beside());
         check([Some("a"), Some("%3"), None], Err("not both"));
-        check([None, Some("%3"), None], Err("go together"));
-        check([None, Some("3"), Some("/x")], Err("as in `%3`"));
+        check([None, Some("%3"), None], Err("passed together"));
+        check([None, Some("3"), Some("/x")], Err("such as `%3`"));
         check([None, Some("%3"), Some("default")], Err("absolute path"));
     }
 }

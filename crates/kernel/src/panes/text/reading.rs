@@ -95,7 +95,7 @@ pub(crate) enum ReadStart {
     Line(u64),
     /// With what was printed after an offset.
     Since(u64),
-    /// So many lines, or matches, before the end.
+    /// This number of lines, or matches, before the end.
     Tail(usize),
 }
 

@@ -113,8 +113,8 @@ fn all_mistakes_are_told_at_once_and_none_twice() {
             "4: `match` is not a valid pattern: unclosed group",
             "5: `event` or `where` is required",
             "5: exactly one of `says` and `clears = true` is required",
-            "6: `kind` must be a string, and is a number",
-            "8: `silence` must be true or false, and is a number",
+            "6: `kind` must be a string, not a number",
+            "8: `silence` must be true or false, not a number",
         ],
     );
 }

@@ -159,7 +159,7 @@ fn what_is_no_layout_is_refused_with_a_sentence() {
             "the cells of the layout do not add up \
             to its size",
         ),
-        ("4f3a,200x50,0,0{100x50,0,0,0,99x50,101,0,0}", "the pane %0 is in the layout twice"),
+        ("4f3a,200x50,0,0{100x50,0,0,0,99x50,101,0,0}", "pane %0 is in the layout twice"),
     ] {
         let refused = text.parse::<LayoutTree>().unwrap_err().to_string();
         assert!(refused.starts_with(says), "{text}: {refused}");
@@ -182,7 +182,7 @@ fn limits_read_from_toml_and_say_what_is_wrong() {
     assert_eq!((limits.layout, limits.agent_pane_min_width), (LayoutKind::Grid, 52));
     assert_eq!(
         limits.check().unwrap_err().to_string(),
-        "`main_pane_size` is 81; it may be 20 to 80"
+        "`main_pane_size` must be from 20 to 80, not 81"
     );
     for bad in [
         "main_pane_size = 19",
@@ -311,7 +311,7 @@ fn a_window_that_is_too_small_says_what_it_would_need() {
 
 #[test]
 fn a_full_window_says_what_it_holds_and_why_nobody_goes() {
-    let says = "the window is 153x23 and holds 2 agent panes (1 across, 2 down); 2 are there and \
+    let says = "the window is 153x23 and holds 2 agent panes (1 across, 2 down); 2 are shown and \
                none can be replaced: 2 busy";
     check_refusal(LayoutKind::Vertical, 153, 23, 3, says);
 }

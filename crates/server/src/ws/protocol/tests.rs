@@ -240,7 +240,7 @@ fn documented(heading: &str) -> BTreeSet<String> {
 fn the_page_lists_every_message_with_its_fields() {
     let settings = SchemaSettings::default().with(|settings| settings.inline_subschemas = true);
     let requests = settings.clone().into_generator().into_root_schema_for::<WsRequest<'_>>();
-    assert_eq!(documented("What a client sends"), messages(&requests));
+    assert_eq!(documented("Messages of the client"), messages(&requests));
     let generator = settings.for_serialize().into_generator();
     let mut sent = messages(&generator.into_root_schema_for::<WsMessage<'_>>());
     // The journal writes this one.
@@ -249,5 +249,5 @@ fn the_page_lists_every_message_with_its_fields() {
     assert_eq!(event.keys().next().unwrap(), "type");
     let fields: Vec<_> = event.keys().skip(1).map(String::as_str).collect();
     sent.insert(format!("event {{{}}}", fields.join(", ")));
-    assert_eq!(documented("What the server sends"), sent);
+    assert_eq!(documented("Messages of the server"), sent);
 }

@@ -9,7 +9,7 @@ fn check(text: &str, line: &str, lines: &str) {
     let pattern = match pattern("pattern", text, false) {
         Ok(pattern) => pattern,
         Err(refusal) => {
-            assert!(!expect && refusal.sentence.contains("can match no line"), "{refusal}");
+            assert!(!expect && refusal.sentence.contains("cannot match any line"), "{refusal}");
             return;
         }
     };
@@ -110,7 +110,7 @@ fn ordinary_patterns_are_not_too_large() {
 fn what_can_match_no_line_is_refused() {
     for text in ["a\nb", r"done\n", r"a\r\nb", r"(?:x\n|\ny)z", r"(\n)+", r"[\r\n]", r"[^\s\S]"] {
         let sentence = pattern("pattern", text, false).unwrap_err().sentence;
-        assert!(sentence.contains("without its end"), "{text}: {sentence}");
+        assert!(sentence.contains("without their line ends"), "{text}: {sentence}");
     }
     for text in [r"a\r?$", r"a\n?", r"b\n|a", r"[\na]", r"\n*a"] {
         assert!(pattern("pattern", text, false).unwrap().is_match("a"), "{text}");
@@ -133,7 +133,7 @@ fn several_are_one_that_matches_where_any_does() {
 #[test]
 fn one_of_several_is_called_by_its_place_and_there_are_not_too_many() {
     for (texts, code, part) in [
-        (vec!["a", "b", "c", "d("], Code::Invalid, "`stop[3]X"),
+        (vec!["a", "b", "c", "d("], Code::Invalid, "invalid `stop[3]`: unclosed"),
         (vec!["a", "b\n"], Code::Invalid, "invalid `stop[1]`: it cannot match any"),
         (vec!["a", &"x".repeat(1001)], Code::Invalid, "`stop[1]` is longer than 1000"),
         (vec!["a"; 33], Code::Limit, "`stop` can have at most 32 patterns"),
