@@ -4,6 +4,7 @@ mod refusals;
 
 use std::io;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use paned_backend::{
     InputReport, Output, OutputFlag, PaneCommand, PaneHandle, REPLY_TIMEOUT, Summary,
@@ -47,6 +48,8 @@ pub(crate) struct Pane {
     pub(crate) search_index: blocks::SearchIndex,
     /// Its last line, shared by the watches of it.
     pub(crate) last_line: last_line::SharedLastLine,
+    /// See [`Pane::last_input`].
+    adopted_input: AtomicU64,
     /// Whether its files are removed and its name is free. Locked during the removal.
     pub(crate) is_removed: tokio::sync::Mutex<bool>,
 }
@@ -127,6 +130,7 @@ impl Pane {
             screen_cache: screen_cache::ScreenCache::default(),
             search_index: blocks::SearchIndex::default(),
             last_line: last_line::SharedLastLine::default(),
+            adopted_input: AtomicU64::default(),
             is_removed: tokio::sync::Mutex::default(),
         }
     }
@@ -361,11 +365,27 @@ impl Pane {
         }
     }
 
+    /// Where its output ended when something was last typed into it; 0 if nothing was.
+    pub(crate) fn last_input(&self, output: &dyn Output) -> u64 {
+        // The keeper of an adopted pane does not see its input: what we typed is all that is known.
+        output.last_input().max(self.adopted_input.load(Ordering::SeqCst)).min(output.end())
+    }
+
+    /// Something is about to be typed. A keeper that types it records more exactly where.
+    pub(crate) fn mark_input(&self) {
+        if self.is_adopted()
+            && let Some(output) = self.output()
+        {
+            self.adopted_input.store(output.end(), Ordering::SeqCst);
+        }
+    }
+
     /// Types parts one after the other, with no other input in between.
     pub(crate) async fn type_in(
         &self,
         parts: Vec<Vec<u8>>,
     ) -> Result<Option<Result<InputReport, RefusalReason>>, Refusal> {
+        self.mark_input();
         self.ask(|reply| PaneCommand::Input(parts, reply)).await
     }
 

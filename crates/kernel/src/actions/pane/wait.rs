@@ -6,7 +6,9 @@ use std::time::Duration;
 use paned_backend::Output;
 use paned_model::{AgentState, Offset, PaneId, PaneInfo, Refusal, Scope};
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::Value;
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep_until};
 
@@ -37,8 +39,8 @@ pub(in crate::actions) struct PaneWait;
 pub(in crate::actions) struct Params {
     /// The pane.
     pane_id: PaneId,
-    /// Until a new line matches this regular expression, also one that is not ended yet. It is
-    /// matched against whole lines, as they read at that moment: up to 262144 characters. A line
+    /// Until a line that counts matches this regular expression, also one that is not ended yet. It
+    /// is matched against whole lines, as they read at that moment: up to 262144 characters. A line
     /// that began before `since` counts once its text differs from the text there, or has differed
     /// meanwhile; a line that is only rewritten, or ends, is not new.
     pattern: Option<String>,
@@ -60,11 +62,86 @@ pub(in crate::actions) struct Params {
     screen_change_since: Option<u64>,
     /// Until its agent is in this state, or in one of these.
     agent_state: Option<AgentStateFilter>,
-    /// Count output from here on, `next` of an earlier answer; from now on when left out.
-    since: Option<Offset>,
+    /// From where on output counts; since the last input when left out.
+    #[serde(default)]
+    since: WaitSince,
     /// Time-out in milliseconds (30000 when left out, up to a day).
     #[schemars(range(max = 86_400_000))]
     timeout_ms: Option<u64>,
+}
+
+/// From where on output counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, JsonSchema)]
+#[serde(untagged)]
+enum WaitSince {
+    /// A place by its name.
+    Named(SinceName),
+    /// `next` of an earlier answer. Everything that was printed after it counts.
+    Cursor(Offset),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+enum SinceName {
+    /// The last thing that was typed into the pane, however it was typed, or its start if nothing
+    /// was. The echo of typed text does not count.
+    Input,
+    /// The pane's start.
+    Start,
+    /// This call. The echo of typed text does not count.
+    Now,
+}
+
+impl Default for WaitSince {
+    fn default() -> Self {
+        Self::Named(SinceName::Input)
+    }
+}
+
+impl<'de> Deserialize<'de> for WaitSince {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        let value = Value::deserialize(from)?;
+        let cursor = value.as_u64().map(|offset| Self::Cursor(Offset(offset)));
+        let named = || SinceName::deserialize(&value).ok().map(Self::Named);
+        cursor.or_else(named).ok_or_else(|| {
+            let sentence =
+                "it is `input`, `start`, `now`, or the number that an earlier answer has as `next`";
+            D::Error::custom(sentence)
+        })
+    }
+}
+
+impl WaitSince {
+    /// The offset, in a pane with this output.
+    fn offset(self, pane: &Pane, output: &dyn Output) -> u64 {
+        match self {
+            Self::Named(SinceName::Input) => pane.last_input(output),
+            Self::Named(SinceName::Start) => 0,
+            Self::Named(SinceName::Now) => output.end(),
+            Self::Cursor(Offset(offset)) => offset.min(output.end()),
+        }
+    }
+
+    fn ignores_echo(self) -> bool {
+        matches!(self, Self::Named(SinceName::Input | SinceName::Now))
+    }
+
+    /// As the end of a sentence about output.
+    fn phrase(self) -> &'static str {
+        match self {
+            Self::Named(SinceName::Input) => "since the last input",
+            Self::Named(SinceName::Start) => "since its start",
+            Self::Named(SinceName::Now) => "since this call",
+            Self::Cursor(_) => "since the given place",
+        }
+    }
+
+    fn cursor(self) -> Option<Offset> {
+        match self {
+            Self::Named(_) => None,
+            Self::Cursor(offset) => Some(offset),
+        }
+    }
 }
 
 /// What ended a wait.
@@ -174,7 +251,7 @@ struct PaneWaiter {
     states: Option<AgentStateFilter>,
     /// The status of its agent.
     agent_status: Option<watch::Receiver<AgentStatus>>,
-    since: Option<Offset>,
+    since: WaitSince,
     from: u64,
     /// Where the output ended at the last check.
     end: u64,
@@ -192,7 +269,7 @@ impl PaneWaiter {
         let agent_status = kernel.agents().find(&pane.id).map(|agent| agent.seen());
         let changes = pane.watch();
         let output = pane.readable()?;
-        check_since(params.since, &pane.id, output.as_ref())?;
+        check_since(params.since.cursor(), &pane.id, output.as_ref())?;
         let end = output.end();
         let now = Instant::now();
         let timeout = wait_limit(params.timeout_ms, 30_000, DAY_MS)?;
@@ -205,7 +282,7 @@ impl PaneWaiter {
             states: params.agent_state.clone(),
             agent_status: agent_status.filter(|_| params.agent_state.is_some()),
             since: params.since,
-            from: params.since.map_or(end, |since| since.0.min(end)),
+            from: params.since.offset(&pane, output.as_ref()),
             end,
             printed_at: now,
             until: now + timeout,
@@ -227,7 +304,9 @@ impl PaneWaiter {
             let end = self.pane.text_end(output.as_ref()).map_err(unreadable)?;
             let from = self.from.min(end);
             let watch = LineWatch::new(output, tail, self.patterns.clone(), from);
-            self.line_watch = Some(watch.map_err(unreadable)?);
+            let watch = watch.map_err(unreadable)?;
+            let ignores_echo = self.since.ignores_echo();
+            self.line_watch = Some(if ignores_echo { watch.ignoring_echo() } else { watch });
         }
         Ok(())
     }
@@ -350,11 +429,11 @@ impl PaneWaiter {
         } else if self.exit {
             why.push("the program is still running".to_owned());
         }
-        let since = self.since.map_or("", |_| " since the given place");
+        let since = self.since.phrase();
         why.push(match self.next().saturating_sub(self.from) {
-            0 => format!("nothing new was printed{since}"),
-            bytes if self.patterns.is_empty() => format!("{bytes} bytes were printed{since}"),
-            bytes => format!("{bytes} bytes were printed{since}, and no new line matched"),
+            0 => format!("nothing was printed {since}"),
+            bytes if self.patterns.is_empty() => format!("{bytes} bytes were printed {since}"),
+            bytes => format!("{bytes} bytes were printed {since}, and no line of them matched"),
         });
         if let Some(quiet) = self.quiet {
             let last = self.printed_at.elapsed().as_millis();
@@ -375,12 +454,12 @@ impl PaneWaiter {
         let Some(pattern) = &self.patterns.pattern else { return Ok(()) };
         let view = self.kernel.look(&self.pane, paned_term::Screen::view).await?;
         if view.rows.iter().any(|row| pattern.is_match(row)) {
-            why.push("the pattern is on the screen already, and only new output counts".to_owned());
+            let since = self.since.phrase();
+            why.push(format!("the pattern is on the screen, but was not printed {since}"));
         }
         if let Some(hit) = self.find_older_match().await? {
-            let before = self.since.map_or("this call", |_| "the given `since`");
             why.push(format!(
-                "line {} matches, but was printed before {before}; `since` {} would count it",
+                "line {} matches, but does not count; `since` {} would count it",
                 hit.n, hit.offset
             ));
         }
@@ -411,7 +490,7 @@ impl PaneWaiter {
             search.go_on(&mut progress, &mut Vec::new(), goes_on).map(|()| progress.hits.pop())
         };
         let hit = self.kernel.patterns().run_blocking(search).await?.map_err(unreadable)?;
-        Ok(hit.filter(|hit| hit.offset < self.from))
+        Ok(hit)
     }
 }
 
