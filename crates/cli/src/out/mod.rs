@@ -5,6 +5,7 @@
 //! not when `NO_COLOR` is set.
 
 mod clean;
+pub(crate) mod progress;
 mod table;
 mod text;
 pub(crate) mod units;

@@ -20,7 +20,9 @@ use std::ops::Range;
 use drawn_line::DrawnLine;
 
 /// How many typed lines may wait for their echo.
-const MAX_LINES: usize = 256;
+const MAX_LINES: usize = 1024;
+/// How many of them a line of output is compared with, oldest first.
+const COMPARED_LINES: usize = 16;
 /// How many characters of one typed line are compared.
 const MAX_CHARS: usize = 16 << 10;
 /// After this much output without an echo, the program is taken for one that does not echo.
@@ -62,8 +64,25 @@ pub(crate) struct EchoTracker {
     prompts: VecDeque<String>,
     /// Where the line ends after which an echo was found.
     last_echo_line: u64,
-    /// Whether the line so far reads like the beginning of an echo, and was reported as that.
-    is_partial: bool,
+    line: LineProgress,
+    /// The lines that were echoed directly above each other: an editor may draw them again.
+    block: Vec<TypedLine>,
+    /// Whether an editor draws a long line row by row, up and down.
+    draws_rows: bool,
+}
+
+/// What was found in the line that the cursor is in.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum LineProgress {
+    /// No echo.
+    #[default]
+    Nothing,
+    /// It reads like a part of an echo, and was reported as that.
+    Part,
+    /// A whole echo.
+    Whole,
+    /// A whole echo, and the editor went up to draw again.
+    DrawnAgain,
 }
 
 /// A typed line, or a part of it.
@@ -91,6 +110,7 @@ impl EchoTracker {
             self.typed.clear();
             return;
         }
+        self.draws_rows = false;
         if self.is_idle() {
             self.drawn = DrawnLine::new(self.cols);
             self.drawn.feed(&self.open);
@@ -120,7 +140,7 @@ impl EchoTracker {
     }
 
     fn is_idle(&self) -> bool {
-        self.typed.is_empty() && self.typed_ahead.is_empty()
+        self.typed.is_empty() && self.typed_ahead.is_empty() && self.line != LineProgress::Whole
     }
 
     /// Reads output that begins at this offset. Answers the echoes in it, in order; one that begins
@@ -159,8 +179,7 @@ impl EchoTracker {
             self.check(start..end, true, found);
             read = newline + 1;
             start = end + 1;
-            self.drawn = DrawnLine::new(self.cols);
-            self.is_partial = false;
+            self.end_line(end + 1);
         }
         self.drawn.feed(&bytes[read..]);
         self.check(start..at + bytes.len() as u64, false, found);
@@ -175,8 +194,16 @@ impl EchoTracker {
 
     /// Looks for an echo in the line as it reads now. `line` is its range so far.
     fn check(&mut self, line: Range<u64>, is_over: bool, found: &mut Vec<Range<u64>>) {
+        if self.line == LineProgress::Whole && self.drawn.moved_up() {
+            self.line = LineProgress::DrawnAgain;
+        }
+        if self.line == LineProgress::DrawnAgain {
+            self.last_echo_line = line.end + 1;
+            found.push(line);
+            return;
+        }
         let text = self.drawn.text();
-        let whole = (0..self.typed.len()).find_map(|index| {
+        let whole = (0..self.typed.len().min(COMPARED_LINES)).find_map(|index| {
             let prompt = self.echo_of(&self.typed[index], index, &text, &line)?;
             Some((index, prompt.to_owned()))
         });
@@ -184,7 +211,7 @@ impl EchoTracker {
             self.echoed(index, prompt, line, found);
             return;
         }
-        let again = self.typed_ahead.iter().position(|typed| {
+        let again = self.typed_ahead.iter().take(COMPARED_LINES).position(|typed| {
             prompt_before(typed, &text).is_some_and(|prompt| self.is_prompt(prompt))
         });
         if let Some(index) = again {
@@ -192,17 +219,43 @@ impl EchoTracker {
             self.record(line, found);
             return;
         }
-        if !is_over && self.is_part(&text, &line) {
-            self.is_partial = true;
+        let is_row = self.draws_rows && self.is_row(&text);
+        if is_row && self.drawn.moved_up() || !is_over && (is_row || self.is_part(&text, &line)) {
+            self.draws_rows |= self.drawn.moved_up();
+            self.line = LineProgress::Part;
             found.push(line);
-        } else if is_over && self.is_partial {
+        } else if is_over && self.line == LineProgress::Part && !self.drawn.moved_up() {
             // It only began like an echo.
             found.push(line.start..line.start);
         }
     }
 
+    /// A new line begins.
+    fn end_line(&mut self, next: u64) {
+        match self.line {
+            LineProgress::DrawnAgain => {
+                for mut typed in std::mem::take(&mut self.block).into_iter().rev() {
+                    typed.prompt = None;
+                    self.typed.push_front(typed);
+                }
+            }
+            LineProgress::Nothing | LineProgress::Part if self.last_echo_line != next => {
+                self.block.clear();
+            }
+            LineProgress::Nothing | LineProgress::Part | LineProgress::Whole => {}
+        }
+        self.line = LineProgress::Nothing;
+        self.drawn = DrawnLine::new(self.cols);
+    }
+
+    /// Whether the line is a piece of a typed line.
+    fn is_row(&self, text: &str) -> bool {
+        let typed = |line: &TypedLine| line.text.iter().collect::<String>().contains(text.trim());
+        self.typed.front().is_some_and(typed)
+    }
+
     fn record(&mut self, line: Range<u64>, found: &mut Vec<Range<u64>>) {
-        self.is_partial = false;
+        self.line = LineProgress::Whole;
         self.last_echo_line = line.end + 1;
         found.push(line);
     }
@@ -223,8 +276,16 @@ impl EchoTracker {
                 self.prompts.pop_front();
             }
         }
+        self.draws_rows = false;
+        if self.last_echo_line != line.start || MAX_LINES <= self.block.len() {
+            self.block.clear();
+        }
+        self.block.push(typed.clone());
         if typed.mode == EchoMode::Kernel && !ends_like_prompt(&prompt) {
             self.typed_ahead.push_back(typed);
+            if MAX_LINES < self.typed_ahead.len() {
+                self.typed_ahead.pop_front();
+            }
         }
         self.record(line, found);
     }

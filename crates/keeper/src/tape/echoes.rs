@@ -21,15 +21,21 @@ const SLOTS: u64 = 64;
 /// How often the ring is read until no write came between.
 const TRIES: usize = 100;
 
-/// Records an echo. One that begins where the last one does replaces it: that was read in part.
-/// It is in the file after the next write of the header.
+/// Records an echo, which gets into the file with the next write of the header. One that begins in
+/// or directly behind the last one changes the end of that: it was read in part, or goes on in the
+/// next line. An empty one takes back what was recorded from its beginning on.
 pub(super) fn record(header: &mut TapeHeader, echo: &Range<u64>) {
     let made = header.get(HeaderWord::Echoes);
-    let is_last = made != 0 && header.at(slot(made - 1)) == echo.start;
-    let index = if is_last { made - 1 } else { made };
-    header.put(slot(index), echo.start);
-    header.put(slot(index) + 1, echo.end);
-    header.set(HeaderWord::Echoes, index + 1);
+    let last = slot(made.saturating_sub(1));
+    let start = header.at(last);
+    if made != 0 && (start..=header.at(last + 1) + 1).contains(&echo.start) {
+        let is_taken_back = echo.is_empty() && start < echo.start;
+        header.put(last + 1, if is_taken_back { echo.start - 1 } else { echo.end });
+        return;
+    }
+    header.put(slot(made), echo.start);
+    header.put(slot(made) + 1, echo.end);
+    header.set(HeaderWord::Echoes, made + 1);
 }
 
 fn slot(index: u64) -> usize {
@@ -77,4 +83,39 @@ fn read_ring(file: &File) -> io::Result<[u8; SLOTS as usize * 16]> {
     let mut ring = [0; SLOTS as usize * 16];
     file.read_exact_at(&mut ring, RING as u64 * 8)?;
     Ok(ring)
+}
+
+#[cfg(test)]
+mod tests {
+    use paned_model::Time;
+
+    use super::*;
+    use crate::tape::{MIN_CAPACITY, TapeWriter};
+
+    #[test]
+    fn the_last_input_and_its_echoes_are_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("tape");
+        let mut tape = TapeWriter::create(&path, MIN_CAPACITY, Time(1)).unwrap();
+        let reader = TapeReader::open(&path).unwrap();
+        tape.append(&[b'x'; 100], Time(1)).unwrap();
+        assert_eq!((reader.last_input(), reader.last_echo_in(0..100)), (0, None));
+        tape.set_input();
+        for (start, end) in [(100, 105), (100, 110), (111, 120), (121, 125), (121, 121), (150, 160)]
+        {
+            tape.add_echo(&(start..end));
+        }
+        tape.append(&[b'x'; 100], Time(1)).unwrap();
+        assert_eq!(reader.last_input(), 100);
+        assert_eq!(reader.last_echo_in(100..130), Some(100..120));
+        assert_eq!(reader.last_echo_in(112..113), Some(100..120));
+        assert_eq!(reader.last_echo_in(121..150), None);
+        assert_eq!(reader.last_echo_in(0..200), Some(150..160));
+        for n in 0..SLOTS {
+            tape.add_echo(&(200 + 10 * n..205 + 10 * n));
+        }
+        tape.append(&[b'x'; 1000], Time(1)).unwrap();
+        assert_eq!(reader.last_echo_in(0..200), None, "it is overwritten");
+        assert_eq!(reader.last_echo_in(0..2000), Some(830..835));
+    }
 }

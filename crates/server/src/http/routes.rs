@@ -143,9 +143,14 @@ const OWN_ROUTES: [Route; 8] = [
                 doc: "Which events: a comma list of names, `prefix:*` or `*`; none when left out.",
             },
             RouteParam {
+                location: ParamLocation::Query,
+                name: "since",
+                doc: "Begin after the event with this id; from now on when left out.",
+            },
+            RouteParam {
                 location: ParamLocation::Header,
                 name: "Last-Event-ID",
-                doc: "Go on after this event; from now on when left out.",
+                doc: "The same, as clients of server-sent events send it when they reconnect; it takes precedence.",
             },
         ],
         takes: AcceptedBody::Json,

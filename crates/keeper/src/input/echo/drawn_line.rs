@@ -16,6 +16,8 @@ pub(super) struct DrawnLine {
     /// Where the row of the cursor begins.
     row: usize,
     cols: usize,
+    /// Whether the cursor has left the line upwards: what follows is not drawn.
+    moved_up: bool,
     state: ParserState,
     /// The beginning of a character.
     partial: Vec<u8>,
@@ -78,6 +80,11 @@ impl DrawnLine {
         }
     }
 
+    /// Whether the cursor has left the line upwards.
+    pub(super) fn moved_up(&self) -> bool {
+        self.moved_up
+    }
+
     fn step(&mut self, c: char) {
         self.state = match (std::mem::take(&mut self.state), c) {
             (ParserState::Text | ParserState::Escape | ParserState::Csi(_), '\x1b') => {
@@ -110,6 +117,7 @@ impl DrawnLine {
 
     fn print(&mut self, c: char) {
         match c {
+            _ if self.moved_up => {}
             '\r' => self.cursor = self.row,
             '\x08' => self.cursor = self.cursor.saturating_sub(1).max(self.row),
             '\t' => self.put('\t'),
@@ -134,6 +142,9 @@ impl DrawnLine {
     }
 
     fn control(&mut self, parameters: &str, last: char) {
+        if self.moved_up {
+            return;
+        }
         let first = parameters.split(';').next().and_then(|first| first.parse::<usize>().ok());
         let count = first.unwrap_or(1).clamp(1, MAX_CELLS);
         let end = self.cells.len();
@@ -154,9 +165,11 @@ impl DrawnLine {
         }
     }
 
-    /// Up by rows of the same line.
+    /// Up, by rows of the same line as far as there are.
     fn up(&mut self, rows: usize) {
-        let by = (rows * self.cols).min(self.row);
+        let by = rows.saturating_mul(self.cols);
+        self.moved_up |= self.row < by;
+        let by = by.min(self.row);
         self.row -= by;
         self.cursor -= by;
     }

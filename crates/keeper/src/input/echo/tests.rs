@@ -146,3 +146,24 @@ fn a_program_that_never_echoes_is_not_searched_for_ever() {
     }
     assert!(echo.tracker.is_idle());
 }
+
+#[test]
+fn a_pasted_text_that_is_drawn_twice_is_one_echo() {
+    let drawn = "$ \x1b[7mecho one\r\necho two\x1b[27m\x1b[A\r\x1b[2Cecho one\r\necho two\r\n";
+    let echo = Echo::new(80).types(Program, "\x1b[200~echo one\recho two\x1b[201~\r");
+    echo.prints(drawn).prints("one\r\ntwo\r\n").finds(&[
+        "$ \x1b[7mecho one",
+        "echo two\x1b[27m\x1b[A\r\x1b[2Cecho one",
+        "echo two",
+    ]);
+}
+
+#[test]
+fn a_long_line_that_is_drawn_row_by_row_is_echo() {
+    Echo::new(10)
+        .prints("# ")
+        .types(Program, "echo 0123456789 now\r")
+        .prints("echo 01234567\x1b[A\r\r\n\x1b[5C89 \x1b[A\r\r\n\x1b[7Cnow\x1b[A\r\r\n")
+        .prints("\r\n0123456789 now\r\n")
+        .finds(&["# echo 01234567\x1b[A", "\x1b[5C89 \x1b[A", "\x1b[7Cnow\x1b[A"]);
+}
