@@ -278,7 +278,9 @@ fn a_line_of_any_length_reads_as_it_ends() {
     let ready = on_a(&server, "pane:read", json!({ "pattern": "READY" }));
     assert_eq!((&ready["lines"][0]["n"], &ready["lines"][0]["cut"]), (&json!(1), &json!(true)));
     on_a(&server, "pane:write", json!({ "text": "nd\r" }));
-    wait_for(&server, "^the end$");
+    // The rest of the line is an echo.
+    let end = json!({ "pattern": "^the end$", "since": "start" });
+    assert_eq!(on_a(&server, "pane:wait", end)["met"], "pattern");
     let more = on_a(&server, "pane:read", json!({ "since": read["next"] }));
     let line = &more["lines"][0];
     assert_eq!(

@@ -49,7 +49,6 @@ struct FakePaneState {
     typed_count: u64,
     /// Where the output ended at the last input.
     last_input: u64,
-    /// Where typed text was echoed.
     echoes: Vec<Range<u64>>,
     counter: Option<watch::Sender<Option<u64>>>,
     taken: u64,
@@ -231,9 +230,9 @@ impl FakePane {
     /// Prints this as the echo of typed text, the text of the line before it included.
     pub fn echo(&self, bytes: &[u8]) {
         let mut inner = self.lock();
-        let at = inner.printed.len();
         let line = inner.printed.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
-        inner.echoes.push(line as u64..(at + bytes.len()) as u64);
+        let end = inner.printed.len() + bytes.len();
+        inner.echoes.push(line as u64..end as u64);
         drop(inner);
         self.print(bytes);
     }

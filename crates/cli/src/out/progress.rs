@@ -84,7 +84,7 @@ mod tests {
     fn the_line_fits_the_terminal() {
         let at = |columns| line("waiting for web to exit", Duration::from_millis(2900), columns);
         assert_eq!(at(80), "waiting for web to exit (2s)");
-        assert_eq!(at(20), "waiting for we… (2s)");
+        assert_eq!(at(20), "waiting for w… (2s)");
         assert_eq!(line("a\nb", Duration::from_secs(9), 80), "a b (9s)");
     }
 }

@@ -219,8 +219,8 @@ impl EchoTracker {
             self.record(line, found);
             return;
         }
-        let is_row = self.draws_rows && self.is_row(&text);
-        if is_row && self.drawn.moved_up() || !is_over && (is_row || self.is_part(&text, &line)) {
+        let is_part = self.draws_rows && self.is_row(&text) || self.is_part(&text, &line);
+        if is_part && (!is_over || self.drawn.moved_up()) {
             self.draws_rows |= self.drawn.moved_up();
             self.line = LineProgress::Part;
             found.push(line);
@@ -232,6 +232,9 @@ impl EchoTracker {
 
     /// A new line begins.
     fn end_line(&mut self, next: u64) {
+        if self.line == LineProgress::Whole && self.drawn.moved_up() {
+            self.line = LineProgress::DrawnAgain;
+        }
         match self.line {
             LineProgress::DrawnAgain => {
                 for mut typed in std::mem::take(&mut self.block).into_iter().rev() {

@@ -251,8 +251,8 @@ impl TapeWriter {
         let _ = self.header.write(&self.file);
     }
 
-    /// Records an echo of typed text, from the beginning of its line. It gets into the file with the
-    /// next bytes.
+    /// Records an echo of typed text, from the beginning of its line. It gets into the file with
+    /// the next bytes.
     pub fn add_echo(&mut self, echo: &Range<u64>) {
         echoes::record(&mut self.header, echo);
     }

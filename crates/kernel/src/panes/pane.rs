@@ -1,10 +1,11 @@
 //! One pane in the table: what is known of it, and how to reach it.
 
+mod last_input;
 mod refusals;
 
 use std::io;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::AtomicU64;
 
 use paned_backend::{
     InputReport, Output, OutputFlag, PaneCommand, PaneHandle, REPLY_TIMEOUT, Summary,
@@ -362,21 +363,6 @@ impl Pane {
             KeeperConnection::Starting
             | KeeperConnection::Connected { .. }
             | KeeperConnection::Detached { .. } => Ok(()),
-        }
-    }
-
-    /// Where its output ended when something was last typed into it; 0 if nothing was.
-    pub(crate) fn last_input(&self, output: &dyn Output) -> u64 {
-        // The keeper of an adopted pane does not see its input: what we typed is all that is known.
-        output.last_input().max(self.adopted_input.load(Ordering::SeqCst)).min(output.end())
-    }
-
-    /// Something is about to be typed. A keeper that types it records more exactly where.
-    pub(crate) fn mark_input(&self) {
-        if self.is_adopted()
-            && let Some(output) = self.output()
-        {
-            self.adopted_input.store(output.end(), Ordering::SeqCst);
         }
     }
 

@@ -1,3 +1,5 @@
+//! What of the output after some input is its echo. No pty: the output is given.
+
 use super::*;
 
 /// The output after something was typed, as it arrives, and what of it is taken for an echo: the

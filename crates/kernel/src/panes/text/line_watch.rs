@@ -3,8 +3,8 @@
 //! Lines are matched whole, as a person would read them at that moment. New is what was printed
 //! after the cursor. The line that contains the cursor already has a text: it counts once its text
 //! differs from that, even if it has changed back meanwhile. Printing the same text again is not
-//! new, and neither is a newline alone. Where the echo of typed text does not count, its end is such a
-//! cursor, too.
+//! new, and neither is a newline alone. Where the echo of typed text does not count, its end is
+//! such a cursor, too.
 
 #[cfg(test)]
 mod tests;
