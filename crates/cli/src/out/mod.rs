@@ -6,6 +6,7 @@
 
 mod clean;
 mod phrases;
+pub(crate) mod progress;
 mod table;
 mod text;
 pub(crate) mod units;

@@ -82,6 +82,7 @@ impl Counters {
         if end < self.get(HeaderWord::Lines)
             || end < self.get(HeaderWord::Acked)
             || end < self.get(HeaderWord::Lost)
+            || end < self.get(HeaderWord::LastInput)
         {
             return Err("its counters are inconsistent");
         }

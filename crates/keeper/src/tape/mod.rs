@@ -1,7 +1,8 @@
 //! The tape: a pane's output by absolute offset, in a ring file that outlives keeper and server.
 //!
 //! ```text
-//! header  4096 bytes   magic, version, geometry; then counters, changed in place (see `header`)
+//! header  4096 bytes   magic, version, geometry; then counters, changed in place (see `header`),
+//!                      echoes and sizes
 //! index   16 per block what the pane had printed before each 4 KiB block: lines, and the time
 //! data    capacity     byte `offset` is at `offset % capacity`
 //! times   16 per mark  when what was printed (see `times`)
@@ -20,6 +21,7 @@
 //! only what is after the last byte that was lost.
 
 mod counters;
+mod echoes;
 mod header;
 mod keeper_alive;
 mod reader;

@@ -59,7 +59,7 @@ pub(super) enum WsRequest<'a> {
     /// Run `pane:resize`, after the earlier requests.
     Resize { pane: PaneId, cols: u16, rows: u16, force: Option<bool> },
     /// Follow the events of this filter, after this one.
-    Events { include: String, after: Option<EventId> },
+    Events { include: String, since: Option<EventId> },
     /// Run any action, concurrently with others.
     Action {
         name: String,
@@ -76,7 +76,7 @@ pub(super) enum WsRequest<'a> {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(super) struct WsSubscribe {
     pub(super) pane: PaneId,
-    pub(super) from: Option<SubscribeFrom>,
+    pub(super) since: Option<SubscribeSince>,
     #[serde(default = "default_window", deserialize_with = "window")]
     pub(super) window: u64,
     /// When the pane was created, if the client wants no later pane of the same name.
@@ -89,7 +89,7 @@ pub(super) struct WsSubscribe {
     rename_all = "lowercase",
     expecting = r#"must be "screen", "start", "now" or a byte offset"#
 )]
-pub(super) enum SubscribeFrom {
+pub(super) enum SubscribeSince {
     /// With a snapshot of the screen.
     #[default]
     Screen,

@@ -182,8 +182,8 @@ impl WsSession {
             WsRequest::Ping {} => return self.send(&WsMessage::Pong { id: id.as_deref() }),
             WsRequest::Unsubscribe { channel } => self.channels.close(channel),
             WsRequest::Ack { channel, offset } => self.channels.acknowledge(channel, offset),
-            WsRequest::Events { include, after } => {
-                self.events.follow(&self.shared.kernel, &self.caller, &include, after)
+            WsRequest::Events { include, since } => {
+                self.events.follow(&self.shared.kernel, &self.caller, &include, since)
             }
             WsRequest::Auth { .. } => {
                 Err(Refusal::new(Code::Conflict, "this socket is already authenticated"))

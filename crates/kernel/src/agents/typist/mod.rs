@@ -252,6 +252,7 @@ pub(super) async fn write(pane: &Pane, bytes: Vec<u8>, guard: InputGuard) -> Wri
     let refused = |why: &str| WriteResult::Refused(why.to_owned());
     let unknown = |why: &str| WriteResult::Unknown(why.to_owned());
     let Ok(commands) = pane.commands() else { return refused("its program cannot be reached") };
+    pane.mark_input();
     let (reply, answer) = oneshot::channel();
     if commands.send(PaneCommand::GuardedInput(bytes, guard, reply)).await.is_err() {
         return refused("its program cannot be reached");

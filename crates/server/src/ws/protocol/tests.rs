@@ -52,7 +52,7 @@ fn the_rest_is_read_here() {
     check(r#"{"type":"ack","channel":-3,"offset":9}"#, "invalid");
     check(r#"{"type":"ack","channel":3,"offset":1.5}"#, "invalid");
     check(r#"{"type":"action","name":7}"#, "invalid");
-    check(r#"{"type":"events","include":"a:b","after":-1}"#, "invalid");
+    check(r#"{"type":"events","include":"a:b","since":-1}"#, "invalid");
 }
 
 #[track_caller]
@@ -86,30 +86,30 @@ fn a_refusal_names_the_field() {
 }
 
 #[track_caller]
-fn check_from(rest: &str, from: SubscribeFrom, window: u64) {
+fn check_from(rest: &str, from: SubscribeSince, window: u64) {
     let text = format!(r#"{{"type":"subscribe","pane":"a"{rest}}}"#);
     let asked = WsEnvelope::read(&text);
     let Ok(WsRequest::Subscribe(subscribe)) = asked.request else { panic!("{asked:?}") };
-    let begins = subscribe.from.unwrap_or_default();
+    let begins = subscribe.since.unwrap_or_default();
     assert_eq!((begins, subscribe.window), (from, window), "{rest}");
 }
 
 #[test]
 fn a_channel_begins_with_the_screen_unless_something_else_is_said() {
-    check_from("", SubscribeFrom::Screen, DEFAULT_WINDOW);
-    check_from(r#","from":null"#, SubscribeFrom::Screen, DEFAULT_WINDOW);
-    check_from(r#","from":"screen""#, SubscribeFrom::Screen, DEFAULT_WINDOW);
-    check_from(r#","from":"start""#, SubscribeFrom::Start, DEFAULT_WINDOW);
-    check_from(r#","from":"now","window":1"#, SubscribeFrom::Now, 1);
-    check_from(r#","from":17,"window":16777216"#, SubscribeFrom::Offset(Offset(17)), MAX_WINDOW);
+    check_from("", SubscribeSince::Screen, DEFAULT_WINDOW);
+    check_from(r#","since":null"#, SubscribeSince::Screen, DEFAULT_WINDOW);
+    check_from(r#","since":"screen""#, SubscribeSince::Screen, DEFAULT_WINDOW);
+    check_from(r#","since":"start""#, SubscribeSince::Start, DEFAULT_WINDOW);
+    check_from(r#","since":"now","window":1"#, SubscribeSince::Now, 1);
+    check_from(r#","since":17,"window":16777216"#, SubscribeSince::Offset(Offset(17)), MAX_WINDOW);
 }
 
 #[test]
 fn a_place_that_is_none_is_refused_with_those_there_are() {
     for from in [r#""end""#, "-1", "1.5", "[]", "{}", "true"] {
-        let text = format!(r#"{{"type":"subscribe","pane":"a","from":{from}}}"#);
+        let text = format!(r#"{{"type":"subscribe","pane":"a","since":{from}}}"#);
         let sentence = WsEnvelope::read(&text).request.unwrap_err().sentence;
-        assert!(sentence.starts_with("`from` must be \"screen\", \"start\""), "{sentence}");
+        assert!(sentence.starts_with("`since` must be \"screen\", \"start\""), "{sentence}");
     }
 }
 
