@@ -10,6 +10,7 @@ use crate::commands::{
     action, agent, agentmux, attach, completions, doctor, events, input, layout, logs, ls, new,
     pane, read, run, screen, search, server, session, token, version, wait,
 };
+use crate::out::ColourChoice;
 use crate::{help, serve};
 
 /// The terminal daemon for AI agents and the people who watch them
@@ -29,6 +30,9 @@ pub(crate) struct Global {
     /// Print JSON
     #[arg(long, global = true, hide = true)]
     pub(crate) json: bool,
+    /// When to use colour
+    #[arg(long, global = true, hide = true, value_name = "WHEN", default_value = "auto")]
+    pub(crate) color: ColourChoice,
     /// State folder [env: PANED_STATE_DIR]
     #[arg(long, global = true, hide = true, value_name = "DIR")]
     pub(crate) state_dir: Option<PathBuf>,

@@ -134,6 +134,7 @@ pub(super) mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::out::TableWidth;
 
     /// A running pane that is called `web`, with these fields on top.
     pub(crate) fn pane(more: serde_json::Value) -> PaneInfo {
@@ -157,7 +158,7 @@ pub(super) mod tests {
         ];
         let now = Time(panes[0].created_at.0 + 90_000);
         assert_eq!(
-            table(&panes, now).lines(false),
+            table(&panes, now).lines(TableWidth::Full, false),
             [
                 "ID   STATUS                    PID  SIZE   AGE  LINES  TITLE",
                 "web  running                   7    80x24  1m   12     npm\\x1b[2J",

@@ -21,7 +21,7 @@ use super::support::params::WindowParams;
 use crate::args::{Cli, CliCommand};
 use crate::client::{self, params};
 use crate::context::CliContext;
-use crate::out::Out;
+use crate::out::{ColourChoice, Out};
 
 /// Lines that together use every command that calls an action, and each of its arguments once.
 const LINES: &[&str] = &[
@@ -182,7 +182,7 @@ fn calls_of(line: &str, folder: &Path, calls: &Receiver<ActionCall>) -> Vec<Acti
         return vec![("pane:new".to_owned(), params(args).unwrap())];
     }
     // An answer of nothing is mostly refused, after it was asked for.
-    let _ = super::run(&CliContext { out: Out::new(true), global }, command);
+    let _ = super::run(&CliContext { out: Out::new(true, ColourChoice::Never), global }, command);
     calls.try_iter().collect()
 }
 

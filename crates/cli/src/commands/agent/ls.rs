@@ -135,7 +135,8 @@ impl LiveTable {
             return Ok(());
         }
         let panes: Vec<PaneInfo> = read(answer.clone())?;
-        let table = self.out.lines(&table(&panes, paned_keeper::time::now()));
+        let table =
+            self.out.lines(&table(&panes, paned_keeper::time::now()), self.out.table_width());
         let lines: Vec<String> =
             [attention_line(&panes), String::new()].into_iter().chain(table).collect();
         self.draw(&lines)
@@ -189,6 +190,7 @@ mod tests {
 
     use super::*;
     use crate::commands::ls::tests::pane;
+    use crate::out::TableWidth;
 
     fn agent(id: &str, agent: Value) -> PaneInfo {
         pane(json!({ "id": id, "title": "a\x1b[2J", "agent": agent }))
@@ -207,7 +209,7 @@ mod tests {
         let panes = [agent("a", ready), agent("b", asks)];
         let now = Time(panes[0].created_at.0 + 90_000);
         assert_eq!(
-            table(&panes, now).lines(false),
+            table(&panes, now).lines(TableWidth::Full, false),
             [
                 "ID  AGENT  STATE                 FOR  CTX  QUEUE  TITLE",
                 "a   codex  ready                 1m   12%  -      a\\x1b[2J",
