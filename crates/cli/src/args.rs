@@ -7,7 +7,7 @@ use clap::error::ErrorKind;
 use clap::{ArgMatches, Command, CommandFactory as _, FromArgMatches, Parser, Subcommand};
 
 use crate::commands::{
-    action, agent, agentmux, attach, completions, doctor, events, input, layout, logs, ls, new,
+    action, agent, agentmux, attach, completions, doctor, events, get, input, layout, logs, ls, new,
     pane, read, run, screen, search, server, session, token, version, wait,
 };
 use crate::out::ColourChoice;
@@ -126,7 +126,7 @@ commands! {
     one Run(run::Args) = "run";
     one Attach(attach::Args) = "attach";
     one Ls(ls::LsArgs) = "ls";
-    one Get(ls::GetArgs) = "get";
+    one Get(get::GetArgs) = "get";
     one Read(read::Args) = "read";
     one Logs(logs::LogsArgs) = "logs";
     one Tail(logs::TailArgs) = "tail";

@@ -143,6 +143,16 @@ impl Out {
         line.render(self.colour)
     }
 
+    /// Prints a text indented, wrapped at the terminal's width, or at 100 columns elsewhere.
+    pub(crate) fn wrapped(self, text: &str, indent: &str) -> io::Result<()> {
+        let width = match self.table_width() {
+            TableWidth::Fit(columns) => columns.min(100),
+            TableWidth::Full | TableWidth::Wide => 100,
+        };
+        let lines = width::wrap(text, width.saturating_sub(indent.len()).max(20));
+        lines.iter().try_for_each(|line| self.line(format!("{indent}{line}")))
+    }
+
     /// Prints names with their values, one per line.
     pub(crate) fn fields(self, fields: &[(&str, StyledLine)]) -> io::Result<()> {
         let width = fields.iter().map(|(name, _)| name.len()).max().unwrap_or(0);

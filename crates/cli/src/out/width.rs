@@ -32,6 +32,21 @@ pub(super) fn shorten(text: &str, most: usize) -> String {
     format!("{}{ELLIPSIS}", text[..end].trim_end())
 }
 
+/// The words of a text in lines of at most this many columns; a longer word has a line of its own.
+pub(super) fn wrap(text: &str, most: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split_whitespace() {
+        match lines.last_mut() {
+            Some(line) if of(line) + 1 + of(word) <= most => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            Some(_) | None => lines.push(word.to_owned()),
+        }
+    }
+    lines
+}
+
 /// Counts the columns of a text from its start.
 #[derive(Default)]
 struct Columns {
@@ -90,6 +105,12 @@ mod tests {
         check("漢字漢字", 6, "漢字…");
         check("漢字漢字", 7, "漢字漢…");
         check("e\u{301}e\u{301}e\u{301}", 2, "e\u{301}…");
+    }
+
+    #[test]
+    fn words_are_wrapped_whole() {
+        assert_eq!(wrap("one two  three 漢字", 8), ["one two", "three", "漢字"]);
+        assert_eq!(wrap("", 8), Vec::<String>::new());
     }
 
     fn any_text() -> impl Strategy<Value = String> {

@@ -60,7 +60,7 @@ pub(crate) fn run(context: &CliContext, command: AgentSubcommand) -> Result<Exit
 }
 
 /// An agent's state in a word or two: `blocked (permission)`.
-fn state_text(agent: &AgentInfo) -> StyledLine {
+pub(super) fn state_text(agent: &AgentInfo) -> StyledLine {
     let style = match agent.state {
         AgentState::Ready => TextStyle::Good,
         AgentState::Starting | AgentState::Busy => TextStyle::Plain,
