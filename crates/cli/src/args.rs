@@ -7,8 +7,8 @@ use clap::error::ErrorKind;
 use clap::{ArgMatches, Command, CommandFactory as _, FromArgMatches, Parser, Subcommand};
 
 use crate::commands::{
-    action, agent, agentmux, attach, completions, doctor, events, get, input, layout, logs, ls, new,
-    pane, read, run, screen, search, server, session, token, version, wait,
+    action, agent, agentmux, attach, completions, doctor, events, get, input, layout, logs, ls,
+    new, pane, read, run, screen, search, server, session, token, version, wait,
 };
 use crate::out::ColourChoice;
 use crate::{help, serve};

@@ -67,7 +67,8 @@ fn fields(
     if let Some(agent) = &pane.agent {
         let profile = format!("{}, ", agent.profile);
         let since = format!(" since {}", clock.moment_ago(agent.since));
-        fields.push(("agent", StyledLine::from(profile).with(state_text(agent)).with(since.into())));
+        fields
+            .push(("agent", StyledLine::from(profile).with(state_text(agent)).with(since.into())));
     }
     for (key, value) in &pane.meta {
         fields.push(("meta", format!("{key} = {value}").into()));

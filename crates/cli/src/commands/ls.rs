@@ -121,9 +121,8 @@ impl ListedPanes {
     fn new(mut panes: Vec<PaneInfo>, args: &LsArgs, now: Time) -> Self {
         let count = panes.len();
         if !args.all && args.status.is_none() {
-            panes.retain(|pane| {
-                pane.status.is_live() || now.since(ended_at(pane)) <= HIDE_AFTER_MS
-            });
+            panes
+                .retain(|pane| pane.status.is_live() || now.since(ended_at(pane)) <= HIDE_AFTER_MS);
         }
         panes.sort_by_key(|pane| match pane.status.is_live() {
             true => (false, Reverse(Time(0)), pane.created_at),
@@ -222,7 +221,9 @@ pub(super) mod tests {
         let panes = [
             pane(json!({})),
             pane(json!({ "status": "exited", "exitCode": 3, "endedAt": ended })),
-            pane(json!({ "status": "killed", "exitSignal": "SIGKILL", "timedOut": true, "endedAt": ended })),
+            pane(
+                json!({ "status": "killed", "exitSignal": "SIGKILL", "timedOut": true, "endedAt": ended }),
+            ),
         ];
         let now = Time(panes[0].created_at.0 + 90_000);
         assert_eq!(

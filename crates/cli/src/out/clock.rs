@@ -7,7 +7,7 @@ use paned_model::Time;
 use super::units;
 
 /// A clock in the user's zone.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Clock {
     zone: TimeZone,
     /// Written behind every time where the user's zone is not known.
@@ -40,6 +40,14 @@ impl Clock {
         let is_today = self.zoned(time).zip(self.zoned(self.now));
         let is_today = is_today.is_some_and(|(time, now)| time.date() == now.date());
         self.format(time, if is_today { "%H:%M:%S%.3f" } else { "%m-%d %H:%M:%S%.3f" })
+    }
+
+    /// Before a line of output: short on a terminal, whole elsewhere.
+    pub(crate) fn stamp(&self, time: Time, is_terminal: bool) -> String {
+        match is_terminal {
+            true => self.short(time),
+            false => self.format(time, "%Y-%m-%d %H:%M:%S%.3f"),
+        }
     }
 
     fn format(&self, time: Time, format: &str) -> String {

@@ -78,9 +78,7 @@ pub(super) fn run(context: &CliContext, args: &Args) -> Result<ExitCode> {
     }
     context.show("agent:list", args, |panes: Vec<PaneInfo>| match panes.is_empty() {
         true => out.note("no agents; start one with `paned agent new codex`"),
-        false => {
-            out.table_in(&table(&panes, paned_keeper::time::now()), args.table.width(out))
-        }
+        false => out.table_in(&table(&panes, paned_keeper::time::now()), args.table.width(out)),
     })
 }
 

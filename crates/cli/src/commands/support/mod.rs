@@ -10,6 +10,7 @@ pub(crate) mod history;
 pub(crate) mod line_splitter;
 pub(crate) mod live_list;
 pub(crate) mod output;
+pub(crate) mod output_range;
 pub(crate) mod output_writer;
 pub(crate) mod params;
 pub(crate) mod shell_words;

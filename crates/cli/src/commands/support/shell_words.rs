@@ -33,7 +33,10 @@ mod tests {
     #[test]
     fn only_the_home_folder_itself_becomes_a_tilde() {
         let short = |path| with_tilde(path, Some("/home/ann/"));
-        assert_eq!(["/home/ann/x", "/home/ann", "/home/anna", "/tmp"].map(short), ["~/x", "~", "/home/anna", "/tmp"]);
+        assert_eq!(
+            ["/home/ann/x", "/home/ann", "/home/anna", "/tmp"].map(short),
+            ["~/x", "~", "/home/anna", "/tmp"]
+        );
         assert_eq!(with_tilde("/x", Some("/")), "/x");
         assert_eq!(with_tilde("/x", None), "/x");
     }
