@@ -60,7 +60,7 @@ pub(crate) fn run(context: &CliContext, command: CliCommand) -> Result<ExitCode>
         CliCommand::Read(args) => read::run(context, &args),
         CliCommand::Logs(args) => logs::logs(context, args),
         CliCommand::Tail(args) => logs::tail(context, args),
-        CliCommand::Search(args) => search::run(context, &args),
+        CliCommand::Search(args) => search::run(context, args),
         CliCommand::Screen(args) => screen::run(context, args),
         CliCommand::Wait(args) => wait::run(context, args),
         CliCommand::Write(args) => input::write(context, &args),

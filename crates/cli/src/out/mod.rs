@@ -189,7 +189,40 @@ impl Out {
         let sentence =
             StyledLine::new(TextStyle::Bad, "paned: ").then(TextStyle::Plain, &refusal.sentence);
         self.note(sentence)?;
-        if self.json { self.json(refusal) } else { Ok(()) }
+        if self.json {
+            return self.json(refusal);
+        }
+        pattern_place(refusal).iter().try_for_each(|line| self.note(line.clone()))
+    }
+}
+
+/// Where a pattern is wrong: the pattern, and a `^` below that place.
+fn pattern_place(refusal: &Refusal) -> Vec<StyledLine> {
+    let place = refusal.details.as_ref().and_then(|details| {
+        let pattern = details.get("pattern")?.as_str()?;
+        let at = usize::try_from(details.get("at")?.as_u64()?).ok()?;
+        Some((pattern, at))
+    });
+    let Some((pattern, at)) = place else { return Vec::new() };
+    let before: String = pattern.chars().take(at).collect();
+    let column = StyledLine::from(before.as_str()).width();
+    let caret = format!("  {}^", " ".repeat(column));
+    vec![format!("  {pattern}").into(), StyledLine::new(TextStyle::Bad, &caret)]
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_caret_stands_below_the_place_by_columns() {
+        let refusal = Refusal::invalid("no").with_details(json!({ "pattern": "漢(x", "at": 1 }));
+        let lines: Vec<_> =
+            pattern_place(&refusal).iter().map(|line| line.render(false)).collect();
+        assert_eq!(lines, ["  漢(x", "    ^"]);
+        assert!(pattern_place(&Refusal::invalid("no")).is_empty());
     }
 }
 
