@@ -52,7 +52,7 @@ pub(crate) fn run(context: &CliContext, command: AgentSubcommand) -> Result<Exit
         AgentSubcommand::Last(args) => state::last(context, &args),
         AgentSubcommand::Restart(args) => control::restart(context, &args),
         AgentSubcommand::Rm(args) => control::rm(context, &args),
-        AgentSubcommand::Profiles(_) => profiles::run(context),
+        AgentSubcommand::Profiles(args) => profiles::run(context, &args),
         AgentSubcommand::Record(args) => recording::record(context, &args),
         AgentSubcommand::Replay(args) => recording::replay(context, &args),
         AgentSubcommand::Hook(args) => hook::run(context, &args),
