@@ -140,6 +140,9 @@ fn help(out: Out, action: &ActionInfoReply) -> Result<()> {
     params.into_iter().try_for_each(|param| param.print(out))
 }
 
+/// The columns before what a parameter means.
+const INDENT: usize = 6;
+
 /// A parameter of an action, as its help shows it.
 struct ParamHelp<'a> {
     flag: String,
@@ -156,7 +159,8 @@ impl ParamHelp<'_> {
         let flag = StyledLine::new(TextStyle::Strong, &format!("  {}", self.flag));
         out.line(flag.then(TextStyle::Plain, &takes))?;
         let meaning = self.meaning.replace('\n', " ");
-        Ok(out.wrapped(&meaning, "      ")?)
+        let lines = out.wrap(&meaning, INDENT);
+        lines.iter().try_for_each(|line| Ok(out.line(format!("{:INDENT$}{line}", ""))?))
     }
 }
 

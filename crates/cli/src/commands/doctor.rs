@@ -14,6 +14,9 @@ use serde_json::json;
 use crate::context::CliContext;
 use crate::out::{Out, StyledLine, TextStyle};
 
+/// The columns before details and hints.
+const INDENT: usize = 15;
+
 /// Diagnose problems and suggest fixes
 #[derive(clap::Args)]
 #[command(after_help = "\
@@ -87,14 +90,17 @@ fn show(out: Out, check: &Check) -> Result<()> {
         (true, Some(_)) => (TextStyle::Warn, "!"),
         (false, _) => (TextStyle::Bad, "✗"),
     };
-    let mut lines = check.detail.lines();
+    let indent = " ".repeat(INDENT);
+    let details = check.detail.lines().flat_map(|line| out.wrap(line, INDENT));
+    let mut details = details.collect::<Vec<_>>().into_iter();
     let line = StyledLine::new(style, mark)
         .then(TextStyle::Strong, &format!(" {:13}", check.name))
-        .then(TextStyle::Plain, lines.next().unwrap_or_default());
+        .then(TextStyle::Plain, &details.next().unwrap_or_default());
     out.line(line)?;
-    lines.try_for_each(|line| out.line(format!("  {:13}{line}", "")))?;
-    if let Some(hint) = &check.hint {
-        out.line(StyledLine::new(TextStyle::Faint, &format!("  {:13}→ {hint}", "")))?;
+    details.try_for_each(|line| out.line(format!("{indent}{line}")))?;
+    let hint = check.hint.iter().flat_map(|hint| out.wrap(&format!("→ {hint}"), INDENT));
+    for line in hint {
+        out.line(StyledLine::new(TextStyle::Faint, &format!("{indent}{line}")))?;
     }
     Ok(())
 }

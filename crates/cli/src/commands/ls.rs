@@ -166,7 +166,7 @@ fn pid(pane: &PaneInfo) -> String {
     pid.map_or_else(|| "-".to_owned(), |pid| pid.to_string())
 }
 
-/// The status, and for how long it holds or how long ago it ended: `running 3m`, `exited 0  5m ago`.
+/// The status with a time: `running 3m` since it started, `exited 0  5m ago` since it ended.
 fn status_with_time(pane: &PaneInfo, now: Time) -> StyledLine {
     let time = match (pane.status.is_live(), pane.ended_at) {
         (true, _) => format!(" {}", units::age(now.since(pane.created_at))),

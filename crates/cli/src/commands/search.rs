@@ -185,7 +185,9 @@ impl PaneHits<'_> {
     fn print(&self, out: Out, line: &ShownLine) -> Result<()> {
         let mark = if line.is_match { ':' } else { '-' };
         if !out.is_terminal() && !out.has_colour() {
-            return Ok(out.program_line(&format!("{}{mark}{}{mark}{}", self.pane, line.n, line.text))?);
+            return Ok(
+                out.program_line(&format!("{}{mark}{}{mark}{}", self.pane, line.n, line.text))?
+            );
         }
         let name = match out.is_terminal() {
             true => StyledLine::default(),

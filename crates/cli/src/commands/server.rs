@@ -106,9 +106,8 @@ struct ServerStatusReply {
 
 fn fields(status: &ServerStatusReply) -> Vec<(&'static str, StyledLine)> {
     let up = units::age(status.uptime_ms);
-    let panes: Vec<_> = by_life_cycle(&status.panes)
-        .map(|(word, count)| format!("{count} {word}"))
-        .collect();
+    let panes: Vec<_> =
+        by_life_cycle(&status.panes).map(|(word, count)| format!("{count} {word}")).collect();
     let panes = if panes.is_empty() { "none".to_owned() } else { panes.join(", ") };
     let journal = match &status.trouble {
         Some(trouble) => StyledLine::new(TextStyle::Bad, trouble),

@@ -28,6 +28,10 @@ pub(crate) use prefix::Prefixes;
 pub(crate) use table::{TableWidth, TextTable};
 pub(crate) use text::{StyledLine, TextStyle};
 
+/// Wrapped text is no wider on a wide terminal, and no narrower on a narrow one.
+const MAX_TEXT: usize = 100;
+const MIN_TEXT: usize = 20;
+
 /// How to print.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Out {
@@ -143,14 +147,14 @@ impl Out {
         line.render(self.colour)
     }
 
-    /// Prints a text indented, wrapped at the terminal's width, or at 100 columns elsewhere.
-    pub(crate) fn wrapped(self, text: &str, indent: &str) -> io::Result<()> {
-        let width = match self.table_width() {
-            TableWidth::Fit(columns) => columns.min(100),
-            TableWidth::Full | TableWidth::Wide => 100,
-        };
-        let lines = width::wrap(text, width.saturating_sub(indent.len()).max(20));
-        lines.iter().try_for_each(|line| self.line(format!("{indent}{line}")))
+    /// The lines of a text that fit beside this many columns of a terminal; one line elsewhere.
+    pub(crate) fn wrap(self, text: &str, indent: usize) -> Vec<String> {
+        match self.table_width() {
+            TableWidth::Fit(columns) => {
+                width::wrap(text, columns.min(MAX_TEXT).saturating_sub(indent).max(MIN_TEXT))
+            }
+            TableWidth::Full | TableWidth::Wide => vec![text.to_owned()],
+        }
     }
 
     /// Prints names with their values, one per line.
@@ -219,8 +223,7 @@ mod tests {
     #[test]
     fn a_caret_stands_below_the_place_by_columns() {
         let refusal = Refusal::invalid("no").with_details(json!({ "pattern": "漢(x", "at": 1 }));
-        let lines: Vec<_> =
-            pattern_place(&refusal).iter().map(|line| line.render(false)).collect();
+        let lines: Vec<_> = pattern_place(&refusal).iter().map(|line| line.render(false)).collect();
         assert_eq!(lines, ["  漢(x", "    ^"]);
         assert!(pattern_place(&Refusal::invalid("no")).is_empty());
     }

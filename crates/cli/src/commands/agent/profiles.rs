@@ -51,7 +51,8 @@ struct ProfileErrorReply {
 }
 
 pub(super) fn run(context: &CliContext, args: &Args) -> Result<ExitCode> {
-    let found = context.show_and_return("agent:profiles", &(), |found| show(context, args, found))?;
+    let found =
+        context.show_and_return("agent:profiles", &(), |found| show(context, args, found))?;
     Ok(exit_code((!found.mistakes.is_empty()).then_some(Code::Invalid)))
 }
 
@@ -76,6 +77,7 @@ fn show(context: &CliContext, args: &Args, found: &AgentProfilesReply) -> Result
     });
     context.out.table_in(&table.only_wide(&["FILE"]), args.table.width(context.out))?;
     if let Some(folder) = &found.folder {
+        let folder = with_tilde(folder, home.as_deref());
         context.out.note(format!("yours are in {folder}"))?;
     }
     for ProfileErrorReply { file, line, sentence } in &found.mistakes {

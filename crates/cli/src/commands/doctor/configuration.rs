@@ -9,7 +9,7 @@ use crate::context::CliContext;
 use crate::settings::{self, AgentmuxConfigFile, SettingFlags, Sources, process_env};
 
 pub(super) fn check(context: &CliContext) -> Check {
-    const NAME: &str = "configuration";
+    const NAME: &str = "config";
     let found = settings::config_path(context.global.config.as_deref(), &process_env);
     let (path, is_named) = match found {
         Ok(found) => found,

@@ -65,40 +65,36 @@ fn tmux_version(printed: &str) -> Option<(u32, u32)> {
 fn agents(profiles: &Value, servers: Option<&str>) -> Check {
     let mine = process_env("PATH");
     let profiles = profiles.get("profiles").and_then(Value::as_array).into_iter().flatten();
-    let mut lines = Vec::new();
-    let mut differs = false;
-    for profile in profiles {
-        let name = profile.get("name").and_then(Value::as_str).unwrap_or_default();
-        let Some(program) = profile.pointer("/command/0").and_then(Value::as_str) else { continue };
-        let here = file(program, mine.as_deref());
-        let there = servers.map_or_else(|| here.clone(), |path| file(program, Some(path)));
-        match (&here, &there) {
-            (None, None) => continue,
-            (Some(here), Some(there)) if here == there => {
-                lines.push(format!("{name} at {}", shown(here)));
-                continue;
-            }
-            (Some(here), None) => lines.push(format!("{name} at {}, not for the server", shown(here))),
-            (None, Some(there)) => lines.push(format!("{name} at {}, not for you", shown(there))),
-            (Some(here), Some(there)) => {
-                lines.push(format!("{name} at {}, for the server at {}", shown(here), shown(there)));
-            }
-        }
-        differs = true;
-    }
-    match (lines.is_empty(), differs) {
-        (true, _) => Check::notice(
+    let lines: Vec<String> = profiles
+        .filter_map(|profile| {
+            let name = profile.get("name").and_then(Value::as_str)?;
+            let program = profile.pointer("/command/0").and_then(Value::as_str)?;
+            let here = file(program, mine.as_deref());
+            let there = servers.map_or_else(|| here.clone(), |path| file(program, Some(path)));
+            Some(format!("{name} {}", places(here.as_deref(), there.as_deref())?))
+        })
+        .collect();
+    match lines.is_empty() {
+        true => Check::notice(
             "agents",
             "none of the known agents is on PATH",
             "`paned agent profiles` lists those that paned knows",
         ),
-        (false, false) => Check::good("agents", lines.join("\n")),
-        (false, true) => Check::notice(
-            "agents",
-            lines.join("\n"),
-            "you start yours; clients over HTTP start the server's, which `paned server restart` makes yours",
-        ),
+        false => Check::good("agents", lines.join("\n")),
     }
+}
+
+/// Where a program is for us and for the server, if it is anywhere.
+fn places(here: Option<&Path>, there: Option<&Path>) -> Option<String> {
+    Some(match (here, there) {
+        (None, None) => return None,
+        (Some(here), Some(there)) if here == there => format!("at {}", shown(here)),
+        (Some(here), Some(there)) => {
+            format!("at {}, for the server at {}", shown(here), shown(there))
+        }
+        (Some(here), None) => format!("at {}, not for the server", shown(here)),
+        (None, Some(there)) => format!("at {}, for the server only", shown(there)),
+    })
 }
 
 /// Whether the server looks for programs where we do.
@@ -113,10 +109,12 @@ fn paths(mine: &str, servers: &str) -> Option<Check> {
     if missing.is_empty() {
         return Some(Check::good("PATH", "the server has every folder of yours"));
     }
-    let missing: Vec<_> = missing.iter().map(|folder| shown(Path::new(folder))).collect();
+    let count = units::count(missing.len(), "folder");
+    let named: Vec<_> = missing.iter().take(3).map(|folder| shown(Path::new(folder))).collect();
+    let more = if named.len() < missing.len() { ", …" } else { "" };
     Some(Check::notice(
         "PATH",
-        format!("the server lacks {} of yours: {}", units::count(missing.len(), "folder"), missing.join(", ")),
+        format!("the server lacks {count} of yours: {}{more}", named.join(", ")),
         "what you start gets your PATH; clients over HTTP use the server's, which `paned server restart` makes yours",
     ))
 }
@@ -199,7 +197,9 @@ mod tests {
             { "name": "shell", "command": ["sh"] }, { "name": "none", "command": ["no-such-program"] },
         ] });
         let check = agents(&profiles, Some("/nowhere"));
-        assert!(check.detail.starts_with("shell at ") && check.detail.ends_with(", not for the server"));
+        assert!(
+            check.detail.starts_with("shell at ") && check.detail.ends_with(", not for the server")
+        );
         assert!(!check.detail.contains("none"), "{check:?}");
     }
 }

@@ -9,15 +9,18 @@ use crate::out::{Clock, StyledLine, TextStyle};
 /// The column after names; a longer name pushes its own line only.
 const NAME_WIDTH: usize = 15;
 /// Fields that say what the event is about; the first that is there stands before the others.
-const SUBJECTS: [&str; 6] = ["paneId", "pane", "session", "action", "name", "id"];
+const SUBJECTS: [&str; 6] = ["paneId", "pane", "session", "actionName", "name", "id"];
 /// Fields that are noise for people, or are said elsewhere in the line.
-const LEFT_OUT: [&str; 6] = ["instance", "createdAt", "endedAt", "since", "confidence", "source"];
+const LEFT_OUT: [&str; 7] =
+    ["instance", "createdAt", "endedAt", "since", "confidence", "source", "status"];
 
 /// The line of an event.
 pub(super) fn line(clock: &Clock, event: &ParsedSseEvent, payload: &Value) -> StyledLine {
     let time: Option<Time> = serde_json::from_value(event.time.as_str().into()).ok();
     let time = time.map_or_else(|| event.time.clone(), |time| clock.short(time));
-    let name = format!("{:NAME_WIDTH$}", event.event);
+    let has_details = payload.as_object().is_none_or(|fields| !fields.is_empty());
+    let width = if has_details { NAME_WIDTH } else { 0 };
+    let name = format!("{:width$}", event.event);
     let line = StyledLine::new(TextStyle::Faint, &format!("{time} "))
         .then(style(&event.event, payload), &name);
     match payload {
@@ -84,7 +87,7 @@ fn value_text(name: &str, value: &Value) -> Option<String> {
     };
     Some(match name {
         "exitCode" => format!("exit {text}"),
-        "exitSignal" | "state" | "status" | "title" => text,
+        "exitSignal" | "state" | "title" => text,
         "kind" => format!("({text})"),
         "error" | "reason" | "message" => text,
         name => format!("{name}={text}"),
@@ -114,9 +117,18 @@ mod tests {
     fn the_pane_comes_first_and_structures_are_left_out() {
         let payload = json!({ "exitCode": 3, "paneId": "build", "timedOut": false, "usage": {} });
         check("pane:exited", payload, "build exit 3");
-        check("agent:state", json!({ "paneId": "fix", "state": "blocked", "kind": "trust" }), "fix blocked (trust)");
+        check(
+            "agent:state",
+            json!({ "paneId": "fix", "state": "blocked", "kind": "trust" }),
+            "fix blocked (trust)",
+        );
         check("pane:created", json!({ "pane": { "id": "web", "argv": [] } }), "web");
-        check("pane:resized", json!({ "paneId": "a", "size": { "cols": 80, "rows": 24 } }), "a 80x24");
+        check(
+            "pane:resized",
+            json!({ "paneId": "a", "size": { "cols": 80, "rows": 24 } }),
+            "a 80x24",
+        );
+        check("action:start", json!({ "actionName": "pane:new" }), "pane:new");
         check("server:started", json!({}), "");
     }
 

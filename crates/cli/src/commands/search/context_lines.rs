@@ -55,8 +55,7 @@ pub(super) fn lines(
     }
     let numbers: Vec<u64> = shown.iter().map(|line| line.n).collect();
     for (first, last) in ranges(&numbers, size) {
-        let request =
-            json!({ "paneId": group.pane, "offset": first, "limit": (last - first + 1).min(10_000) });
+        let request = json!({ "paneId": group.pane, "offset": first, "limit": (last - first + 1).min(10_000) });
         let answer: PaneReadReply = context.call("pane:read", &request)?;
         let around = answer.lines.into_iter().filter(|line| !numbers.contains(&line.n));
         shown.extend(around.filter(|line| line.n <= last).map(|line| ShownLine {

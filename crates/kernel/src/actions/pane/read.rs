@@ -56,7 +56,7 @@ pub(in crate::actions) struct Params {
     /// answered whole: the line that goes on after this is answered from its beginning, as
     /// `continued`, unless nothing but its end was printed since.
     since: Option<Offset>,
-    /// Only what was printed at this time or later, from the start of a line on. Not for `rendered`.
+    /// Only what was printed at this time or later, from a line's start on. Not for `rendered`.
     since_time: Option<Time>,
     /// Whether to say when the bytes were printed, for `raw`.
     #[serde(default)]
