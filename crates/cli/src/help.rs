@@ -58,7 +58,7 @@ Examples:
 const GLOBAL_OPTIONS: &str = "\
 Options of every command:
       --json             Print JSON on standard output; errors go to stderr as text too
-      --color WHEN       Use colour: auto (on terminals), always or never [env: NO_COLOR]
+      --color WHEN       Use colour: auto, always or never [env: NO_COLOR]
       --state-dir DIR    State folder [env: PANED_STATE_DIR]
       --config FILE      Configuration file [env: PANED_CONFIG]
       --socket PATH      Connect to the server at this unix socket [env: PANED_SOCKET]

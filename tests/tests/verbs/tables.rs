@@ -52,7 +52,8 @@ fn no_row_of_a_table_is_wider_than_the_terminal() {
     for (table, cols) in tables.iter().flat_map(|table| [(table, 80), (table, 50)]) {
         let shown = plain(&term(&server, table, cols).output());
         assert!(1 < shown.lines().count(), "{table:?}: {shown}");
-        for line in shown.lines() {
+        // Notes are wrapped by the terminal.
+        for line in shown.lines().filter(|line| !line.starts_with("yours are in")) {
             assert!(line.width() <= usize::from(cols), "{table:?} in {cols}: {line}");
         }
     }

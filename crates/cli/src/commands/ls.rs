@@ -236,8 +236,8 @@ pub(super) mod tests {
             ]
         );
         assert_eq!(
-            table(&panes, now).lines(TableWidth::Fit(50), false)[2],
-            "web  exited 3  30s ago                  npm\\x1b[…"
+            table(&panes, now).lines(TableWidth::Fit(48), false)[3],
+            "web  killed SIGKILL timed-out  30s…   npm\\x1b[2J"
         );
     }
 

@@ -28,12 +28,13 @@ const LINES: &[&str] = &[
     "new --id a --cwd /x --title t --size 80x24 --env A=1 --meta n=3 --tag t --timeout 9 --persist --notify-on-exit \
      --can spawn --session s --visible auto --on-view-closed detach ls",
     "run --id a --cwd /x --env A=1 --size 80x24 --timeout 9 --keep --raw ls",
-    "ls --tag t --status running",
+    "ls --tag t --status running -a -q",
     "get a",
     "read a --view raw --offset 1 --limit 2 --pattern x -i -B 1 -A 1 --numbers --raw",
     "read a --tail 1",
     "read a --since 1",
-    "search x -i --pane a --limit 1 --timeout 1 -q",
+    "search x -i --pane a --limit 1 --timeout 1 -q -A 1 -B 1 -C 1",
+    "search x -c",
     "screen a --format text --history 1 -o /nowhere/a --raw",
     "wait a --pattern x --exit --quiet 1 --screen-change-since 1 --stop x -i --since 1 --timeout 1",
     "send a x --enter",
@@ -74,7 +75,7 @@ const LINES: &[&str] = &[
     "layout save n --session s",
     "layout apply n --session s",
     "token create --scope read --pane a --label l --expires 9",
-    "token list",
+    "token list -a",
     "token revoke g",
     "server status",
 ];
@@ -84,8 +85,8 @@ const OTHERS: &str = "serve, server start, server stop, server restart, server u
      events, action, emit, list, agentmux serve, agentmux status, agentmux cleanup, agentmux send, agentmux key, \
      agentmux capture, doctor, completions, version, agent replay, session attach";
 
-/// A flag that needs a tmux around us, and one that never ends.
-const OTHER_FLAGS: &[&str] = &["here", "watch"];
+/// A flag that needs a tmux around us, one that never ends, and those of tables.
+const OTHER_FLAGS: &[&str] = &["here", "watch", "wide", "output"];
 
 /// An action that was called, and its parameters.
 type ActionCall = (String, Map<String, Value>);

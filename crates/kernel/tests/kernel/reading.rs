@@ -375,5 +375,5 @@ async fn output_is_read_since_a_time_and_says_when_it_was_printed() {
     let times = json!([{ "offset": 0, "time": Time(1000) }, { "offset": 10, "time": Time(5000) }]);
     assert_eq!(raw["times"], times);
     let both = json!({ "paneId": "a", "sinceTime": Time(1), "since": 0 });
-    assert_eq!(code(&server.act("pane:read", both).await), Code::Invalid);
+    assert_eq!(code(server.act("pane:read", both).await).0, Code::Invalid);
 }
