@@ -178,10 +178,11 @@ impl EventFollower<'_> {
         }
         if self.out.is_terminal() {
             let line = event_line::line(&self.clock, message, &payload);
-            return Ok(match self.out.table_width() {
-                TableWidth::Fit(columns) => self.out.line(line.cut(columns))?,
-                TableWidth::Full | TableWidth::Wide => self.out.line(line)?,
-            });
+            let line = match self.out.table_width() {
+                TableWidth::Fit(columns) => line.cut(columns),
+                TableWidth::Full | TableWidth::Wide => line,
+            };
+            return Ok(self.out.line(line)?);
         }
         let id = message.id.map_or_else(|| "-".to_owned(), |id| format!("#{id}"));
         let line = StyledLine::new(TextStyle::Faint, &format!("{id} {} ", message.time))

@@ -214,6 +214,12 @@ fn pattern_place(refusal: &Refusal) -> Vec<StyledLine> {
     vec![format!("  {pattern}").into(), StyledLine::new(TextStyle::Bad, &caret)]
 }
 
+/// Whether the error is that the reader of our output has closed it.
+pub(crate) fn is_closed(error: &anyhow::Error) -> bool {
+    let closed = |error: &io::Error| error.kind() == io::ErrorKind::BrokenPipe;
+    error.downcast_ref().is_some_and(closed)
+}
+
 #[cfg(test)]
 mod tests {
     use serde_json::json;
@@ -227,10 +233,4 @@ mod tests {
         assert_eq!(lines, ["  漢(x", "    ^"]);
         assert!(pattern_place(&Refusal::invalid("no")).is_empty());
     }
-}
-
-/// Whether the error is that the reader of our output has closed it.
-pub(crate) fn is_closed(error: &anyhow::Error) -> bool {
-    let closed = |error: &io::Error| error.kind() == io::ErrorKind::BrokenPipe;
-    error.downcast_ref().is_some_and(closed)
 }

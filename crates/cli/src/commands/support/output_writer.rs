@@ -276,11 +276,11 @@ mod tests {
 
     #[test]
     fn a_line_says_when_it_was_printed() {
-        let clock = Some(Clock::local());
-        let format = LineFormat { clock: clock.clone(), ..named() };
+        let clock = Clock::local();
+        let format = LineFormat { clock: Some(clock.clone()), ..named() };
         let time = Time(1_795_032_191_250);
         let line = CliOutputLine { time: Some(time), ..line("up") };
-        let stamp = clock.unwrap().stamp(time, false);
+        let stamp = clock.stamp(time, false);
         check(&format, &line, &format!("web | {stamp} up"));
     }
 }
