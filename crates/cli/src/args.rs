@@ -7,9 +7,10 @@ use clap::error::ErrorKind;
 use clap::{ArgMatches, Command, CommandFactory as _, FromArgMatches, Parser, Subcommand};
 
 use crate::commands::{
-    action, agent, agentmux, attach, completions, doctor, events, input, layout, logs, ls, new,
-    pane, read, run, screen, search, server, session, token, version, wait,
+    action, agent, agentmux, attach, completions, doctor, events, get, input, layout, logs, ls,
+    new, pane, read, run, screen, search, server, session, token, version, wait,
 };
+use crate::out::ColourChoice;
 use crate::{help, serve};
 
 /// The terminal daemon for AI agents and the people who watch them
@@ -29,6 +30,9 @@ pub(crate) struct Global {
     /// Print JSON
     #[arg(long, global = true, hide = true)]
     pub(crate) json: bool,
+    /// When to use colour
+    #[arg(long, global = true, hide = true, value_name = "WHEN", default_value = "auto")]
+    pub(crate) color: ColourChoice,
     /// State folder [env: PANED_STATE_DIR]
     #[arg(long, global = true, hide = true, value_name = "DIR")]
     pub(crate) state_dir: Option<PathBuf>,
@@ -122,7 +126,7 @@ commands! {
     one Run(run::Args) = "run";
     one Attach(attach::Args) = "attach";
     one Ls(ls::LsArgs) = "ls";
-    one Get(ls::GetArgs) = "get";
+    one Get(get::GetArgs) = "get";
     one Read(read::Args) = "read";
     one Logs(logs::LogsArgs) = "logs";
     one Tail(logs::TailArgs) = "tail";

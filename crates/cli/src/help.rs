@@ -58,6 +58,7 @@ Examples:
 const GLOBAL_OPTIONS: &str = "\
 Options of every command:
       --json             Print JSON on standard output, also for errors
+      --color WHEN       Use colour: auto, always or never [env: NO_COLOR]
       --state-dir DIR    State folder [env: PANED_STATE_DIR]
       --config FILE      Configuration file [env: PANED_CONFIG]
       --socket PATH      Socket of the server [env: PANED_SOCKET]

@@ -27,7 +27,7 @@ use paned_model::{Code, Refusal};
 
 use crate::args::Cli;
 use crate::context::CliContext;
-use crate::out::Out;
+use crate::out::{ColourChoice, Out};
 
 fn main() -> ExitCode {
     let mut args = std::env::args_os().skip(1);
@@ -45,7 +45,7 @@ fn main() -> ExitCode {
         Err(_) if std::env::args_os().len() == 1 => return print_help(),
         Err(error) => return usage_error(&error),
     };
-    let out = Out::new(cli.global.json);
+    let out = Out::new(cli.global.json, cli.global.color);
     let context = CliContext { out, global: cli.global };
     commands::run(&context, cli.command).unwrap_or_else(|error| fail(out, &error))
 }
@@ -76,7 +76,7 @@ fn pipe_recorder(socket: Option<OsString>) -> ExitCode {
 
 /// Prints what is wrong with the command line. The message may quote arguments, so it is escaped.
 fn usage_error(error: &clap::Error) -> ExitCode {
-    let out = Out::new(std::env::args_os().any(|arg| arg == "--json"));
+    let out = Out::new(std::env::args_os().any(|arg| arg == "--json"), ColourChoice::Auto);
     let message = error.render().to_string();
     let message = message.trim_end().strip_prefix("error: ").unwrap_or(message.trim_end());
     let (sentence, rest) = message.split_once('\n').unwrap_or((message, ""));

@@ -92,8 +92,8 @@ fn several_panes_are_told_apart() {
     let mut lines: Vec<_> =
         server.ok(&["tail", "-f", "a", "b"]).lines().map(str::to_owned).collect();
     lines.sort();
-    assert_eq!(lines, ["a: from a", "b: from b"]);
-    assert_eq!(server.ok(&["tail", "a", "b"]), "a: from a\nb: from b\n");
+    assert_eq!(lines, ["a | from a", "b | from b"]);
+    assert_eq!(server.ok(&["tail", "a", "b"]), "a | from a\nb | from b\n");
     let line = server.answer(&["tail", "-f", "a"]);
     assert_eq!(line, json!({ "paneId": "a", "text": "from a" }));
     let (_, err, code) = decode_output(&server.cli(&["tail", "-f", "nobody", "a"]));
@@ -101,7 +101,7 @@ fn several_panes_are_told_apart() {
 }
 
 #[test]
-fn a_search_names_pane_and_line_and_finding_nothing_is_no_failure() {
+fn a_search_names_pane_and_line_and_finding_nothing_is_exit_code_1() {
     let server = Server::start();
     start(&server, "a", &["printf", "one\ntwo Needle\n"]);
     start(&server, "b", &["printf", "needle\n"]);
@@ -110,12 +110,13 @@ fn a_search_names_pane_and_line_and_finding_nothing_is_no_failure() {
     let mut hits: Vec<_> =
         server.ok(&["search", "-i", "NEEDLE"]).lines().map(str::to_owned).collect();
     hits.sort();
-    assert_eq!(hits, ["a:1: two Needle", "b:0: needle"]);
-    assert_eq!(server.ok(&["search", "needle", "--pane", "b"]), "b:0: needle\n");
+    assert_eq!(hits, ["a:1:two Needle", "b:0:needle"]);
+    assert_eq!(server.ok(&["search", "needle", "--pane", "b"]), "b:0:needle\n");
     let (out, err, code) = decode_output(&server.cli(&["search", "hay"]));
-    assert!(out.is_empty() && code == 0 && err.contains("no match in 2 panes"), "{err}");
+    assert!(out.is_empty() && code == 1 && err.contains("nothing found in 2 panes"), "{err}");
     assert_eq!(decode_output(&server.cli(&["search", "-q", "hay"])).1, "");
-    assert_eq!(decode_output(&server.cli(&["search", "("])).2, 2);
+    let (_, err, code) = decode_output(&server.cli(&["search", "a(b"]));
+    assert!(code == 2 && err.ends_with("\n  a(b\n   ^\n"), "{err}");
 }
 
 #[test]

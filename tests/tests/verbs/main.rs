@@ -7,6 +7,7 @@ mod look;
 mod lost;
 mod run;
 mod sizes;
+mod tables;
 mod term;
 mod together;
 mod types;

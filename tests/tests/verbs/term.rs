@@ -113,6 +113,13 @@ impl Term {
         true
     }
 
+    /// Waits until the program has ended well; returns all that it showed.
+    #[track_caller]
+    pub(super) fn output(mut self) -> String {
+        assert_eq!(self.end(), 0, "{}", self.shown);
+        std::mem::take(&mut self.shown)
+    }
+
     /// Waits until the program has ended; answers its exit code.
     #[track_caller]
     pub(super) fn end(&mut self) -> i32 {

@@ -8,6 +8,7 @@ use paned_model::Refusal;
 use serde_json::Value;
 
 use super::support::action_args::{ActionArgs, ActionInput, body};
+use super::support::table_args::TableArgs;
 use crate::args::Cli;
 use crate::client::{self, ActionInfoReply, ApiClient, escape};
 use crate::context::CliContext;
@@ -15,15 +16,19 @@ use crate::out::{Out, StyledLine, TextStyle, TextTable};
 use crate::param_flags;
 
 /// List the API actions
-#[derive(clap::Args)]
+#[derive(clap::Args, Default)]
 #[command(after_help = "\
 Examples:
-  paned list
+  paned list                      what fits into the terminal
+  paned list --wide               whole sentences
   paned list --json | jq '.[].name'
   paned action pane:new --help    what one of them takes")]
-pub(crate) struct ListArgs {}
+pub(crate) struct ListArgs {
+    #[command(flatten)]
+    table: TableArgs,
+}
 
-pub(crate) fn list(context: &CliContext) -> Result<ExitCode> {
+pub(crate) fn list(context: &CliContext, args: &ListArgs) -> Result<ExitCode> {
     let client = context.client()?;
     if context.out.is_json() {
         let answer = client::block_on(client.request(Method::GET, "/actions", None))??;
@@ -35,7 +40,8 @@ pub(crate) fn list(context: &CliContext) -> Result<ExitCode> {
         let name = StyledLine::new(TextStyle::Strong, &action.name);
         [name, action.scope.into(), action.doc.into()]
     });
-    context.out.table(&table)?;
+    let table = table.dropping(&["SCOPE"]);
+    context.out.table_in(&table, args.table.width(context.out))?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -82,7 +88,7 @@ pub(crate) fn run(context: &CliContext, args: Args) -> Result<ExitCode> {
 
 fn without_name(context: &CliContext, help: bool) -> Result<ExitCode> {
     if !help {
-        return list(context);
+        return list(context, &ListArgs::default());
     }
     let mut paned = Cli::whole_command();
     paned.build();
@@ -123,16 +129,37 @@ fn help(out: Out, action: &ActionInfoReply) -> Result<()> {
     out.line("")?;
     let required = action.params.get("required").and_then(Value::as_array);
     let is_required = |name: &str| required.is_some_and(|names| names.iter().any(|it| it == name));
-    let head = &["PARAMETER", "NEEDED", "TAKES", "MEANING"];
-    Ok(out.table(&TextTable::new(head, fields, |(name, field)| {
-        let meaning = field.get("description").and_then(Value::as_str).unwrap_or_default();
-        [
-            StyledLine::new(TextStyle::Strong, &format!("--{}", param_flags::kebab(name))),
-            if is_required(name) { "yes".into() } else { "no".into() },
-            param_flags::describe(field, &action.params).into(),
-            meaning.replace('\n', " ").into(),
-        ]
-    }))?)
+    let params = fields.iter().map(|(name, field)| ParamHelp {
+        flag: format!("--{}", param_flags::kebab(name)),
+        takes: param_flags::describe(field, &action.params),
+        is_required: is_required(name),
+        meaning: field.get("description").and_then(Value::as_str).unwrap_or_default(),
+    });
+    params.into_iter().try_for_each(|param| param.print(out))
+}
+
+/// The columns before what a parameter means.
+const INDENT: usize = 6;
+
+/// A parameter of an action, as its help shows it.
+struct ParamHelp<'a> {
+    flag: String,
+    takes: String,
+    is_required: bool,
+    meaning: &'a str,
+}
+
+impl ParamHelp<'_> {
+    /// The flag on a line, its meaning below it.
+    fn print(&self, out: Out) -> Result<()> {
+        let needed = if self.is_required { " (required)" } else { "" };
+        let takes = format!(" {}{needed}", self.takes);
+        let flag = StyledLine::new(TextStyle::Strong, &format!("  {}", self.flag));
+        out.line(flag.then(TextStyle::Plain, &takes))?;
+        let meaning = self.meaning.replace('\n', " ");
+        let lines = out.wrap(&meaning, INDENT);
+        lines.iter().try_for_each(|line| Ok(out.line(format!("{:INDENT$}{line}", ""))?))
+    }
 }
 
 const EMIT: &str = "\

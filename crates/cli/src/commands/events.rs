@@ -1,5 +1,7 @@
 //! `paned events`: follows what happens, across restarts of the server.
 
+mod event_line;
+
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -16,7 +18,7 @@ use super::is_unavailable;
 use crate::client::sse::{ParsedSseEvent, SseParser};
 use crate::client::{self, ApiClient, RETRY_INTERVAL, escape};
 use crate::context::CliContext;
-use crate::out::{Out, StyledLine, TextStyle};
+use crate::out::{Clock, Out, StyledLine, TableWidth, TextStyle};
 
 /// How long a stream with an end may be idle before it counts as ended: a grant for some panes only
 /// may never see the last event.
@@ -31,17 +33,18 @@ Examples:
   paned events --include pane:exited,gap --since 0 --no-follow
   paned events --json | jq -r 'select(.name==\"pane:exited\").payload.paneId'
 
-Each line is `#id time name payload`. When the server restarts, the stream goes on after the last \
+A terminal shows the time in your zone, the name, and what matters of the payload. A pipe has \
+`#id time name payload` with the time in UTC; scripts better take --json. When the server restarts, the stream goes on after the last \
 event that was seen. A `gap` says that events in between are no longer kept.")]
 pub(crate) struct Args {
     /// Events to show: names, prefixes such as pane:*, or *; comma-separated or repeated
     #[arg(long, value_name = "PATTERN", default_value = "*")]
     include: Vec<String>,
-    /// Begin after the event with this id [default: now]
+    /// Begin after the event with this id; 0 is the first that is kept [default: now]
     #[arg(long, value_name = "ID")]
     since: Option<u64>,
-    /// End when everything up to now was shown
-    #[arg(long, requires = "since")]
+    /// Print what has happened up to now and exit; without --since from the first that is kept
+    #[arg(long)]
     no_follow: bool,
 }
 
@@ -62,6 +65,7 @@ struct EventFollower<'a> {
     seen: u64,
     /// The last event to show, when there is one.
     until: Option<u64>,
+    clock: Clock,
 }
 
 async fn follow(out: Out, client: &ApiClient, args: &Args) -> Result<()> {
@@ -77,9 +81,14 @@ async fn follow(out: Out, client: &ApiClient, args: &Args) -> Result<()> {
         client,
         path: format!("/events?include={}", escape(asked)),
         include,
-        seen: args.since.unwrap_or(last),
+        seen: args.since.unwrap_or(if args.no_follow { 0 } else { last }),
+        clock: Clock::local(),
         until: args.no_follow.then_some(last),
     };
+    if !args.no_follow && out.is_terminal() && !out.is_json() && out.has_reader() {
+        let hint = "following events; ctrl+c stops, `--since 0` begins with old ones";
+        out.note(StyledLine::new(TextStyle::Faint, hint))?;
+    }
     while !follower.is_done() {
         let body = follower.open().await?;
         follower.read(body).await?;
@@ -164,6 +173,14 @@ impl EventFollower<'_> {
                 "id": message.id, "time": message.time, "name": message.event, "payload": payload,
             });
             return Ok(self.out.json(&event)?);
+        }
+        if self.out.is_terminal() {
+            let line = event_line::line(&self.clock, message, &payload);
+            let line = match self.out.table_width() {
+                TableWidth::Fit(columns) => line.cut(columns),
+                TableWidth::Full | TableWidth::Wide => line,
+            };
+            return Ok(self.out.line(line)?);
         }
         let id = message.id.map_or_else(|| "-".to_owned(), |id| format!("#{id}"));
         let line = StyledLine::new(TextStyle::Faint, &format!("{id} {} ", message.time))

@@ -179,7 +179,7 @@ fn show_window(out: Out, window: &WindowReply) -> Result<()> {
     let panes = if count == 1 { "pane" } else { "panes" };
     out.line(format!("{}, {count} {panes}{zoomed}", window.size).as_str())?;
     let head = &["TMUX", "PANE", "SIZE", "LEFT", "TOP", "WHAT"];
-    Ok(out.table(&TextTable::new(head, &window.panes, |pane| {
+    let table = TextTable::new(head, &window.panes, |pane| {
         let owner = match pane.owner.as_str() {
             "main" => "main",
             "ours" => "beside main",
@@ -194,7 +194,8 @@ fn show_window(out: Out, window: &WindowReply) -> Result<()> {
             pane.top.to_string().into(),
             format!("{owner}{active}").into(),
         ]
-    }))?)
+    });
+    Ok(out.table(&table.dropping(&["LEFT", "TOP", "TMUX"]))?)
 }
 
 #[derive(Deserialize)]

@@ -1,181 +1,206 @@
-//! `paned logs` and `paned tail`: show what panes have printed, and follow it.
+//! `paned logs` and `paned tail`: print what panes have printed, and follow it.
 
 use std::process::ExitCode;
 
 use anyhow::{Context as _, Result};
-use paned_model::Refusal;
-use serde_json::{Value, json};
+use paned_model::{Refusal, Time};
 use tokio::task::JoinSet;
 
+use super::support::duration::millis;
 use super::support::exit_status::ProgramExit;
 use super::support::follow::{FollowedOutput, OutputFollower};
 use super::support::history::OutputHistory;
-use super::support::line_splitter::last_lines;
-use super::support::output::PaneReadReply;
-use super::support::output_writer::{OutputFormat, OutputWriter};
+use super::support::output_range::{OutputRange, OutputSelection};
+use super::support::output_writer::{JsonFormat, LineFormat, OutputFormat, OutputWriter};
 use super::{for_each, refused};
 use crate::client::{self, ApiClient};
 use crate::context::CliContext;
-use crate::out::Out;
+use crate::out::{Clock, Out, Prefixes};
 
-/// Print a pane's full scrollback
+/// Print all that panes have printed
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
-  paned logs web                 all of it
-  paned logs web | less
-  paned logs web -n | grep -i error
-  paned logs web --raw           byte for byte, colours and all
-  paned logs web --json          one line of JSON for each line
+  paned logs web                  all of it, as far as it is kept
+  paned logs -f web               and what follows, until the program ends
+  paned logs -n 50 web            the last 50 lines
+  paned logs --since 5m web db    what two panes printed in the last five minutes
+  paned logs web --raw            byte for byte
+  paned logs web --json           one line of JSON for each line
 
-It ends where the output ended when it was asked; `paned tail -f` goes on. For parts of it, see `paned read`.
+Lines are shown whole, however long they are. A terminal shows them in the program's colours; \
+nothing else of what a program prints reaches it, unless you give --raw. Times are those at which \
+the line ended, to a tenth of a second, in your zone.
 
-Lines are shown whole, however long they are. A program that prints on while it is read may take away what was not \
-read yet; then that is said on standard error, … stands in place of the missing part of a line, and the exit code \
-is 10.")]
+A program that keeps printing while it is read may overwrite what was not read yet; then a note \
+on standard error says so, … stands in place of the missing part, and the exit code is 10. \
+`paned read` reads parts of the output and filters it.")]
 pub(crate) struct LogsArgs {
-    /// The pane
-    pane: String,
-    /// Show each line's number
-    #[arg(short, long)]
-    numbers: bool,
-    /// Show the bytes as they are, also to a terminal
-    #[arg(long, conflicts_with = "numbers")]
-    raw: bool,
+    /// The last N lines only; `-50` is the same as `-n 50` [default: all]
+    #[arg(short = 'n', long, value_name = "N")]
+    lines: Option<u64>,
+    #[command(flatten)]
+    common: OutputArgs,
 }
 
-pub(crate) fn logs(context: &CliContext, args: &LogsArgs) -> Result<ExitCode> {
-    let format = logs_format(context, args)?;
-    OutputHistory::all(context, &args.pane)?.show(OutputWriter::unlimited(context.out, format))?;
-    Ok(ExitCode::SUCCESS)
-}
-
-fn logs_format(context: &CliContext, args: &LogsArgs) -> Result<OutputFormat, Refusal> {
-    match (context.out.is_json(), args.raw) {
-        (true, true) => Err(Refusal::invalid(
-            "`--raw` is bytes, and JSON is none; `paned read --view raw --json` has both",
-        )),
-        (false, true) => Ok(OutputFormat::Raw),
-        (true, false) => Ok(OutputFormat::NumberedJson),
-        (false, false) if args.numbers => Ok(OutputFormat::Numbered),
-        (false, false) => Ok(OutputFormat::Lines),
-    }
-}
-
-/// The most lines that the server returns at once, and the most bytes.
-const MAX_LINES: usize = 10_000;
-const MIB: usize = 1 << 20;
-
-/// Print the last lines of panes and follow them
+/// Print the last 10 lines of panes: the same as `paned logs -n 10`
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
   paned tail web                    the last 10 lines
-  paned tail -f web                 and everything after them, until the program ends
-  paned tail -f web db              lines of several, each behind its pane's name
+  paned tail -f web                 and what follows, until the program ends
+  paned tail -50 web                the last 50 lines
+  paned tail -f web db              several panes, each line behind its pane's name
   paned tail -f -n 0 web --json     only what is new, one line of JSON for each line
-  paned tail -f --raw web           byte for byte, colours and unfinished lines too
 
-Lines are shown whole, and as many as you ask for, as far as they are kept; what is lost while it is read is said, \
-and the exit code is 10. --json answers 10000 at most, 2000 characters of each, and `truncated` and `cut` say so. \
-When following, a line is shown when it has ended. --raw and following begin within the last MiB, however many lines \
-you ask for; following goes on when the server restarts.")]
+It takes what `paned logs` takes, and explains itself there. When following, a line is shown when \
+it has ended, and following goes on when the server restarts.")]
 pub(crate) struct TailArgs {
-    /// The panes
-    #[arg(required = true)]
-    pane: Vec<String>,
-    /// How many lines
+    /// How many lines; `-50` is the same as `-n 50`
     #[arg(short = 'n', long, value_name = "N", default_value = "10")]
-    lines: usize,
-    /// Show what follows, until the program ends
+    lines: u64,
+    #[command(flatten)]
+    common: OutputArgs,
+}
+
+/// What both take.
+#[derive(clap::Args)]
+struct OutputArgs {
+    /// The panes
+    #[arg(required = true, allow_negative_numbers = true)]
+    pane: Vec<String>,
+    /// Keep printing what follows, until the programs end
     #[arg(short, long)]
     follow: bool,
-    /// Show the bytes as they are, also to a terminal
-    #[arg(long)]
+    /// Only what was printed this long ago or later, as in 5m; a number alone is seconds
+    #[arg(long, value_name = "TIME", value_parser = millis)]
+    since: Option<u64>,
+    /// Print when each line was printed
+    #[arg(short, long)]
+    timestamps: bool,
+    /// Print each line's number
+    #[arg(long, conflicts_with = "follow")]
+    line_numbers: bool,
+    /// Print the bytes as they are, also to a terminal
+    #[arg(long, conflicts_with_all = ["line_numbers", "timestamps"])]
     raw: bool,
 }
 
-pub(crate) fn tail(context: &CliContext, args: &TailArgs) -> Result<ExitCode> {
-    if args.raw && 1 < args.pane.len() {
-        return Err(Refusal::invalid("`--raw` goes with one pane: bytes have no names").into());
-    }
-    if args.follow {
-        return client::block_on(follow(context, args))?;
-    }
-    for_each(context, &args.pane, |pane| last(context, args, pane))
+pub(crate) fn logs(context: &CliContext, args: LogsArgs) -> Result<ExitCode> {
+    PrintRequest::new(context, args.common, args.lines)?.run()
 }
 
-/// How to show one of the panes.
-fn tail_format(context: &CliContext, args: &TailArgs, pane: &str) -> OutputFormat {
-    match args.raw {
-        true => OutputFormat::Raw,
-        false if context.out.is_json() => OutputFormat::Json(pane.to_owned()),
-        false if 1 < args.pane.len() => OutputFormat::Named(pane.to_owned()),
-        false => OutputFormat::Lines,
+pub(crate) fn tail(context: &CliContext, args: TailArgs) -> Result<ExitCode> {
+    PrintRequest::new(context, args.common, Some(args.lines))?.run()
+}
+
+/// What to print of which panes.
+struct PrintRequest<'a> {
+    context: &'a CliContext,
+    args: OutputArgs,
+    selection: OutputSelection,
+    prefixes: Prefixes,
+}
+
+impl<'a> PrintRequest<'a> {
+    fn new(
+        context: &'a CliContext,
+        mut args: OutputArgs,
+        lines: Option<u64>,
+    ) -> Result<Self, Refusal> {
+        let short = take_line_count(&mut args.pane);
+        if args.pane.is_empty() {
+            return Err(Refusal::invalid("name a pane; `paned ls` lists them"));
+        }
+        if args.raw && 1 < args.pane.len() {
+            return Err(Refusal::invalid("`--raw` goes with one pane: bytes have no names"));
+        }
+        if args.raw && context.out.is_json() {
+            return Err(Refusal::invalid(
+                "`--raw` prints bytes, not JSON; `paned read --view raw --json` has both",
+            ));
+        }
+        let now = paned_keeper::time::now();
+        let since = args.since.map(|millis| Time(now.0.saturating_sub(millis)));
+        let selection = OutputSelection { lines: short.or(lines), since };
+        let prefixes = Prefixes::new(args.pane.iter().map(String::as_str));
+        Ok(Self { context, args, selection, prefixes })
+    }
+
+    fn run(&self) -> Result<ExitCode> {
+        if self.args.follow {
+            return self.follow();
+        }
+        for_each(self.context, &self.args.pane, |pane| {
+            let range = self.selection.find(self.context, pane)?;
+            let history = OutputHistory::new(self.context, pane, &range);
+            let writer = OutputWriter::unlimited(self.context.out, self.format(pane));
+            history.with_times(self.args.timestamps).show(writer)?;
+            Ok(ExitCode::SUCCESS)
+        })
+    }
+
+    /// Follows all panes at once; each ends by itself.
+    fn follow(&self) -> Result<ExitCode> {
+        let mut exit = ExitCode::SUCCESS;
+        let mut panes = Vec::new();
+        for pane in &self.args.pane {
+            match self.followed(pane) {
+                Ok(followed) => panes.push(followed),
+                Err(error) => exit = refused(self.context, error)?,
+            }
+        }
+        let followed = client::block_on(follow_all(self.context, panes))??;
+        Ok(if followed == ExitCode::SUCCESS { exit } else { followed })
+    }
+
+    fn followed(&self, pane: &str) -> Result<FollowedPane> {
+        Ok(FollowedPane {
+            range: self.selection.find(self.context, pane)?,
+            client: self.context.client()?,
+            out: self.context.out,
+            pane: pane.to_owned(),
+            writer: OutputWriter::new(self.context.out, self.format(pane)),
+            has_times: self.args.timestamps,
+        })
+    }
+
+    /// How to show one of the panes.
+    fn format(&self, pane: &str) -> OutputFormat {
+        let out = self.context.out;
+        if self.args.raw {
+            return OutputFormat::Raw;
+        }
+        if out.is_json() {
+            // The numbers of lines that are followed are not known.
+            let is_numbered = !self.args.follow;
+            return OutputFormat::Json(JsonFormat { pane: pane.to_owned(), is_numbered });
+        }
+        OutputFormat::Lines(LineFormat {
+            prefix: (1 < self.args.pane.len()).then(|| self.prefixes.of(pane)),
+            clock: self.args.timestamps.then(Clock::local),
+            is_numbered: self.args.line_numbers,
+            has_colours: out.has_colour(),
+        })
     }
 }
 
-fn last(context: &CliContext, args: &TailArgs, pane: &str) -> Result<ExitCode> {
-    if args.raw {
-        return last_raw(context, args, pane);
-    }
-    let limit = args.lines.min(MAX_LINES);
-    let request = json!({ "paneId": pane, "tail": args.lines, "limit": limit });
-    let answer: Value = context.call("pane:read", &request)?;
-    if context.out.is_json() {
-        context.out.json(&answer)?;
-        return Ok(ExitCode::SUCCESS);
-    }
-    let answer: PaneReadReply = client::read(answer)?;
-    // With `-n 0` the request has only checked that the pane exists.
-    if args.lines == 0 {
-        return Ok(ExitCode::SUCCESS);
-    }
-    let mut writer = OutputWriter::unlimited(context.out, tail_format(context, args, pane));
-    if answer.truncated || answer.lines.iter().any(|line| line.cut || line.truncated_start) {
-        let first = answer.total.saturating_sub(args.lines as u64);
-        let history = match line_start(context, pane, first)? {
-            Some(line_start) => OutputHistory::between(context, pane, line_start, answer.next),
-            None => OutputHistory::all(context, pane)?.until(answer.next),
-        };
-        history.show(writer)?;
-        return Ok(ExitCode::SUCCESS);
-    }
-    for line in &answer.lines {
-        writer.print(format!("{}\n", line.text).as_bytes())?;
-    }
-    Ok(ExitCode::SUCCESS)
+/// Takes `-50` out of the names, which is how many lines to print.
+fn take_line_count(names: &mut Vec<String>) -> Option<u64> {
+    let count = |name: &String| name.strip_prefix('-')?.parse().ok();
+    let found = names.iter().find_map(count);
+    names.retain(|name| count(name).is_none());
+    found
 }
 
-/// The offset at which a line starts: where the one before it ends, if that is kept.
-fn line_start(context: &CliContext, pane: &str, line: u64) -> Result<Option<u64>> {
-    let Some(before) = line.checked_sub(1) else { return Ok(None) };
-    let request = json!({ "paneId": pane, "offset": before, "limit": 1 });
-    let answer: PaneReadReply = context.call("pane:read", &request)?;
-    let is_kept = answer.lines.first().is_some_and(|line| line.n == before);
-    Ok(is_kept.then_some(answer.next))
-}
-
-/// The last lines byte for byte, within the last MiB.
-fn last_raw(context: &CliContext, args: &TailArgs, pane: &str) -> Result<ExitCode> {
-    let request = json!({ "paneId": pane, "view": "raw", "tail": MIB, "limit": MIB });
-    let answer: PaneReadReply = context.call("pane:read", &request)?;
-    let bytes = answer.bytes()?;
-    context.out.bytes(&bytes[last_lines(&bytes, args.lines)..])?;
-    Ok(ExitCode::SUCCESS)
-}
-
-/// Follows all panes at once; each ends by itself.
-async fn follow(context: &CliContext, args: &TailArgs) -> Result<ExitCode> {
-    let mut panes = JoinSet::new();
-    for pane in &args.pane {
-        let writer = OutputWriter::new(context.out, tail_format(context, args, pane));
-        let tail =
-            TailedPane { client: context.client()?, out: context.out, pane: pane.clone(), writer };
-        panes.spawn(tail.follow(args.lines));
+/// Follows these panes, each until it ends.
+async fn follow_all(context: &CliContext, panes: Vec<FollowedPane>) -> Result<ExitCode> {
+    let mut tasks = JoinSet::new();
+    for pane in panes {
+        tasks.spawn(pane.follow());
     }
     let mut exit = ExitCode::SUCCESS;
-    while let Some(ended) = panes.join_next().await {
+    while let Some(ended) = tasks.join_next().await {
         if let Err(error) = ended.context("following broke off")? {
             exit = refused(context, error)?;
         }
@@ -184,20 +209,22 @@ async fn follow(context: &CliContext, args: &TailArgs) -> Result<ExitCode> {
 }
 
 /// One pane that is followed.
-struct TailedPane {
+struct FollowedPane {
     client: ApiClient,
     out: Out,
     pane: String,
+    range: OutputRange,
     writer: OutputWriter,
+    has_times: bool,
 }
 
-impl TailedPane {
-    async fn follow(mut self, lines: usize) -> Result<()> {
-        let mut follower = OutputFollower::new(&self.client, self.out, &self.pane, 0);
-        follower.seek_last_lines(lines).await?;
+impl FollowedPane {
+    async fn follow(mut self) -> Result<()> {
+        let follower = OutputFollower::new(&self.client, self.out, &self.pane, self.range.start);
+        let mut follower = follower.with_times(self.has_times);
         loop {
             match follower.next().await? {
-                FollowedOutput::Printed(bytes) => self.writer.print(&bytes)?,
+                FollowedOutput::Printed(printed) => self.writer.print_timed(&printed)?,
                 FollowedOutput::Missed(bytes) => self.writer.missed(bytes)?,
                 FollowedOutput::Ended(info) => {
                     self.writer.finish()?;
@@ -209,5 +236,18 @@ impl TailedPane {
                 }
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_dash_and_a_number_is_how_many_lines() {
+        let mut names = ["-50", "web", "db-2"].map(str::to_owned).to_vec();
+        assert_eq!(take_line_count(&mut names), Some(50));
+        assert_eq!(names, ["web", "db-2"]);
+        assert_eq!(take_line_count(&mut names), None);
     }
 }

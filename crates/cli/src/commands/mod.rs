@@ -10,6 +10,7 @@ pub(crate) mod attach;
 pub(crate) mod completions;
 pub(crate) mod doctor;
 pub(crate) mod events;
+pub(crate) mod get;
 pub(crate) mod input;
 pub(crate) mod layout;
 pub(crate) mod logs;
@@ -53,13 +54,13 @@ pub(crate) fn run(context: &CliContext, command: CliCommand) -> Result<ExitCode>
         CliCommand::Agentmux(args) => agentmux::run(context, args),
         CliCommand::New(args) => new::run(context, args),
         CliCommand::Ls(args) => ls::ls(context, &args),
-        CliCommand::Get(args) => ls::get(context, &args),
+        CliCommand::Get(args) => get::get(context, &args),
         CliCommand::Attach(args) => attach::run(context, &args),
         CliCommand::Run(args) => run::run(context, args),
         CliCommand::Read(args) => read::run(context, &args),
-        CliCommand::Logs(args) => logs::logs(context, &args),
-        CliCommand::Tail(args) => logs::tail(context, &args),
-        CliCommand::Search(args) => search::run(context, &args),
+        CliCommand::Logs(args) => logs::logs(context, args),
+        CliCommand::Tail(args) => logs::tail(context, args),
+        CliCommand::Search(args) => search::run(context, args),
         CliCommand::Screen(args) => screen::run(context, args),
         CliCommand::Wait(args) => wait::run(context, args),
         CliCommand::Write(args) => input::write(context, &args),
@@ -78,7 +79,7 @@ pub(crate) fn run(context: &CliContext, command: CliCommand) -> Result<ExitCode>
         CliCommand::Events(args) => events::run(context, &args),
         CliCommand::Action(args) => action::run(context, args),
         CliCommand::Emit(args) => action::emit(context, args),
-        CliCommand::List(_) => action::list(context),
+        CliCommand::List(args) => action::list(context, &args),
         CliCommand::Token(command) => token::run(context, &command),
         CliCommand::Doctor(_) => doctor::run(context),
         CliCommand::Completions(args) => completions::run(&args),

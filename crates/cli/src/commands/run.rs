@@ -24,7 +24,7 @@ use super::is_unavailable;
 use super::support::duration::seconds;
 use super::support::follow::OutputFollower;
 use super::support::output::PaneReadReply;
-use super::support::output_writer::{OutputFormat, OutputWriter};
+use super::support::output_writer::{LineFormat, OutputFormat, OutputWriter};
 use super::support::spawn_args::SpawnArgs;
 use super::support::tty::SignalListener;
 use crate::client::{self, ApiClient, RETRY_INTERVAL};
@@ -200,7 +200,7 @@ fn output_format(context: &CliContext, raw: bool) -> OutputFormat {
     match context.out.is_json() {
         true => OutputFormat::Silent,
         false if raw || context.out.is_terminal() => OutputFormat::Raw,
-        false => OutputFormat::Lines,
+        false => OutputFormat::Lines(LineFormat::default()),
     }
 }
 

@@ -11,9 +11,11 @@ use clap::Subcommand;
 use paned_model::Time;
 use serde::Deserialize;
 
+use super::support::shell_words::with_tilde;
 use crate::context::CliContext;
-use crate::out::{StyledLine, TextStyle, units};
+use crate::out::{Clock, StyledLine, TextStyle, units};
 use crate::serve::ListenArgs;
+use crate::settings::process_env;
 
 pub(crate) use autostart::ensure_running;
 
@@ -103,13 +105,16 @@ struct ServerStatusReply {
 fn fields(status: &ServerStatusReply) -> Vec<(&'static str, StyledLine)> {
     let up = units::age(status.uptime_ms);
     let panes: Vec<_> =
-        status.panes.iter().map(|(word, count)| format!("{count} {word}")).collect();
+        by_life_cycle(&status.panes).map(|(word, count)| format!("{count} {word}")).collect();
     let panes = if panes.is_empty() { "none".to_owned() } else { panes.join(", ") };
     let journal = match &status.trouble {
         Some(trouble) => StyledLine::new(TextStyle::Bad, trouble),
         None => format!("healthy, last event #{}", status.last_event).into(),
     };
-    let text = |text: &Option<String>| StyledLine::from(text.as_deref().unwrap_or("-"));
+    let home = process_env("HOME");
+    let text = |text: &Option<String>| {
+        StyledLine::from(with_tilde(text.as_deref().unwrap_or("-"), home.as_deref()))
+    };
     vec![
         (
             "server",
@@ -120,8 +125,29 @@ fn fields(status: &ServerStatusReply) -> Vec<(&'static str, StyledLine)> {
         ("pid", status.pid.to_string().into()),
         ("address", text(&status.url)),
         ("socket", text(&status.socket)),
-        ("started", status.started_at.to_string().into()),
+        ("started", Clock::local().moment(status.started_at).into()),
         ("panes", panes.into()),
         ("journal", journal),
     ]
+}
+
+/// How many panes there are in each status, running ones first.
+fn by_life_cycle(panes: &BTreeMap<String, usize>) -> impl Iterator<Item = (&str, usize)> {
+    const ORDER: [&str; 5] = ["starting", "running", "exited", "killed", "lost"];
+    let known = ORDER.iter().filter_map(|word| Some((*word, *panes.get(*word)?)));
+    let rest = panes.iter().filter(|(word, _)| !ORDER.contains(&word.as_str()));
+    known.chain(rest.map(|(word, count)| (word.as_str(), *count)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn running_panes_are_counted_first() {
+        let panes = [("exited", 3), ("killed", 1), ("running", 6)];
+        let panes = panes.map(|(word, count)| (word.to_owned(), count)).into();
+        let listed: Vec<_> = by_life_cycle(&panes).collect();
+        assert_eq!(listed, [("running", 6), ("exited", 3), ("killed", 1)]);
+    }
 }

@@ -12,8 +12,11 @@ use serde::{Deserialize, Serialize};
 
 use super::support::environment::EnvironmentArgs;
 use super::support::params::negated;
+use super::support::shell_words::with_tilde;
+use super::support::table_args::TableArgs;
 use crate::context::CliContext;
 use crate::out::{Out, StyledLine, TextStyle, TextTable};
+use crate::settings::process_env;
 
 const START: &str = "\
 Examples:
@@ -36,9 +39,6 @@ const LIST: &str = "\
 Examples:
   paned session list
   paned session list --json";
-
-/// The columns that the names of a session's panes take in a list.
-const PANES_WIDTH: usize = 30;
 
 /// Manage tmux sessions that show panes
 #[derive(Subcommand, Serialize)]
@@ -70,7 +70,11 @@ pub(crate) enum SessionSubcommand {
     },
     /// List sessions
     #[command(after_help = LIST, visible_alias = "ls")]
-    List,
+    List {
+        #[command(flatten)]
+        #[serde(skip)]
+        table: TableArgs,
+    },
 }
 
 /// What to start.
@@ -128,8 +132,8 @@ pub(crate) fn run(context: &CliContext, mut command: SessionSubcommand) -> Resul
         SessionSubcommand::Stop { name, .. } => context
             .show("session:stop", &command, |stopped| show_stopped(context.out, name, stopped)),
         SessionSubcommand::Attach { name } => attach(context, name),
-        SessionSubcommand::List => {
-            context.show("session:list", &(), |sessions| show(context.out, sessions))
+        SessionSubcommand::List { table } => {
+            context.show("session:list", &(), |sessions| show(context.out, *table, sessions))
         }
     }
 }
@@ -165,30 +169,22 @@ fn show_stopped(out: Out, name: &str, stopped: StopReply) -> Result<()> {
     Ok(())
 }
 
-/// As many names as fit into a column, and how many more there are.
-fn few(names: &[String]) -> String {
-    let mut text = String::new();
-    for (at, name) in names.iter().enumerate() {
-        if 0 < at && PANES_WIDTH < text.chars().count() + 1 + name.chars().count() {
-            return format!("{text} +{}", names.len() - at);
-        }
-        text = if at == 0 { name.clone() } else { format!("{text} {name}") };
-    }
-    text
-}
-
-fn show(out: Out, sessions: Vec<SessionReply>) -> Result<()> {
+fn show(out: Out, args: TableArgs, sessions: Vec<SessionReply>) -> Result<()> {
     if sessions.is_empty() {
         return Ok(out.note("no sessions; start one with `paned session start`")?);
     }
-    let head = &["NAME", "SIZE", "ATTACHED", "NEW PANES", "PANES"];
-    Ok(out.table(&TextTable::new(head, sessions, |session| {
+    let home = process_env("HOME");
+    let head = &["NAME", "SIZE", "ATTACHED", "NEW PANES", "SOCKET", "PANES"];
+    let table = TextTable::new(head, sessions, |session| {
         [
             StyledLine::new(TextStyle::Strong, &session.name),
             session.size.to_string().into(),
             session.attached.to_string().into(),
             if session.follows { "here" } else { "-" }.into(),
-            few(&session.panes).into(),
+            with_tilde(&session.socket.to_string_lossy(), home.as_deref()).into(),
+            session.panes.join(" ").into(),
         ]
-    }))?)
+    });
+    let table = table.only_wide(&["SOCKET"]).dropping(&["NEW PANES", "ATTACHED", "SIZE"]);
+    Ok(out.table_in(&table, args.width(out))?)
 }

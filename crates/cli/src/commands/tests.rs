@@ -21,7 +21,7 @@ use super::support::params::WindowParams;
 use crate::args::{Cli, CliCommand};
 use crate::client::{self, params};
 use crate::context::CliContext;
-use crate::out::Out;
+use crate::out::{ColourChoice, Out};
 
 /// Lines that together use every command that calls an action, and each of its arguments once.
 const LINES: &[&str] = &[
@@ -29,12 +29,13 @@ const LINES: &[&str] = &[
      --can spawn --session s --visible auto --on-view-closed detach ls",
     "run --id a --cwd /x --title t --env A=1 --env-file /dev/null --clean-env --meta n=3 --tag t --size 80x24 --timeout 9 --keep \
      --raw ls",
-    "ls --tag t --status running",
+    "ls --tag t --status running -a -q",
     "get a",
     "read a --view raw --offset 1 --limit 2 --pattern x -i -B 1 -A 1 --numbers --raw",
     "read a --tail 1",
     "read a --since 1",
-    "search x -i --pane a --limit 1 --timeout 1 -q",
+    "search x -i --pane a --limit 1 --timeout 1 -q -A 1 -B 1 -C 1",
+    "search x -c",
     "screen a --format text --history 1 -o /nowhere/a --raw",
     "wait a --pattern x --exit --quiet 1 --screen-change-since 1 --stop x -i --since 1 --timeout 1",
     "send a x --enter",
@@ -78,7 +79,7 @@ const LINES: &[&str] = &[
     "layout save n --session s",
     "layout apply n --session s",
     "token create --scope read --pane a --label l --expires 9",
-    "token list",
+    "token list -a",
     "token revoke g",
     "server status",
 ];
@@ -88,8 +89,8 @@ const OTHERS: &str = "serve, server start, server stop, server restart, server u
      events, action, emit, list, agentmux serve, agentmux status, agentmux cleanup, agentmux send, agentmux key, \
      agentmux capture, doctor, completions, version, agent replay, session attach";
 
-/// A flag that needs a tmux around us, and one that never ends.
-const OTHER_FLAGS: &[&str] = &["here", "watch"];
+/// A flag that needs a tmux around us, one that never ends, and those of tables.
+const OTHER_FLAGS: &[&str] = &["here", "watch", "wide", "output"];
 
 /// An action that was called, and its parameters.
 type ActionCall = (String, Map<String, Value>);
@@ -186,7 +187,7 @@ fn calls_of(line: &str, folder: &Path, calls: &Receiver<ActionCall>) -> Vec<Acti
         return vec![("pane:new".to_owned(), params(args).unwrap())];
     }
     // An answer of nothing is mostly refused, after it was asked for.
-    let _ = super::run(&CliContext { out: Out::new(true), global }, command);
+    let _ = super::run(&CliContext { out: Out::new(true, ColourChoice::Never), global }, command);
     calls.try_iter().collect()
 }
 

@@ -1,5 +1,6 @@
 //! `paned token`: creates, lists and revokes grants.
 
+use std::io;
 use std::process::ExitCode;
 
 use anyhow::Result;
@@ -10,8 +11,9 @@ use serde_json::{Value, json};
 
 use super::for_each;
 use super::support::duration::seconds;
+use super::support::table_args::TableArgs;
 use crate::context::CliContext;
-use crate::out::{StyledLine, TextStyle, TextTable, units};
+use crate::out::{Out, StyledLine, TextStyle, TextTable, units};
 
 const CREATE: &str = "\
 Examples:
@@ -23,8 +25,9 @@ questions), admin (all of it).";
 
 const LIST: &str = "\
 Examples:
-  paned token list
-  paned token list --json";
+  paned token ls             your tokens
+  paned token ls -a          and those that paned made for each pane
+  paned token ls --json      all of them, for a program";
 
 const REVOKE: &str = "\
 Examples:
@@ -36,9 +39,9 @@ pub(crate) enum TokenSubcommand {
     /// Make a token and print it, this once
     #[command(after_help = CREATE)]
     Create(TokenCreateArgs),
-    /// Show every grant that holds, without its token
+    /// List tokens, without their secret
     #[command(after_help = LIST, visible_alias = "ls")]
-    List,
+    List(TokenListArgs),
     /// End grants; clients that came in by one are cut off
     #[command(after_help = REVOKE)]
     Revoke {
@@ -46,6 +49,16 @@ pub(crate) enum TokenSubcommand {
         #[arg(required = true)]
         id: Vec<String>,
     },
+}
+
+/// Which tokens to list.
+#[derive(clap::Args)]
+pub(crate) struct TokenListArgs {
+    /// Also the tokens that paned made for each pane
+    #[arg(short, long)]
+    all: bool,
+    #[command(flatten)]
+    table: TableArgs,
 }
 
 /// What the token may do.
@@ -71,9 +84,8 @@ pub(crate) struct TokenCreateArgs {
 pub(crate) fn run(context: &CliContext, command: &TokenSubcommand) -> Result<ExitCode> {
     match command {
         TokenSubcommand::Create(args) => create(context, args),
-        TokenSubcommand::List => {
-            let show = |grants: Vec<Grant>| context.out.table(&table(&grants));
-            context.show("grant:list", &(), show)
+        TokenSubcommand::List(args) => {
+            context.show("grant:list", &(), |grants| show(context.out, args, grants))
         }
         TokenSubcommand::Revoke { id } => for_each(context, id, |id| {
             context.confirm("grant:revoke", &json!({ "id": id }), format!("{id} revoked"))
@@ -91,6 +103,25 @@ fn create(context: &CliContext, args: &TokenCreateArgs) -> Result<ExitCode> {
     })
 }
 
+/// Hides the tokens of panes, which each pane has and no user made.
+fn show(out: Out, args: &TokenListArgs, mut grants: Vec<Grant>) -> io::Result<()> {
+    let count = grants.len();
+    grants.retain(|grant| args.all || grant.pane.is_none());
+    let hidden = count - grants.len();
+    if grants.is_empty() && hidden == 0 {
+        return out.note("no tokens; create one with `paned token create --scope read`");
+    }
+    if !grants.is_empty() {
+        out.table_in(&table(&grants), args.table.width(out))?;
+    }
+    if 0 < hidden && out.has_reader() {
+        let what = units::count(hidden, "token");
+        let note = format!("{what} of panes not listed; `paned token ls -a` lists all");
+        return out.note(StyledLine::new(TextStyle::Faint, &note));
+    }
+    Ok(())
+}
+
 fn table(grants: &[Grant]) -> TextTable {
     let now = paned_keeper::time::now();
     let head = &["ID", "SCOPES", "PANES", "AGE", "EXPIRES IN", "LABEL"];
@@ -106,6 +137,7 @@ fn table(grants: &[Grant]) -> TextTable {
             grant.label.as_str().into(),
         ]
     })
+    .dropping(&["AGE", "PANES", "EXPIRES IN"])
 }
 
 fn panes(panes: &PaneSet) -> String {

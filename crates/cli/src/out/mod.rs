@@ -1,15 +1,19 @@
 //! The one place that prints.
 //!
 //! Standard output carries answers: lines for people, or with `--json` one JSON document per line
-//! and nothing else. Standard error carries errors and progress. Colour goes to terminals only, and
-//! not when `NO_COLOR` is set.
+//! and nothing else. Standard error carries errors and progress. Colour goes to terminals unless
+//! `--color` or a variable says otherwise.
 
 mod clean;
+mod clock;
+mod colour;
 mod phrases;
+mod prefix;
 pub(crate) mod progress;
 mod table;
 mod text;
 pub(crate) mod units;
+mod width;
 
 use std::io::{self, IsTerminal, Write};
 
@@ -17,9 +21,19 @@ use paned_model::Refusal;
 use serde::Serialize;
 use serde_json::Value;
 
+use crate::commands::support::tty;
+use crate::settings::process_env;
 pub(crate) use phrases::{in_commands, in_commands_about};
-pub(crate) use table::TextTable;
+
+pub(crate) use clock::Clock;
+pub(crate) use colour::ColourChoice;
+pub(crate) use prefix::Prefixes;
+pub(crate) use table::{TableWidth, TextTable};
 pub(crate) use text::{StyledLine, TextStyle};
+
+/// Wrapped text is no wider on a wide terminal, and no narrower on a narrow one.
+const MAX_TEXT: usize = 100;
+const MIN_TEXT: usize = 20;
 
 /// How to print.
 #[derive(Clone, Copy, Debug)]
@@ -30,18 +44,20 @@ pub(crate) struct Out {
     colour: bool,
     /// Colour on standard error.
     stderr_colour: bool,
+    stderr_is_terminal: bool,
 }
 
 impl Out {
     /// For programs (`json`) or for people.
-    pub(crate) fn new(json: bool) -> Self {
-        let wanted = wants_colour();
+    pub(crate) fn new(json: bool, colour: ColourChoice) -> Self {
         let is_terminal = io::stdout().is_terminal();
+        let stderr_is_terminal = io::stderr().is_terminal();
         Self {
             json,
             is_terminal,
-            colour: wanted && is_terminal,
-            stderr_colour: wanted && io::stderr().is_terminal(),
+            colour: colour.applies(is_terminal, &process_env),
+            stderr_colour: colour.applies(stderr_is_terminal, &process_env),
+            stderr_is_terminal,
         }
     }
 
@@ -59,6 +75,23 @@ impl Out {
     /// Whether the answer goes to a terminal.
     pub(crate) fn is_terminal(self) -> bool {
         self.is_terminal
+    }
+
+    /// Whether notes go to a terminal, where a user reads them.
+    pub(crate) fn has_reader(self) -> bool {
+        self.stderr_is_terminal
+    }
+
+    /// Whether the answer is coloured.
+    pub(crate) fn has_colour(self) -> bool {
+        self.colour
+    }
+
+    /// How wide a table may be.
+    pub(crate) fn table_width(self) -> TableWidth {
+        let terminal = io::stdout();
+        let columns = self.is_terminal.then(|| tty::size_of(&terminal)).flatten();
+        columns.map_or(TableWidth::Full, |size| TableWidth::Fit(size.cols.into()))
     }
 
     /// Prints a line of a program's output: escaped for a terminal, unchanged otherwise.
@@ -96,15 +129,35 @@ impl Out {
         writeln!(io::stdout().lock(), "{}", text.into().render(self.colour))
     }
 
-    /// Prints a table.
+    /// Prints a table, fitted to the terminal.
     pub(crate) fn table(self, table: &TextTable) -> io::Result<()> {
+        self.table_in(table, self.table_width())
+    }
+
+    /// Prints a table of this width.
+    pub(crate) fn table_in(self, table: &TextTable, width: TableWidth) -> io::Result<()> {
         let mut out = io::stdout().lock();
-        table.lines(self.colour).iter().try_for_each(|line| writeln!(out, "{line}"))
+        table.lines(width, self.colour).iter().try_for_each(|line| writeln!(out, "{line}"))
     }
 
     /// The lines of a table, for a caller that draws them itself.
-    pub(crate) fn lines(self, table: &TextTable) -> Vec<String> {
-        table.lines(self.colour)
+    pub(crate) fn lines(self, table: &TextTable, width: TableWidth) -> Vec<String> {
+        table.lines(width, self.colour)
+    }
+
+    /// A line as it is printed, for a caller that prints it itself.
+    pub(crate) fn rendered(self, line: &StyledLine) -> String {
+        line.render(self.colour)
+    }
+
+    /// The lines of a text that fit beside this many columns of a terminal; one line elsewhere.
+    pub(crate) fn wrap(self, text: &str, indent: usize) -> Vec<String> {
+        match self.table_width() {
+            TableWidth::Fit(columns) => {
+                width::wrap(text, columns.min(MAX_TEXT).saturating_sub(indent).max(MIN_TEXT))
+            }
+            TableWidth::Full | TableWidth::Wide => vec![text.to_owned()],
+        }
     }
 
     /// Prints names with their values, one per line.
@@ -143,8 +196,25 @@ impl Out {
         let sentence = StyledLine::new(TextStyle::Bad, "paned: ")
             .then(TextStyle::Plain, &in_commands(&refusal.sentence));
         self.note(sentence)?;
-        if self.json { self.json(refusal) } else { Ok(()) }
+        if self.json {
+            return self.json(refusal);
+        }
+        pattern_place(refusal).iter().try_for_each(|line| self.note(line.clone()))
     }
+}
+
+/// Where a pattern is wrong: the pattern, and a `^` below that place.
+fn pattern_place(refusal: &Refusal) -> Vec<StyledLine> {
+    let place = refusal.details.as_ref().and_then(|details| {
+        let pattern = details.get("pattern")?.as_str()?;
+        let at = usize::try_from(details.get("at")?.as_u64()?).ok()?;
+        Some((pattern, at))
+    });
+    let Some((pattern, at)) = place else { return Vec::new() };
+    let before: String = pattern.chars().take(at).collect();
+    let column = StyledLine::from(before.as_str()).width();
+    let caret = format!("  {}^", " ".repeat(column));
+    vec![format!("  {pattern}").into(), StyledLine::new(TextStyle::Bad, &caret)]
 }
 
 /// Whether the error is that the reader of our output has closed it.
@@ -153,8 +223,17 @@ pub(crate) fn is_closed(error: &anyhow::Error) -> bool {
     error.downcast_ref().is_some_and(closed)
 }
 
-/// <https://no-color.org>: set and not empty means no colour.
-fn wants_colour() -> bool {
-    let disabled = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
-    !disabled && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_caret_stands_below_the_place_by_columns() {
+        let refusal = Refusal::invalid("no").with_details(json!({ "pattern": "漢(x", "at": 1 }));
+        let lines: Vec<_> = pattern_place(&refusal).iter().map(|line| line.render(false)).collect();
+        assert_eq!(lines, ["  漢(x", "    ^"]);
+        assert!(pattern_place(&Refusal::invalid("no")).is_empty());
+    }
 }

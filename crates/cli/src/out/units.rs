@@ -11,6 +11,11 @@ pub(crate) fn age(millis: u64) -> String {
     }
 }
 
+/// How long ago that was: `5m ago`.
+pub(crate) fn ago(millis: u64) -> String {
+    format!("{} ago", age(millis))
+}
+
 /// A number of bytes in one unit: `512 B`, `1.5 KiB`, `20.0 GiB`.
 pub(crate) fn bytes(count: u64) -> String {
     const UNITS: [&str; 4] = ["KiB", "MiB", "GiB", "TiB"];

@@ -46,13 +46,14 @@ pub(super) fn print(out: Out, ready: &ReadyLine, started: StartSummary) -> io::R
             .then(TextStyle::Plain, &format!(" is running at {}", ready.url)),
     )?;
     let ended = started.panes - started.live;
-    out.fields(&[
+    let mut fields: Vec<(&str, StyledLine)> = vec![
         ("  socket", ready.socket.to_string_lossy().as_ref().into()),
         ("  token", ready.token_file.to_string_lossy().as_ref().into()),
-        ("  panes", format!("{} found alive, {ended} ended", started.live).into()),
-    ])?;
-    let doors = ready.doors.iter().map(|(name, url)| ("  door", format!("{name} at {url}").into()));
-    out.fields(&doors.collect::<Vec<_>>())?;
+        ("  panes", format!("{} running, {ended} ended", started.live).into()),
+    ];
+    let doors = ready.doors.iter();
+    fields.extend(doors.map(|(name, url)| ("  door", format!("{name} at {url}").into())));
+    out.fields(&fields)?;
     out.line("")?;
     out.line("In another terminal:")?;
     out.fields(&[

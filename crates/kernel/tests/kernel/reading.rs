@@ -1,6 +1,6 @@
 //! Reading, typing and running.
 
-use paned_model::{Code, Exit};
+use paned_model::{Code, Exit, Time};
 use serde_json::{Value, json};
 
 use crate::test_kernel::{TestKernel, code, next};
@@ -376,4 +376,20 @@ async fn a_run_says_where_the_rest_of_its_output_is() {
     let (refused, sentence) =
         code(server.act("pane:run", json!({ "command": "x", "limit": 10_001 })).await);
     assert!(refused == Code::Invalid && sentence.contains("10000"), "{sentence}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn output_is_read_since_a_time_and_says_when_it_was_printed() {
+    let server = printing("").await;
+    server.pane("a").print_at(b"old\r\nask: ", Time(1000));
+    server.pane("a").print_at(b"answer\r\nnew\r\n", Time(5000));
+    let since = |time: u64| json!({ "sinceTime": Time(time) });
+    assert_eq!(lines(&read(&server, since(1000)).await), ["0:old", "1:ask: answer", "2:new"]);
+    assert_eq!(lines(&read(&server, since(1001)).await), ["1:ask: answer", "2:new"]);
+    assert_eq!(lines(&read(&server, since(5001)).await), Vec::<String>::new());
+    let raw = read(&server, json!({ "view": "raw", "times": true })).await;
+    let times = json!([{ "offset": 0, "time": Time(1000) }, { "offset": 10, "time": Time(5000) }]);
+    assert_eq!(raw["times"], times);
+    let both = json!({ "paneId": "a", "sinceTime": Time(1), "since": 0 });
+    assert_eq!(code(server.act("pane:read", both).await).0, Code::Invalid);
 }

@@ -6,6 +6,7 @@
 
 mod append_only;
 mod charsets;
+mod coloured;
 mod incremental;
 mod plain_lines;
 mod row;
@@ -20,6 +21,7 @@ use memchr::{memchr, memchr_iter};
 use unicode_width::UnicodeWidthChar;
 
 pub use charsets::{Charsets, may_switch_charset};
+pub use coloured::{TextColours, clean_with_colours};
 pub use incremental::{IncrementalLine, incomplete_suffix};
 pub use plain_lines::are_plain;
 

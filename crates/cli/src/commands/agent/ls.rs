@@ -1,31 +1,23 @@
 //! `paned agent ls`: shows the agents, once or live.
 
 use std::process::ExitCode;
-use std::time::Duration;
 
 use anyhow::Result;
-use bytes::Bytes;
-use http_body_util::{BodyExt, Full};
-use hyper::Request;
-use hyper::body::Incoming;
+use clap::ValueEnum;
 use paned_model::{AgentState, PaneInfo, Time};
 use serde::Serialize;
 use serde_json::Value;
-use tokio::time::{Instant, sleep, sleep_until, timeout};
 
 use super::state_text;
-use crate::client::{self, ApiClient, RETRY_INTERVAL, escape, read};
-use crate::commands::is_unavailable;
-use crate::commands::support::tty;
+use crate::client;
+use crate::commands::support::live_list::LiveList;
+use crate::commands::support::table_args::TableArgs;
 use crate::context::CliContext;
-use crate::out::{Out, StyledLine, TextStyle, TextTable, units};
+use crate::out::{StyledLine, TableWidth, TextStyle, TextTable, units};
 
 /// Events after which the table is redrawn.
 const TABLE_EVENTS: &str =
     "agent:*,pane:created,pane:exited,pane:killed,pane:lost,pane:title,pane:removed";
-/// The live table is redrawn at most this often, and at least every second, because ages change.
-const MIN_REDRAW_INTERVAL: Duration = Duration::from_millis(100);
-const MAX_REDRAW_INTERVAL: Duration = Duration::from_secs(1);
 
 /// List agents and their states
 #[derive(clap::Args, Serialize)]
@@ -35,9 +27,9 @@ Examples:
   paned agent ls --watch                  a live table; exit with ctrl+c
   paned agent ls --state blocked --json   those that need you, for a program")]
 pub(crate) struct Args {
-    /// Only agents in this state: starting, ready, busy, blocked, limited, error, exited or unknown
+    /// Only agents in this state
     #[arg(long)]
-    state: Option<String>,
+    state: Option<AgentStateArg>,
     /// Only agents of this profile
     #[arg(long, value_name = "NAME")]
     profile: Option<String>,
@@ -45,19 +37,65 @@ pub(crate) struct Args {
     #[arg(short, long)]
     #[serde(skip)]
     watch: bool,
+    #[command(flatten)]
+    #[serde(skip)]
+    table: TableArgs,
+}
+
+#[derive(Clone, Copy, Serialize, ValueEnum)]
+#[serde(rename_all = "lowercase")]
+enum AgentStateArg {
+    /// Its program starts, and takes no prompt yet
+    Starting,
+    /// It waits for a prompt
+    Ready,
+    /// It works
+    Busy,
+    /// It waits for an answer to its question
+    Blocked,
+    /// Its provider's limit is reached
+    Limited,
+    /// Its last turn failed; it takes a prompt
+    Error,
+    /// Its program has ended
+    Exited,
+    /// It is not known what it does
+    Unknown,
 }
 
 pub(super) fn run(context: &CliContext, args: &Args) -> Result<ExitCode> {
     let out = context.out;
     if args.watch {
         let client = context.client()?;
-        client::block_on(watch(out, &client, args))??;
+        let list = LiveList {
+            action: "agent:list",
+            args,
+            events: TABLE_EVENTS,
+            lines: &|answer| live_lines(context, args, answer),
+        };
+        client::block_on(list.watch(out, &client))??;
         return Ok(ExitCode::SUCCESS);
     }
     context.show("agent:list", args, |panes: Vec<PaneInfo>| match panes.is_empty() {
         true => out.note("no agents; start one with `paned agent new codex`"),
-        false => out.table(&table(&panes, paned_keeper::time::now())),
+        false => out.table_in(&table(&panes, paned_keeper::time::now()), args.table.width(out)),
     })
+}
+
+/// The live table, on a terminal below a line that says which agents need the user.
+fn live_lines(context: &CliContext, args: &Args, answer: Value) -> Result<Vec<String>> {
+    let out = context.out;
+    let panes: Vec<PaneInfo> = client::read(answer)?;
+    let width = args.table.width(out);
+    let table = out.lines(&table(&panes, paned_keeper::time::now()), width);
+    if !out.is_terminal() {
+        return Ok(table);
+    }
+    let attention = match width {
+        TableWidth::Fit(columns) => attention_line(&panes).cut(columns),
+        TableWidth::Full | TableWidth::Wide => attention_line(&panes),
+    };
+    Ok([out.rendered(&attention), String::new()].into_iter().chain(table).collect())
 }
 
 fn table(panes: &[PaneInfo], now: Time) -> TextTable {
@@ -76,110 +114,21 @@ fn table(panes: &[PaneInfo], now: Time) -> TextTable {
             pane.title.as_str().into(),
         ]
     })
-}
-
-/// Shows the agents again whenever something changes: redraws a table on a terminal, prints a line
-/// of JSON for programs.
-async fn watch(out: Out, client: &ApiClient, args: &Args) -> Result<()> {
-    let mut screen = LiveTable { out, shown: None, height: 0 };
-    loop {
-        match follow(client, args, &mut screen).await {
-            Ok(()) => {}
-            Err(error) if is_unavailable(&error) => screen.show_unavailable()?,
-            Err(error) => return Err(error),
-        }
-        sleep(RETRY_INTERVAL).await;
-    }
-}
-
-/// Follows the events of one connection to its end.
-async fn follow(client: &ApiClient, args: &Args, screen: &mut LiveTable) -> Result<()> {
-    // Subscribe before the first list, so that no change in between is missed.
-    let path = format!("/events?include={}", escape(TABLE_EVENTS));
-    let response = client.send(Request::get(path).body(Full::<Bytes>::default())?).await?;
-    let mut body = response.into_body();
-    loop {
-        let drawn = Instant::now();
-        screen.show(&client.call("agent:list", args).await?)?;
-        if !wait_for_change(&mut body, drawn).await {
-            return Ok(());
-        }
-    }
-}
-
-/// Waits until the list is to be fetched again; returns whether the stream is still open.
-async fn wait_for_change(body: &mut Incoming, drawn: Instant) -> bool {
-    if let Ok(frame) = timeout(MAX_REDRAW_INTERVAL, body.frame()).await {
-        let is_open = matches!(frame, Some(Ok(_)));
-        sleep_until(drawn + MIN_REDRAW_INTERVAL).await;
-        return is_open;
-    }
-    true
-}
-
-/// The table as it is on the terminal.
-struct LiveTable {
-    out: Out,
-    shown: Option<Value>,
-    /// How many lines of the terminal it takes.
-    height: usize,
-}
-
-impl LiveTable {
-    fn show(&mut self, answer: &Value) -> Result<()> {
-        if !self.out.is_terminal() || self.out.is_json() {
-            if self.shown.as_ref() != Some(answer) {
-                self.shown = Some(answer.clone());
-                self.print(answer)?;
-            }
-            return Ok(());
-        }
-        let panes: Vec<PaneInfo> = read(answer.clone())?;
-        let table = self.out.lines(&table(&panes, paned_keeper::time::now()));
-        let lines: Vec<String> =
-            [attention_line(&panes), String::new()].into_iter().chain(table).collect();
-        self.draw(&lines)
-    }
-
-    /// Draws over the last frame. The terminal cuts lines that are too long; lines below the last
-    /// row are left out, because the cursor could not move back over lines that have scrolled away.
-    fn draw(&mut self, lines: &[String]) -> Result<()> {
-        let rows = tty::size().map_or(usize::MAX, |size| usize::from(size.rows));
-        let lines = &lines[..lines.len().min(rows.saturating_sub(1).max(1))];
-        let back = if self.height == 0 { String::new() } else { format!("\x1b[{}A", self.height) };
-        let frame = format!("\x1b[?7l{back}\r\x1b[J{}\n\x1b[?7h", lines.join("\n"));
-        self.height = lines.len();
-        Ok(self.out.bytes(frame.as_bytes())?)
-    }
-
-    fn print(&self, answer: &Value) -> Result<()> {
-        if self.out.is_json() {
-            return Ok(self.out.json(answer)?);
-        }
-        let panes: Vec<PaneInfo> = read(answer.clone())?;
-        Ok(self.out.table(&table(&panes, paned_keeper::time::now()))?)
-    }
-
-    fn show_unavailable(&mut self) -> Result<()> {
-        if self.out.is_terminal() && !self.out.is_json() {
-            return self.draw(&["the server is away; waiting for it".to_owned()]);
-        }
-        if self.shown.take().is_some() {
-            self.out.note("paned: the server is away; waiting for it")?;
-        }
-        Ok(())
-    }
+    .dropping(&["CTX", "QUEUE", "FOR", "AGENT"])
 }
 
 /// One line with the agents that wait for the user.
-fn attention_line(panes: &[PaneInfo]) -> String {
+fn attention_line(panes: &[PaneInfo]) -> StyledLine {
     let is_blocked = |pane: &&PaneInfo| {
         pane.agent.as_ref().is_some_and(|agent| agent.state == AgentState::Blocked)
     };
     let blocked: Vec<&str> = panes.iter().filter(is_blocked).map(|pane| pane.id.as_str()).collect();
     match blocked.as_slice() {
-        [] => "nobody needs you".to_owned(),
-        blocked => format!("needs you: {}", blocked.join(", ")),
+        [] => StyledLine::new(TextStyle::Faint, "no agent needs you"),
+        blocked => {
+            let names = blocked.join(", ");
+            StyledLine::new(TextStyle::Warn, "needs you: ").then(TextStyle::Strong, &names)
+        }
     }
 }
 
@@ -195,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn a_row_says_what_it_does_and_who_needs_somebody() {
+    fn a_row_says_what_it_does_and_the_first_line_who_needs_an_answer() {
         let ready = json!({
             "profile": "codex", "state": "ready", "since": "2026-11-15T21:30:00.000Z", "source": "title",
             "confidence": 0.9, "contextPercent": 12, "queued": 0,
@@ -207,14 +156,14 @@ mod tests {
         let panes = [agent("a", ready), agent("b", asks)];
         let now = Time(panes[0].created_at.0 + 90_000);
         assert_eq!(
-            table(&panes, now).lines(false),
+            table(&panes, now).lines(TableWidth::Full, false),
             [
                 "ID  AGENT  STATE                 FOR  CTX  QUEUE  TITLE",
                 "a   codex  ready                 1m   12%  -      a\\x1b[2J",
                 "b   goose  blocked (permission)  1m   -    2      a\\x1b[2J",
             ]
         );
-        assert_eq!(attention_line(&panes), "needs you: b");
-        assert_eq!(attention_line(&panes[..1]), "nobody needs you");
+        assert_eq!(attention_line(&panes).render(false), "needs you: b");
+        assert_eq!(attention_line(&panes[..1]).render(false), "no agent needs you");
     }
 }

@@ -52,7 +52,7 @@ pub(crate) fn run(context: &CliContext, command: AgentSubcommand) -> Result<Exit
         AgentSubcommand::Last(args) => state::last(context, &args),
         AgentSubcommand::Restart(args) => control::restart(context, &args),
         AgentSubcommand::Rm(args) => control::rm(context, &args),
-        AgentSubcommand::Profiles(_) => profiles::run(context),
+        AgentSubcommand::Profiles(args) => profiles::run(context, &args),
         AgentSubcommand::Record(args) => recording::record(context, &args),
         AgentSubcommand::Replay(args) => recording::replay(context, &args),
         AgentSubcommand::Hook(args) => hook::run(context, &args),
@@ -60,7 +60,7 @@ pub(crate) fn run(context: &CliContext, command: AgentSubcommand) -> Result<Exit
 }
 
 /// An agent's state in a word or two: `blocked (permission)`.
-fn state_text(agent: &AgentInfo) -> StyledLine {
+pub(super) fn state_text(agent: &AgentInfo) -> StyledLine {
     let style = match agent.state {
         AgentState::Ready => TextStyle::Good,
         AgentState::Starting | AgentState::Busy => TextStyle::Plain,

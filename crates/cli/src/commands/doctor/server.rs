@@ -1,7 +1,7 @@
 //! The server and its folder: permissions, versions, port, journal, keepers.
 
 use std::fs;
-use std::io::Read;
+use std::io::{ErrorKind, Read};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::time::Duration;
@@ -11,7 +11,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use tokio::time::timeout;
 
-use super::Check;
+use super::{Check, user};
 use crate::client;
 use crate::commands::version::VERSION;
 use crate::context::CliContext;
@@ -25,17 +25,42 @@ const STATUS_TIMEOUT: Duration = Duration::from_secs(3);
 
 pub(super) fn checks(context: &CliContext) -> Result<Vec<Check>> {
     let state = context.state()?;
+    if let Some(check) = owned_by_other(state.folder()) {
+        // Nothing else about a server of another user can be seen from here.
+        return Ok(vec![check].into_iter().chain(user::checks(None, None)).collect());
+    }
     let status = ask(context, "server:status", &());
     let mut checks = vec![folder(&state), token(&state)];
     checks.extend(server(&status));
     checks.push(port(context, &state, status.is_ok())?);
     checks.push(journal(&state, status.as_ref().ok()));
     checks.push(keepers(&state, status.is_ok()));
+    let mut profiles = None;
     if status.is_ok() {
         checks.extend(ask(context, "pane:list", &()).ok().map(|listed| tapes(&listed)));
         checks.extend(ask(context, "agent:list", &()).ok().map(|listed| agents(context, &listed)));
+        profiles = ask(context, "agent:profiles", &()).ok();
     }
+    checks.extend(user::checks(status.as_ref().ok(), profiles.as_ref()));
     Ok(checks)
+}
+
+/// The state folder, if another user owns it or keeps it from us: then no server of ours is there.
+fn owned_by_other(folder: &Path) -> Option<Check> {
+    let us = rustix::process::getuid().as_raw();
+    let shown = folder.display();
+    let hint = "run this as that user, or choose a state folder of yours with `--state-dir`";
+    match fs::metadata(folder) {
+        Ok(found) if found.uid() != us => {
+            let detail = format!("{shown} belongs to another user (uid {})", found.uid());
+            Some(Check::bad("state folder", detail, hint))
+        }
+        Err(error) if error.kind() == ErrorKind::PermissionDenied => {
+            let detail = format!("{shown} is in a folder of another user");
+            Some(Check::bad("state folder", detail, hint))
+        }
+        Ok(_) | Err(_) => None,
+    }
 }
 
 fn ask(context: &CliContext, action: &str, args: &impl Serialize) -> Result<Value> {
@@ -55,11 +80,11 @@ fn agents(context: &CliContext, listed: &Value) -> Check {
     let warned: Vec<String> = warned.collect();
     if warned.is_empty() {
         let count = units::count(listed.len(), "agent");
-        return Check::good("agents", format!("{count}, none newer than its profile"));
+        return Check::good("profiles", format!("{count} running, none newer than its profile"));
     }
     let hint = "`paned agent explain PANE` shows the evidence; docs/add-an-agent.md describes \
                how to update a profile";
-    Check::bad("agents", warned.join("; "), hint)
+    Check::bad("profiles", warned.join("; "), hint)
 }
 
 /// The tapes, which hold the output of panes.
@@ -88,7 +113,7 @@ fn folder(state: &StateFolder) -> Check {
     }
     match state_folder::check_private(state.folder()) {
         Ok(()) => Check::good("state folder", format!("{shown} is private")),
-        Err(refusal) => Check::bad("state folder", refusal.sentence, format!("chmod 700 {shown}")),
+        Err(refusal) => Check::refused("state folder", &refusal.sentence),
     }
 }
 
@@ -111,7 +136,7 @@ fn server(status: &Result<Value>) -> Vec<Check> {
     let status = match status {
         Ok(status) => status,
         Err(error) => {
-            return vec![Check::bad("server", format!("{error:#}"), "paned server start")];
+            return vec![Check::refused("server", &format!("{error:#}"))];
         }
     };
     let pid = status.get("pid").and_then(Value::as_u64).unwrap_or_default();

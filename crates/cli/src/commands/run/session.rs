@@ -334,7 +334,7 @@ impl RunSource<'_> {
         match self {
             Self::Keeper(keeper) => Ok(keeper.next().await?),
             Self::Server(follower) => Ok(match follower.next().await? {
-                FollowedOutput::Printed(bytes) => RunOutput::Printed(bytes),
+                FollowedOutput::Printed(printed) => RunOutput::Printed(printed.bytes),
                 FollowedOutput::Missed(bytes) => RunOutput::Missed(bytes),
                 FollowedOutput::Ended(pane) => {
                     RunOutput::Ended { ended: ProgramExit::of(&pane), at: pane.ended_at }

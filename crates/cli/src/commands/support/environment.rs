@@ -203,7 +203,7 @@ mod tests {
     fn what_is_about_the_callers_own_terminal_is_not_passed_on() {
         let all =
             [("A", "1"), ("TERM", "x"), ("PANED_TOKEN", "t"), ("SHLVL", "2"), ("LC_ALL", "C")];
-        let passed = caller(&all).inherited(Out::new(false));
+        let passed = caller(&all).inherited(Out::new(false, crate::out::ColourChoice::Never));
         assert_eq!(passed.into_keys().collect::<Vec<_>>(), ["A", "LC_ALL"]);
     }
 

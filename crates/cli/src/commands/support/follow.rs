@@ -10,8 +10,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use tokio::time::sleep;
 
-use super::line_splitter::last_lines;
-use super::output::PaneReadReply;
+use super::output::{PaneReadReply, TimedBytes};
 use crate::client::{ApiClient, RETRY_INTERVAL};
 use crate::commands::is_unavailable;
 use crate::out::Out;
@@ -25,7 +24,7 @@ const MAX_WAIT_MS: u64 = 24 * 60 * 60 * 1000;
 #[derive(Debug)]
 pub(crate) enum FollowedOutput {
     /// Bytes that it printed.
-    Printed(Vec<u8>),
+    Printed(TimedBytes),
     /// This many bytes in between are no longer kept.
     Missed(u64),
     /// All output was read, and the program has ended.
@@ -39,6 +38,8 @@ pub(crate) struct OutputFollower<'a> {
     pane: &'a str,
     /// The offset of the next byte.
     at: u64,
+    /// Whether to ask when it was printed.
+    has_times: bool,
     /// Whether the server has answered before: then calls are retried while it is down.
     is_known: bool,
     /// Whether the user has seen a note that the server is down.
@@ -55,30 +56,12 @@ struct FollowWaitReply {
 impl<'a> OutputFollower<'a> {
     /// Follows a pane from an offset on.
     pub(crate) fn new(client: &'a ApiClient, out: Out, pane: &'a str, at: u64) -> Self {
-        Self { client, out, pane, at, is_known: false, is_away: false }
+        Self { client, out, pane, at, has_times: false, is_known: false, is_away: false }
     }
 
-    /// Moves to the start of the last `count` lines.
-    ///
-    /// # Errors
-    /// When the server refuses.
-    pub(crate) async fn seek_last_lines(&mut self, count: usize) -> Result<()> {
-        let mut wanted = 64 << 10;
-        loop {
-            let request = json!({
-                "paneId": self.pane, "view": "raw", "tail": wanted, "limit": wanted,
-            });
-            let tail: PaneReadReply = self.call_with_retry("pane:read", &request).await?;
-            let bytes = tail.bytes()?;
-            let begin = last_lines(&bytes, count);
-            let first = tail.next - bytes.len() as u64;
-            self.at = first + begin as u64;
-            let is_enough = 0 < begin || Some(first) <= tail.dropped || PIECE <= wanted;
-            if is_enough {
-                return Ok(());
-            }
-            wanted *= 4;
-        }
+    /// The same with the times of its lines.
+    pub(crate) fn with_times(self, has_times: bool) -> Self {
+        Self { has_times, ..self }
     }
 
     /// Waits for the next output. Cancel-safe: nothing is lost.
@@ -102,7 +85,7 @@ impl<'a> OutputFollower<'a> {
 
     async fn printed(&mut self) -> Result<Option<FollowedOutput>> {
         let request = json!({
-            "paneId": self.pane, "view": "raw", "since": self.at, "limit": PIECE,
+            "paneId": self.pane, "view": "raw", "since": self.at, "limit": PIECE, "times": self.has_times,
         });
         let printed: PaneReadReply = self.call_with_retry("pane:read", &request).await?;
         let bytes = printed.bytes()?;
@@ -113,7 +96,8 @@ impl<'a> OutputFollower<'a> {
             return Ok(Some(FollowedOutput::Missed(missed)));
         }
         self.at = printed.next;
-        Ok((!bytes.is_empty()).then_some(FollowedOutput::Printed(bytes)))
+        let printed = TimedBytes { first, bytes, times: printed.times };
+        Ok((!printed.bytes.is_empty()).then_some(FollowedOutput::Printed(printed)))
     }
 
     /// Calls the server; retries while it is down.

@@ -8,7 +8,8 @@ use anyhow::Result;
 use paned_model::{Code, Refusal};
 use serde_json::json;
 
-use super::output::PaneReadReply;
+use super::output::{PaneReadReply, TimedBytes};
+use super::output_range::OutputRange;
 use super::output_writer::OutputWriter;
 use crate::context::CliContext;
 use crate::out::units;
@@ -30,6 +31,8 @@ pub(crate) struct OutputHistory<'a> {
     dropped: u64,
     /// Whether the number of the next line is known.
     is_numbered: bool,
+    /// Whether to ask when it was printed.
+    has_times: bool,
 }
 
 /// The next part of it.
@@ -38,37 +41,22 @@ struct HistoryChunk {
     missed: u64,
     /// The number of its first line, if that does not follow from the part before.
     n: Option<u64>,
-    bytes: Vec<u8>,
-}
-
-/// Some bytes of it.
-struct HistoryBytes {
-    /// The offset of the first of them.
-    first: u64,
-    bytes: Vec<u8>,
+    bytes: TimedBytes,
 }
 
 impl<'a> OutputHistory<'a> {
-    /// All that is kept.
-    ///
-    /// # Errors
-    /// When the server refuses.
-    pub(crate) fn all(context: &'a CliContext, pane: &'a str) -> Result<Self> {
-        let request = json!({ "paneId": pane, "view": "raw", "limit": 0 });
-        let answer: PaneReadReply = context.call("pane:read", &request)?;
-        let at = answer.dropped.unwrap_or(0);
-        let end = answer.total;
-        Ok(Self { context, pane, at, end, dropped: at, is_numbered: at == 0 })
+    /// A range of it.
+    pub(crate) fn new(context: &'a CliContext, pane: &'a str, range: &OutputRange) -> Self {
+        let OutputRange { start, end, dropped } = *range;
+        // Only then something is missing before what is shown.
+        let dropped = if start == dropped { dropped } else { 0 };
+        let is_numbered = start == 0;
+        Self { context, pane, at: start, end, dropped, is_numbered, has_times: false }
     }
 
-    /// The output between two offsets; the first is the start of a line.
-    pub(crate) fn between(context: &'a CliContext, pane: &'a str, at: u64, end: u64) -> Self {
-        Self { context, pane, at, end, dropped: 0, is_numbered: at == 0 }
-    }
-
-    /// The same up to an offset.
-    pub(crate) fn until(self, end: u64) -> Self {
-        Self { end, ..self }
+    /// The same with the times of its lines.
+    pub(crate) fn with_times(self, has_times: bool) -> Self {
+        Self { has_times, ..self }
     }
 
     /// Prints it.
@@ -90,7 +78,7 @@ impl<'a> OutputHistory<'a> {
             if let Some(n) = chunk.n {
                 writer.set_line_number(n);
             }
-            writer.print(&chunk.bytes)?;
+            writer.print_timed(&chunk.bytes)?;
         }
         writer.finish()?;
         if lost == 0 { Ok(()) } else { Err(too_slow(lost).into()) }
@@ -106,21 +94,23 @@ impl<'a> OutputHistory<'a> {
         };
         let missed = raw.first - self.at;
         self.at = raw.first + raw.bytes.len() as u64;
-        Ok(Some(HistoryChunk { missed, n, bytes: raw.bytes }))
+        Ok(Some(HistoryChunk { missed, n, bytes: raw }))
     }
 
     /// The bytes from an offset, or from the first byte that is kept.
-    fn raw(&self, from: u64) -> Result<HistoryBytes> {
-        let request = json!({ "paneId": self.pane, "view": "raw", "since": from, "limit": PIECE });
+    fn raw(&self, from: u64) -> Result<TimedBytes> {
+        let request = json!({
+            "paneId": self.pane, "view": "raw", "since": from, "limit": PIECE, "times": self.has_times,
+        });
         let answer: PaneReadReply = self.context.call("pane:read", &request)?;
         let mut bytes = answer.bytes()?;
         let first = (answer.next - bytes.len() as u64).min(self.end);
         bytes.truncate(usize::try_from(self.end - first).unwrap_or(usize::MAX));
-        Ok(HistoryBytes { first, bytes })
+        Ok(TimedBytes { first, bytes, times: answer.times })
     }
 
     /// The next bytes, with the number of their first line if that is not known.
-    fn numbered(&mut self) -> Result<(HistoryBytes, Option<u64>)> {
+    fn numbered(&mut self) -> Result<(TimedBytes, Option<u64>)> {
         let mut from = self.at;
         if self.is_numbered {
             let raw = self.raw(from)?;
@@ -135,7 +125,7 @@ impl<'a> OutputHistory<'a> {
 
     /// Requests the number first, since that takes less time. If even that is too slow, later bytes
     /// are tried, which are kept for longer.
-    fn number_from(&self, mut from: u64) -> Result<(HistoryBytes, Option<u64>)> {
+    fn number_from(&self, mut from: u64) -> Result<(TimedBytes, Option<u64>)> {
         let mut ahead = SKIP_AHEAD;
         while from < self.end {
             let request = json!({ "paneId": self.pane, "since": from, "limit": 1 });
@@ -154,13 +144,13 @@ impl<'a> OutputHistory<'a> {
             from = kept + ahead;
             ahead *= 2;
         }
-        Ok((HistoryBytes { first: self.end, bytes: Vec::new() }, None))
+        Ok((TimedBytes { first: self.end, ..TimedBytes::default() }, None))
     }
 }
 
 /// The number of the line that `raw` starts with. `answer` has one line from the same offset: that
 /// line, or the next one if nothing but the line's end is left.
-fn number(answer: &PaneReadReply, raw: &HistoryBytes) -> u64 {
+fn number(answer: &PaneReadReply, raw: &TimedBytes) -> u64 {
     let Some(line) = answer.lines.first() else { return answer.total.saturating_sub(1) };
     let length = usize::try_from(answer.next - raw.first).unwrap_or(usize::MAX);
     let has_end = !line.open && length <= raw.bytes.len();
@@ -188,7 +178,7 @@ mod tests {
         let answer = json!({
             "lines": [line], "next": next, "total": 9, "dropped": 0, "truncated": true,
         });
-        let raw = HistoryBytes { first: 100, bytes: bytes.as_bytes().to_vec() };
+        let raw = TimedBytes { first: 100, bytes: bytes.as_bytes().to_vec(), times: Vec::new() };
         assert_eq!(number(&serde_json::from_value(answer).unwrap(), &raw), expect, "{bytes:?}");
     }
 

@@ -1,6 +1,6 @@
 //! Splits a stream of bytes into lines, each as a person would read it. Pure.
 
-use paned_term::lines::{self, Charsets};
+use paned_term::lines::{self, Charsets, TextColours};
 
 /// A line that is longer than this is returned in pieces.
 const LONGEST: usize = 1 << 20;
@@ -14,11 +14,13 @@ pub(in crate::commands) struct LineSplitter {
     longest: usize,
     /// The character sets at the start of the line.
     sets: Charsets,
+    /// The colours at the start of the line, where colours are kept.
+    colours: Option<TextColours>,
 }
 
 impl Default for LineSplitter {
     fn default() -> Self {
-        Self { open: Vec::new(), longest: LONGEST, sets: Charsets::default() }
+        Self { open: Vec::new(), longest: LONGEST, sets: Charsets::default(), colours: None }
     }
 }
 
@@ -26,6 +28,11 @@ impl LineSplitter {
     /// A splitter without a limit on the length of lines, for a stream that ends.
     pub(in crate::commands) fn unlimited() -> Self {
         Self { longest: usize::MAX, ..Self::default() }
+    }
+
+    /// The same, with lines in the colours they were printed in.
+    pub(in crate::commands) fn coloured(self) -> Self {
+        Self { colours: Some(TextColours::default()), ..self }
     }
 
     /// Takes bytes, and returns the lines that they complete.
@@ -48,17 +55,15 @@ impl LineSplitter {
         let most = LONGEST.max(line.len());
         let sets = self.sets;
         self.sets = sets.after(line);
-        (!open.is_empty()).then(|| lines::clean_with_charsets(sets, line, most).text.into_owned())
-    }
-}
-
-/// Where the last `count` lines start; one that has not ended counts.
-pub(in crate::commands) fn last_lines(bytes: &[u8], count: usize) -> usize {
-    let ended = bytes.strip_suffix(b"\n").unwrap_or(bytes);
-    let mut ends = ended.iter().enumerate().rev().filter(|(_, byte)| **byte == b'\n');
-    match count {
-        0 => bytes.len(),
-        count => ends.nth(count - 1).map_or(0, |(at, _)| at + 1),
+        if open.is_empty() {
+            return None;
+        }
+        let Some(colours) = self.colours else {
+            return Some(lines::clean_with_charsets(sets, line, most).text.into_owned());
+        };
+        let (text, after) = lines::clean_with_colours(sets, colours, line, most);
+        self.colours = Some(after);
+        Some(text)
     }
 }
 
@@ -92,18 +97,10 @@ mod tests {
         assert_eq!(cutter.finish().map(|line| line.len()), Some(3 * piece.len()));
     }
 
-    #[track_caller]
-    fn check_last(text: &str, count: usize, expect: &str) {
-        assert_eq!(&text[last_lines(text.as_bytes(), count)..], expect);
-    }
-
     #[test]
-    fn the_last_lines_are_counted_from_the_end() {
-        check_last("a\nb\nc\n", 2, "b\nc\n");
-        check_last("a\nb\nc", 2, "b\nc");
-        check_last("a\nb\n", 0, "");
-        check_last("a\nb\n", 9, "a\nb\n");
-        check_last("\n\n", 1, "\n");
-        check_last("", 3, "");
+    fn colours_are_kept_across_lines_where_they_are_wanted() {
+        let mut splitter = LineSplitter::default().coloured();
+        let lines = splitter.feed(b"\x1b[31mone\r\ntwo\x1b[0m\n\x1b]0;t\x07three\n");
+        assert_eq!(lines, ["\x1b[0;31mone\x1b[0m", "\x1b[0;31mtwo\x1b[0m", "three"]);
     }
 }

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use anyhow::{Context as _, Result};
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
+use paned_model::Time;
 use paned_term::lines;
 use serde::{Deserialize, Serialize};
 
@@ -25,6 +26,43 @@ pub(crate) struct PaneReadReply {
     pub(crate) truncated: bool,
     /// The part of the request that is no longer kept.
     pub(crate) gap: Option<ReadGapReply>,
+    /// When the bytes of the view `raw` were printed, where that was asked for.
+    #[serde(default)]
+    pub(crate) times: Vec<PrintedAtReply>,
+}
+
+/// From this offset on, bytes were printed at this time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+pub(crate) struct PrintedAtReply {
+    pub(crate) offset: u64,
+    pub(crate) time: Time,
+}
+
+/// Bytes of a pane, and when they were printed.
+#[derive(Debug, Default)]
+pub(crate) struct TimedBytes {
+    /// The offset of the first of them.
+    pub(crate) first: u64,
+    pub(crate) bytes: Vec<u8>,
+    /// Empty where it was not asked for.
+    pub(crate) times: Vec<PrintedAtReply>,
+}
+
+impl TimedBytes {
+    /// The bytes in pieces that were printed at one time each.
+    pub(crate) fn pieces(&self) -> impl Iterator<Item = (Option<Time>, &[u8])> {
+        let index = |offset: u64| {
+            let index = usize::try_from(offset.saturating_sub(self.first)).unwrap_or(usize::MAX);
+            index.min(self.bytes.len())
+        };
+        let head = self.times.first().map_or(self.bytes.len(), |mark| index(mark.offset));
+        let ends = self.times.iter().skip(1).map(move |mark| index(mark.offset));
+        let ends = ends.chain([self.bytes.len()]);
+        let timed = self.times.iter().zip(ends).map(move |(mark, end)| {
+            (Some(mark.time), &self.bytes[index(mark.offset).min(end)..end])
+        });
+        std::iter::once((None, &self.bytes[..head])).chain(timed)
+    }
 }
 
 /// Bytes that are no longer kept.
@@ -51,6 +89,9 @@ pub(crate) struct CliOutputLine {
     /// Whether its start may be missing, because it is no longer kept.
     #[serde(default, rename = "truncatedStart", skip_serializing_if = "std::ops::Not::not")]
     pub(crate) truncated_start: bool,
+    /// When it was printed, where that was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) time: Option<Time>,
     /// Whether the pattern matches, where there is one.
     #[serde(rename = "match", default, skip_serializing_if = "Option::is_none")]
     pub(crate) matches: Option<bool>,
@@ -124,6 +165,17 @@ mod tests {
         assert_eq!(bytes(r#""raw":"a\n","#), Some(b"a\n".to_vec()));
         assert_eq!(bytes(r#""base64":"/wA=","#), Some(vec![0xff, 0]));
         assert_eq!(bytes(r#""base64":"?","#), None);
+    }
+
+    #[test]
+    fn bytes_come_in_pieces_of_one_time_each() {
+        let mark = |offset, time| PrintedAtReply { offset, time: Time(time) };
+        let bytes = b"abcdef".to_vec();
+        let timed = TimedBytes { first: 10, bytes, times: vec![mark(10, 1), mark(14, 2)] };
+        let pieces: Vec<_> = timed.pieces().filter(|(_, bytes)| !bytes.is_empty()).collect();
+        assert_eq!(pieces, [(Some(Time(1)), &b"abcd"[..]), (Some(Time(2)), b"ef")]);
+        let untimed = TimedBytes { times: Vec::new(), ..timed };
+        assert_eq!(untimed.pieces().collect::<Vec<_>>(), [(None, &b"abcdef"[..])]);
     }
 
     #[test]

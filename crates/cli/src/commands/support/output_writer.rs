@@ -3,11 +3,12 @@
 use std::borrow::Cow;
 
 use anyhow::Result;
+use paned_model::Time;
 use serde_json::{Value, json};
 
 use super::line_splitter::LineSplitter;
-use super::output::{CliOutputLine, MISSING};
-use crate::out::{Out, units};
+use super::output::{CliOutputLine, MISSING, TimedBytes};
+use crate::out::{Clock, Out, StyledLine, TextStyle, units};
 
 /// How a pane's output is shown.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,15 +18,29 @@ pub(crate) enum OutputFormat {
     /// Byte for byte.
     Raw,
     /// Line by line, each when it has ended.
-    Lines,
-    /// The same behind the pane's name: `web: text`.
-    Named(String),
-    /// The same behind its number: `12:text`.
-    Numbered,
-    /// The same as JSON with the pane's name.
-    Json(String),
-    /// The same as JSON with its number.
-    NumberedJson,
+    Lines(LineFormat),
+    /// The same as JSON.
+    Json(JsonFormat),
+}
+
+/// What stands before a line, and whether it keeps its colours.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct LineFormat {
+    /// The pane's name.
+    pub(crate) prefix: Option<StyledLine>,
+    /// When it was printed, in this zone.
+    pub(crate) clock: Option<Clock>,
+    /// Its number: `12:text`.
+    pub(crate) is_numbered: bool,
+    /// Whether the program's colours are kept.
+    pub(crate) has_colours: bool,
+}
+
+/// What a line has as JSON besides its text.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct JsonFormat {
+    pub(crate) pane: String,
+    pub(crate) is_numbered: bool,
 }
 
 /// Prints one pane's output. A line of which a part is missing is marked.
@@ -35,6 +50,8 @@ pub(crate) struct OutputWriter {
     splitter: LineSplitter,
     /// The number of the next line.
     n: u64,
+    /// When the next bytes were printed, where that is known.
+    time: Option<Time>,
     /// Whether the start of the next line is missing.
     is_start_missing: bool,
     /// With raw output, whether the last byte was not a line end.
@@ -43,18 +60,39 @@ pub(crate) struct OutputWriter {
 
 impl OutputWriter {
     pub(crate) fn new(out: Out, format: OutputFormat) -> Self {
-        let splitter = LineSplitter::default();
-        Self { out, format, splitter, n: 0, is_start_missing: false, is_open: false }
+        Self::with_splitter(out, format, LineSplitter::default())
     }
 
     /// A writer for output that ends, which prints even the longest line in one piece.
     pub(crate) fn unlimited(out: Out, format: OutputFormat) -> Self {
-        Self { splitter: LineSplitter::unlimited(), ..Self::new(out, format) }
+        Self::with_splitter(out, format, LineSplitter::unlimited())
+    }
+
+    fn with_splitter(out: Out, format: OutputFormat, splitter: LineSplitter) -> Self {
+        let has_colours = matches!(&format, OutputFormat::Lines(lines) if lines.has_colours);
+        let splitter = if has_colours { splitter.coloured() } else { splitter };
+        Self { out, format, splitter, n: 0, time: None, is_start_missing: false, is_open: false }
     }
 
     /// Whether lines are shown with their numbers.
     pub(crate) fn is_numbered(&self) -> bool {
-        matches!(self.format, OutputFormat::Numbered | OutputFormat::NumberedJson)
+        match &self.format {
+            OutputFormat::Lines(lines) => lines.is_numbered,
+            OutputFormat::Json(json) => json.is_numbered,
+            OutputFormat::Silent | OutputFormat::Raw => false,
+        }
+    }
+
+    /// Prints bytes of the pane, with the times at which they were printed.
+    ///
+    /// # Errors
+    /// As [`OutputWriter::print`].
+    pub(crate) fn print_timed(&mut self, printed: &TimedBytes) -> Result<()> {
+        for (time, bytes) in printed.pieces() {
+            self.time = time;
+            self.print(bytes)?;
+        }
+        Ok(())
     }
 
     /// Prints bytes of the pane.
@@ -68,11 +106,7 @@ impl OutputWriter {
                 self.is_open = bytes.last().map_or(self.is_open, |last| *last != b'\n');
                 Ok(self.out.bytes(bytes)?)
             }
-            OutputFormat::Lines
-            | OutputFormat::Named(_)
-            | OutputFormat::Numbered
-            | OutputFormat::Json(_)
-            | OutputFormat::NumberedJson => {
+            OutputFormat::Lines(_) | OutputFormat::Json(_) => {
                 let lines = self.splitter.feed(bytes);
                 let lines: Vec<CliOutputLine> =
                     lines.into_iter().map(|text| self.number(text)).collect();
@@ -132,87 +166,121 @@ impl OutputWriter {
     fn number(&mut self, text: String) -> CliOutputLine {
         let truncated_start = std::mem::take(&mut self.is_start_missing);
         self.n += 1;
-        CliOutputLine { n: self.n - 1, text, truncated_start, ..CliOutputLine::default() }
+        let time = self.time;
+        CliOutputLine { n: self.n - 1, text, truncated_start, time, ..CliOutputLine::default() }
     }
 
     /// Writes text at once: a write for each line would be too slow for fast output.
     fn show(&self, lines: &[CliOutputLine]) -> Result<()> {
         match &self.format {
-            OutputFormat::Json(pane) => {
-                lines.iter().try_for_each(|line| Ok(self.out.json(&named_json(pane, line))?))
+            OutputFormat::Json(format) => {
+                lines.iter().try_for_each(|line| Ok(self.out.json(&format.line(line))?))
             }
-            OutputFormat::NumberedJson => {
-                lines.iter().try_for_each(|line| Ok(self.out.json(line)?))
+            OutputFormat::Lines(format) => {
+                let mut text = String::new();
+                for line in lines {
+                    text += &format.line(line, self.out);
+                    text.push('\n');
+                }
+                // The colours in it were written by us; its text has no control characters.
+                Ok(self.out.ansi(&text)?)
             }
-            OutputFormat::Silent
-            | OutputFormat::Raw
-            | OutputFormat::Lines
-            | OutputFormat::Named(_)
-            | OutputFormat::Numbered => {
-                let texts: Vec<_> = lines.iter().map(|line| text(&self.format, line)).collect();
-                Ok(self.out.program_lines(texts.iter().map(AsRef::as_ref))?)
-            }
+            OutputFormat::Silent | OutputFormat::Raw => Ok(()),
         }
     }
 }
 
-/// A line as people see it.
-fn text<'a>(format: &OutputFormat, line: &'a CliOutputLine) -> Cow<'a, str> {
-    let text = match format {
-        OutputFormat::Named(pane) => format!("{pane}: {}", line.with_missing_mark()).into(),
-        OutputFormat::Numbered => line.numbered().into(),
-        OutputFormat::Silent
-        | OutputFormat::Raw
-        | OutputFormat::Lines
-        | OutputFormat::Json(_)
-        | OutputFormat::NumberedJson => line.with_missing_mark(),
-    };
-    if line.cut { format!("{text}{MISSING}").into() } else { text }
+impl LineFormat {
+    /// A line as people see it.
+    fn line<'a>(&self, line: &'a CliOutputLine, out: Out) -> Cow<'a, str> {
+        let text = match self.is_numbered {
+            true => line.numbered().into(),
+            false => line.with_missing_mark(),
+        };
+        let text: Cow<'_, str> = if line.cut { format!("{text}{MISSING}").into() } else { text };
+        let time = self.clock.as_ref().zip(line.time);
+        if self.prefix.is_none() && time.is_none() {
+            return text;
+        }
+        let prefix = self.prefix.as_ref().map(|prefix| out.rendered(prefix)).unwrap_or_default();
+        let time = time.map(|(clock, time)| {
+            let time = format!("{} ", clock.stamp(time, out.is_terminal()));
+            out.rendered(&StyledLine::new(TextStyle::Faint, &time))
+        });
+        format!("{prefix}{}{text}", time.unwrap_or_default()).into()
+    }
 }
 
-/// A line as programs see it, among those of other panes.
-fn named_json(pane: &str, line: &CliOutputLine) -> Value {
-    let mut shown = json!({ "paneId": pane, "text": line.text });
-    for (name, is_set) in [("truncatedStart", line.truncated_start), ("cut", line.cut)] {
-        if is_set {
+impl JsonFormat {
+    /// A line as programs see it.
+    fn line(&self, line: &CliOutputLine) -> Value {
+        let mut shown = json!({ "paneId": self.pane });
+        if self.is_numbered {
+            shown["n"] = line.n.into();
+        }
+        shown["text"] = line.text.as_str().into();
+        if let Some(time) = line.time {
+            shown["time"] = json!(time);
+        }
+        let marks =
+            [("truncatedStart", line.truncated_start), ("cut", line.cut), ("open", line.open)];
+        for (name, _) in marks.into_iter().filter(|(_, is_set)| *is_set) {
             shown[name] = true.into();
         }
+        shown
     }
-    shown
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::out::{ColourChoice, Prefixes};
 
     fn line(text: &str) -> CliOutputLine {
         CliOutputLine { n: 7, text: text.to_owned(), ..CliOutputLine::default() }
     }
 
     #[track_caller]
-    fn check(form: &OutputFormat, line: &CliOutputLine, expect: &str) {
-        assert_eq!(text(form, line), expect);
+    fn check(format: &LineFormat, line: &CliOutputLine, expect: &str) {
+        assert_eq!(format.line(line, Out::new(false, ColourChoice::Never)), expect);
+    }
+
+    fn named() -> LineFormat {
+        LineFormat { prefix: Some(Prefixes::new(["web"]).of("web")), ..LineFormat::default() }
+    }
+
+    fn numbered() -> LineFormat {
+        LineFormat { is_numbered: true, ..LineFormat::default() }
     }
 
     #[test]
-    fn one_pane_of_many_stands_before_its_lines() {
-        check(&OutputFormat::Lines, &line("up"), "up");
-        check(&OutputFormat::Named("web".into()), &line("up"), "web: up");
-        check(&OutputFormat::Numbered, &line("up"), "7:up");
-        assert_eq!(named_json("web", &line("up")), json!({ "paneId": "web", "text": "up" }));
+    fn a_line_stands_behind_its_pane_and_its_number() {
+        check(&LineFormat::default(), &line("up"), "up");
+        check(&named(), &line("up"), "web | up");
+        check(&numbered(), &line("up"), "7:up");
+        let format = JsonFormat { pane: "web".to_owned(), is_numbered: true };
+        assert_eq!(format.line(&line("up")), json!({ "paneId": "web", "n": 7, "text": "up" }));
     }
 
     #[test]
     fn a_line_of_which_a_part_is_missing_says_so() {
-        let (head, end) = (
-            CliOutputLine { cut: true, ..line("up") },
-            CliOutputLine { truncated_start: true, ..line("up") },
-        );
-        check(&OutputFormat::Lines, &head, "up…");
-        check(&OutputFormat::Lines, &end, "…up");
-        check(&OutputFormat::Named("web".into()), &end, "web: …up");
-        check(&OutputFormat::Numbered, &end, "7:…up");
-        let shown = json!({ "paneId": "web", "text": "up", "cut": true });
-        assert_eq!(named_json("web", &head), shown);
+        let head = CliOutputLine { cut: true, ..line("up") };
+        let end = CliOutputLine { truncated_start: true, ..line("up") };
+        check(&LineFormat::default(), &head, "up…");
+        check(&LineFormat::default(), &end, "…up");
+        check(&named(), &end, "web | …up");
+        check(&numbered(), &end, "7:…up");
+        let format = JsonFormat { pane: "web".to_owned(), is_numbered: false };
+        assert_eq!(format.line(&head), json!({ "paneId": "web", "text": "up", "cut": true }));
+    }
+
+    #[test]
+    fn a_line_says_when_it_was_printed() {
+        let clock = Clock::local();
+        let format = LineFormat { clock: Some(clock.clone()), ..named() };
+        let time = Time(1_795_032_191_250);
+        let line = CliOutputLine { time: Some(time), ..line("up") };
+        let stamp = clock.stamp(time, false);
+        check(&format, &line, &format!("web | {stamp} up"));
     }
 }

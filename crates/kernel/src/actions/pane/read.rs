@@ -6,7 +6,7 @@ use std::sync::Arc;
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use paned_backend::Output;
-use paned_model::{Offset, PaneId, Refusal, Scope};
+use paned_model::{Offset, PaneId, Refusal, Scope, Time};
 use paned_term::Screen;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 use crate::Kernel;
 use crate::access::AccessRequest;
 use crate::panes::search::pattern::PatternParam;
+use crate::panes::text::printed::{self, PrintedAt};
 use crate::panes::text::reading;
 use crate::panes::text::reading::{
     LineReader, LinesRead, LostRange, OutputLine, ReadRequest, ReadStart,
@@ -55,6 +56,11 @@ pub(in crate::actions) struct Params {
     /// returned whole: a line that continues after this offset is returned from its beginning, with
     /// `continued`, unless only its line end is new.
     since: Option<Offset>,
+    /// Only what was printed at this time or later, from a line's start on. Not for `rendered`.
+    since_time: Option<Time>,
+    /// Whether to say when the bytes were printed, for `raw`.
+    #[serde(default)]
+    times: bool,
     /// Only lines that match this regular expression, anywhere in their first 262144 characters.
     pattern: Option<String>,
     /// Whether to ignore case.
@@ -109,6 +115,9 @@ pub(in crate::actions) struct PaneReadOutput {
     /// Output after `since` that is no longer retained, as byte offsets.
     #[serde(skip_serializing_if = "Option::is_none")]
     gap: Option<LostRange>,
+    /// When the bytes were printed, to a tenth of a second, for `raw` with `times`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    times: Option<Vec<PrintedAt>>,
 }
 
 impl Action for PaneRead {
@@ -124,10 +133,14 @@ impl Action for PaneRead {
         AccessRequest::pane(&params.pane_id)
     }
 
-    async fn run(context: ActionContext, params: Params) -> Result<PaneReadOutput, Refusal> {
+    async fn run(context: ActionContext, mut params: Params) -> Result<PaneReadOutput, Refusal> {
         let pane = context.kernel.panes().get(&params.pane_id)?;
         let output = pane.readable()?;
         params.check()?;
+        if let Some(time) = params.since_time {
+            let start = printed::line_since(output.as_ref(), time).map_err(unreadable)?;
+            params.since = Some(Offset(start));
+        }
         check_since(params.since, &pane.id, output.as_ref())?;
         match params.view {
             PaneReadView::Lines => lines(&context.kernel, &pane, output, &params).await,
@@ -139,9 +152,20 @@ impl Action for PaneRead {
 
 impl Params {
     fn check(&self) -> Result<(), Refusal> {
-        let places = [self.offset.is_some(), self.tail.is_some(), self.since.is_some()];
+        let is_since = self.since.is_some() || self.since_time.is_some();
+        let places = [
+            self.offset.is_some(),
+            self.tail.is_some(),
+            self.since.is_some(),
+            self.since_time.is_some(),
+        ];
         if 1 < places.into_iter().filter(|given| *given).count() {
-            return Err(Refusal::invalid("pass only one of `offset`, `tail` and `since`"));
+            return Err(Refusal::invalid(
+                "give one of `offset`, `tail`, `since` and `sinceTime`, not several",
+            ));
+        }
+        if self.times && self.view != PaneReadView::Raw {
+            return Err(Refusal::invalid("`times` goes with the view `raw`"));
         }
         if 100 < self.before.max(self.after) {
             return Err(Refusal::invalid("`before` and `after` must be at most 100"));
@@ -152,9 +176,9 @@ impl Params {
         if self.view != PaneReadView::Lines && self.pattern.is_some() {
             return Err(Refusal::invalid("`pattern` requires the view `lines`"));
         }
-        if self.view == PaneReadView::Rendered && self.since.is_some() {
+        if self.view == PaneReadView::Rendered && is_since {
             return Err(Refusal::invalid(
-                "`since` requires the view `lines` or `raw`: rows of a screen change in place",
+                "`since` and `sinceTime` go with the views `lines` and `raw`: rows of a screen change in place",
             ));
         }
         match self.view {
@@ -250,6 +274,7 @@ impl From<LinesRead> for PaneReadOutput {
             dropped: Some(dropped),
             truncated,
             gap,
+            times: None,
         }
     }
 }
@@ -271,6 +296,12 @@ fn raw(output: &dyn Output, params: &Params) -> io::Result<PaneReadOutput> {
             Ok(read) => break read,
             Err(gap) => from = gap.first,
         }
+    };
+    let times =
+        params.times.then(|| printed::times(output, from..from + read as u64)).transpose()?;
+    let read = match &times {
+        Some(times) => usize::try_from(times.end - from).unwrap_or(read).min(read),
+        None => read,
     };
     bytes.truncate(read);
     let is_cut = from + (read as u64) < end;
@@ -294,6 +325,7 @@ fn raw(output: &dyn Output, params: &Params) -> io::Result<PaneReadOutput> {
         dropped: Some(output.first()),
         truncated,
         gap,
+        times: times.map(|times| times.marks),
     })
 }
 

@@ -21,6 +21,8 @@ use crate::registry::{Action, ActionContext, ActionKind};
 const HITS: usize = 100;
 const MOST_HITS: usize = 1000;
 const LONGEST: u64 = 10_000;
+/// How many matches of one line are answered.
+const MOST_MATCHES: usize = 32;
 /// How long a search may run on the caller's task. Waking another thread costs as much as many
 /// searches do.
 const INLINE_LIMIT: Duration = Duration::from_millis(1);
@@ -71,6 +73,9 @@ struct PaneSearchHit {
     time: Time,
     /// The line's text.
     text: String,
+    /// Where the pattern matches in it, as pairs of character positions: from the first character
+    /// of a match up to the one after it. At most 32 matches.
+    matches: Vec<(usize, usize)>,
     /// Whether the text is cut at 2000 characters.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     cut: bool,
@@ -194,7 +199,7 @@ impl MultiPaneSearch {
             self.searched += usize::from(progress.is_over());
             self.truncated |= self.limit < progress.hits.len();
             let shown = progress.hits.into_iter().take(self.limit);
-            self.hits.extend(shown.map(|hit| PaneSearchHit::of(&pane.id, hit)));
+            self.hits.extend(shown.map(|hit| PaneSearchHit::of(&pane.id, hit, &self.pattern)));
             self.done += 1;
         }
         Ok(true)
@@ -216,8 +221,9 @@ impl MultiPaneSearch {
 }
 
 impl PaneSearchHit {
-    fn of(pane: &PaneId, hit: scan::LineHit) -> Self {
+    fn of(pane: &PaneId, hit: scan::LineHit, pattern: &LinePattern) -> Self {
         let scan::LineHit { n, offset, time, text, cut } = hit;
-        Self { pane_id: pane.clone(), n, offset: Offset(offset), time, text, cut }
+        let matches = pattern.char_spans(&text, MOST_MATCHES);
+        Self { pane_id: pane.clone(), n, offset: Offset(offset), time, text, matches, cut }
     }
 }

@@ -42,6 +42,9 @@ pub(in crate::actions) struct ServerStatusOutput {
     profile_mistakes: Vec<String>,
     /// The id of the last event.
     last_event: EventId,
+    /// Where the server finds programs: its PATH.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    search_path: Option<String>,
     /// What was wrong with the journal when the server started, if it was damaged.
     #[serde(skip_serializing_if = "Option::is_none")]
     journal_recovered: Option<String>,
@@ -88,6 +91,7 @@ impl Action for ServerStatus {
             agents,
             profile_mistakes: mistakes.iter().map(mistake_line).collect(),
             last_event: kernel.journal().last(),
+            search_path: std::env::var("PATH").ok(),
             journal_recovered: kernel.journal_damage().map(str::to_owned),
             trouble: kernel.storage_problem(),
         })

@@ -15,6 +15,7 @@ use regex_syntax::hir::{
     Class, ClassBytes, ClassBytesRange, ClassUnicode, ClassUnicodeRange, Hir, HirKind, Look,
     Repetition,
 };
+use serde_json::json;
 
 use super::literals::{self, RequiredLiteral};
 
@@ -66,6 +67,19 @@ impl LinePattern {
             }
             None => self.regex.is_match(text),
         }
+    }
+
+    /// Where it matches in a text, as pairs of character positions; at most this many, none empty.
+    pub(crate) fn char_spans(&self, text: &str, most: usize) -> Vec<(usize, usize)> {
+        let found = self.regex.find_iter(text).filter(|found| !found.is_empty()).take(most);
+        let mut counted = 0;
+        let mut chars = 0;
+        let mut position = |at: usize| {
+            chars += text.get(counted..at).map_or(0, |between| between.chars().count());
+            counted = at;
+            chars
+        };
+        found.map(|found| (position(found.start()), position(found.end()))).collect()
     }
 
     /// Whether it takes little time on a piece of output. Other patterns run on a blocking thread.
@@ -182,7 +196,13 @@ impl PatternParam {
             |name: &str, reason: &str| Refusal::invalid(format!("invalid `{name}`: {reason}"));
         let PatternKey { texts, ignore_case } = &self.key;
         let parse = |(at, text): (usize, &String)| {
-            parse(text, *ignore_case).map_err(|reason| bad(&self.name(at), &reason))
+            parse(text, *ignore_case).map_err(|error| {
+                let refusal = bad(&self.name(at), &error.reason);
+                match error.at {
+                    Some(at) => refusal.with_details(json!({ "pattern": text, "at": at })),
+                    None => refusal,
+                }
+            })
         };
         let hirs: Result<_, _> = texts.iter().enumerate().map(parse).collect();
         build(&Hir::alternation(hirs?), self.is_light())
@@ -205,15 +225,34 @@ impl PatternParam {
     }
 }
 
-fn parse(text: &str, ignore_case: bool) -> Result<Hir, String> {
+/// Why a text is not a pattern.
+struct PatternError {
+    reason: String,
+    /// The character at which it goes wrong, where there is one.
+    at: Option<usize>,
+}
+
+fn parse(text: &str, ignore_case: bool) -> Result<Hir, PatternError> {
     let mut parser = ParserBuilder::new();
     let parsed = parser.case_insensitive(ignore_case).build().parse(text);
-    let hir = within_line(&parsed.map_err(|error| last_line(&error.to_string()))?);
+    let hir = within_line(&parsed.map_err(|error| PatternError {
+        reason: last_line(&error.to_string()),
+        at: start_of(&error).and_then(|at| Some(text.get(..at)?.chars().count())),
+    })?);
+    let reason = "it cannot match any line, because lines are matched without their line \
+                  ends; use `$` for the end of a line";
     match never_matches(&hir) {
-        true => Err("it cannot match any line, because lines are matched without their line \
-                    ends; use `$` for the end of a line"
-            .to_owned()),
+        true => Err(PatternError { reason: reason.to_owned(), at: None }),
         false => Ok(hir),
+    }
+}
+
+/// The byte at which a pattern goes wrong.
+fn start_of(error: &regex_syntax::Error) -> Option<usize> {
+    match error {
+        regex_syntax::Error::Parse(error) => Some(error.span().start.offset),
+        regex_syntax::Error::Translate(error) => Some(error.span().start.offset),
+        _ => None,
     }
 }
 

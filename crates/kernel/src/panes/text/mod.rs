@@ -4,4 +4,5 @@ pub(crate) mod last_line;
 pub(crate) mod line_watch;
 pub(crate) mod lines;
 pub(in crate::panes) mod page;
+pub(crate) mod printed;
 pub(crate) mod reading;
