@@ -7,8 +7,8 @@ use clap::error::ErrorKind;
 use clap::{ArgMatches, Command, CommandFactory as _, FromArgMatches, Parser, Subcommand};
 
 use crate::commands::{
-    action, agent, agentmux, attach, completions, doctor, events, input, layout, logs, ls, new,
-    pane, read, run, screen, search, server, session, token, version, wait,
+    action, agent, agentmux, attach, completions, config, doctor, events, input, layout, logs, ls,
+    new, pane, read, run, screen, search, server, session, token, version, wait,
 };
 use crate::{help, serve};
 
@@ -149,6 +149,7 @@ commands! {
     group Token(token::TokenSubcommand) = "token";
     one Agentmux(agentmux::Args) = "agentmux";
     one Doctor(doctor::Args) = "doctor";
+    group Config(config::ConfigSubcommand) = "config";
     one Completions(completions::Args) = "completions";
     one Version(version::Args) = "version";
 }

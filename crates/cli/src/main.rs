@@ -11,6 +11,7 @@ mod client;
 mod commands;
 mod config;
 mod context;
+mod generate;
 mod help;
 mod machine;
 mod out;
@@ -37,6 +38,7 @@ fn main() -> ExitCode {
             return fork_server(args.nth(1).and_then(|files| files.to_str()?.parse().ok()));
         }
         Some(command) if command == "pipe-recorder" => return pipe_recorder(args.next()),
+        Some(command) if command == "generate" => return generate::run(args),
         _ => {}
     }
     let cli = match Cli::read() {

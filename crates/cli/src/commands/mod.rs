@@ -8,6 +8,7 @@ pub(crate) mod agent;
 pub(crate) mod agentmux;
 pub(crate) mod attach;
 pub(crate) mod completions;
+pub(crate) mod config;
 pub(crate) mod doctor;
 pub(crate) mod events;
 pub(crate) mod input;
@@ -81,6 +82,7 @@ pub(crate) fn run(context: &CliContext, command: CliCommand) -> Result<ExitCode>
         CliCommand::List(_) => action::list(context),
         CliCommand::Token(command) => token::run(context, &command),
         CliCommand::Doctor(_) => doctor::run(context),
+        CliCommand::Config(command) => config::run(context, &command),
         CliCommand::Completions(args) => completions::run(&args),
         CliCommand::Version(_) => version::run(context),
     }
