@@ -11,7 +11,7 @@ PREFIX ?= $(HOME)/.local
 # What has to be there; scripts/ensure knows how to get each. Add a word here and, if it is new, a line there.
 BUILD_NEEDS := cargo cc
 CHECK_NEEDS := $(BUILD_NEEDS) git lints
-TEST_NEEDS  := $(CHECK_NEEDS) nextest openapi cxx python procps tmux vim less
+TEST_NEEDS  := $(CHECK_NEEDS) nextest openapi cxx python procps tmux vim less bash zsh fish
 
 TARGET := $(or $(CARGO_TARGET_DIR),target)
 

@@ -150,7 +150,7 @@ commands! {
     one Agentmux(agentmux::Args) = "agentmux";
     one Doctor(doctor::Args) = "doctor";
     group Config(config::ConfigSubcommand) = "config";
-    one Completions(completions::Args) = "completions";
+    group Completions(completions::CompletionsSubcommand) = "completions";
     one Version(version::Args) = "version";
 }
 

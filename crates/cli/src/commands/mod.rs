@@ -83,7 +83,7 @@ pub(crate) fn run(context: &CliContext, command: CliCommand) -> Result<ExitCode>
         CliCommand::Token(command) => token::run(context, &command),
         CliCommand::Doctor(_) => doctor::run(context),
         CliCommand::Config(command) => config::run(context, &command),
-        CliCommand::Completions(args) => completions::run(&args),
+        CliCommand::Completions(command) => completions::run(context, &command),
         CliCommand::Version(_) => version::run(context),
     }
 }
