@@ -13,7 +13,9 @@ use serde_json::json;
 fn server() -> Server {
     let server = Server::start();
     server.ok(&["new", "--id", "web-1", "--tag", "front", "--", "sleep", "1000"]);
-    server.ok(&["run", "--id", "built-2", "--", "true"]);
+    server.ok(&["new", "--id", "built-2", "--", "true"]);
+    let waited = server.act("pane:wait", json!({ "paneId": "built-2", "exit": true }));
+    assert_eq!(waited["met"], "exit");
     server
 }
 
@@ -89,7 +91,7 @@ fn fish_offers_names_with_and_files_only_where_they_are_meant() {
     assert_eq!(fish(&server, "paned --config some"), ["some-file"]);
     assert_eq!(fish(&server, "paned screen web-1 --output=some"), ["--output=some-file"]);
     assert_eq!(fish(&server, "paned run -- cat some"), ["some-file"]);
-    assert!(fish(&server, "paned run -- sleep --vers").contains(&"--version".to_owned()));
+    assert!(fish(&server, "paned run -- ls --vers").contains(&"--version".to_owned()));
 }
 
 /// Types a line and a tab into zsh, and waits until the screen shows `expect`.

@@ -8,7 +8,7 @@ use clap::{ArgMatches, Command, CommandFactory as _, FromArgMatches, Parser, Sub
 
 use crate::commands::{
     action, agent, agentmux, attach, completions, config, doctor, events, input, layout, logs, ls,
-    new, pane, read, run, screen, search, server, session, token, version, wait,
+    new, pane, read, run, screen, search, server, service, session, token, version, wait,
 };
 use crate::{help, serve};
 
@@ -149,6 +149,7 @@ commands! {
     group Token(token::TokenSubcommand) = "token";
     one Agentmux(agentmux::Args) = "agentmux";
     one Doctor(doctor::Args) = "doctor";
+    group Service(service::ServiceSubcommand) = "service";
     group Config(config::ConfigSubcommand) = "config";
     group Completions(completions::CompletionsSubcommand) = "completions";
     one Version(version::Args) = "version";

@@ -38,7 +38,7 @@ const GROUPS: &[CommandGroup] = &[
     group("Coding agents", true, &["agent"]),
     group("Describe panes", false, &["rename", "resize"]),
     group("Show panes in tmux", false, &["session", "layout", "activate"]),
-    group("The server", true, &["server", "serve", "doctor", "config", "token"]),
+    group("The server", true, &["server", "serve", "service", "doctor", "config", "token"]),
     group(
         "Scripts and other tools",
         false,

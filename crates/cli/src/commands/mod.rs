@@ -22,6 +22,7 @@ pub(crate) mod run;
 pub(crate) mod screen;
 pub(crate) mod search;
 pub(crate) mod server;
+pub(crate) mod service;
 pub(crate) mod session;
 pub(crate) mod support;
 pub(crate) mod token;
@@ -82,6 +83,7 @@ pub(crate) fn run(context: &CliContext, command: CliCommand) -> Result<ExitCode>
         CliCommand::List(_) => action::list(context),
         CliCommand::Token(command) => token::run(context, &command),
         CliCommand::Doctor(_) => doctor::run(context),
+        CliCommand::Service(command) => service::run(context, &command),
         CliCommand::Config(command) => config::run(context, &command),
         CliCommand::Completions(command) => completions::run(context, &command),
         CliCommand::Version(_) => version::run(context),
