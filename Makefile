@@ -25,7 +25,7 @@ SEED ?=
 # For `record`: which program, what, how large and where to.
 RECORD ?= codex all 80x24 target/recordings
 
-.PHONY: help run test quick attack chaos test-agents record check fuzz accuracy bench fmt install clean
+.PHONY: help run test quick attack chaos test-agents record check fuzz accuracy bench fmt install uninstall dist docs clean
 
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -86,11 +86,23 @@ bench: ## measure, as ratios to a limit found in the same run (ARGS="…" for `p
 fmt: ## format the code
 	cargo fmt --all
 
-install: ## copy the binary, linked as a whole, to PREFIX/bin (default ~/.local/bin)
+docs: ## write the pages that are generated from the program
+	@scripts/ensure $(BUILD_NEEDS)
+	cargo xtask docs
+
+install: ## build and install the binary, man pages and completions below PREFIX (default ~/.local)
 	@scripts/ensure $(BUILD_NEEDS)
 	cargo build --profile dist -p paned
-	@mkdir -p "$(DESTDIR)$(PREFIX)/bin"
-	install -m 755 "$(TARGET)/dist/paned" "$(DESTDIR)$(PREFIX)/bin/paned"
+	@scripts/stage "$(TARGET)/dist/paned" "$(DESTDIR)$(PREFIX)"
+	@echo "installed in $(DESTDIR)$(PREFIX); a running server changes over with: paned server upgrade"
+
+uninstall: ## remove what `make install` has installed below PREFIX
+	@scripts/stage --remove "$(DESTDIR)$(PREFIX)"
+
+dist: ## build the release archive, the Debian package and their checksums in TARGET/packages
+	@scripts/ensure $(BUILD_NEEDS)
+	cargo build --profile dist -p paned
+	@scripts/package "$(TARGET)/dist/paned" "$(TARGET)/packages"
 
 clean: ## remove what was built, and what scripts/ensure put in .cache
 	cargo clean

@@ -54,7 +54,7 @@ fn bash(server: &Server, line: &str) -> Vec<String> {
 
 fn fish(server: &Server, line: &str) -> Vec<String> {
     let script = format!("paned completions fish | source; complete -C '{line}'");
-    let out = shell(server, &["fish", "--no-config", "-c"], &script);
+    let out = shell(server, &["fish", "-c"], &script);
     out.lines().map(|line| line.split('\t').next().unwrap().to_owned()).collect()
 }
 
@@ -123,7 +123,7 @@ fn zsh_completes_names_in_its_own_terminal() {
     assert_eq!(server.act("pane:wait", wait)["met"], "pattern");
     zsh(&server, "paned attach w", "paned attach web-1");
     zsh(&server, "paned get bu", "paned get built-2");
-    zsh(&server, "paned ls --stat", "paned ls --status");
+    zsh(&server, "paned ls --ta", "paned ls --tag");
     zsh(&server, "paned action pane:set-m", "paned action pane:set-meta");
     zsh(&server, "paned --config=som", "paned --config=some-file");
     zsh(&server, "paned run -- cat som", "paned run -- cat some-file");

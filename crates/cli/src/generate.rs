@@ -2,16 +2,24 @@
 //!
 //! `configuration` prints `docs/configuration.md`, `man FOLDER` writes the man pages.
 
+mod man;
+
 use std::ffi::OsString;
+use std::fs;
 use std::io::{self, Write as _};
+use std::path::Path;
 use std::process::ExitCode;
 
 use crate::settings::page;
 
 pub(crate) fn run(mut args: impl Iterator<Item = OsString>) -> ExitCode {
-    let result = match args.next().as_deref().and_then(|what| what.to_str()) {
-        Some("configuration") => io::stdout().write_all(page::configuration_page().as_bytes()),
-        _ => Err(io::Error::other("usage: paned generate configuration")),
+    let what = args.next().unwrap_or_default();
+    let result = match (what.to_str(), args.next()) {
+        (Some("configuration"), None) => {
+            io::stdout().write_all(page::configuration_page().as_bytes())
+        }
+        (Some("man"), Some(folder)) => write_man_pages(Path::new(&folder)),
+        _ => Err(io::Error::other("usage: paned generate configuration | man FOLDER")),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,
@@ -20,4 +28,9 @@ pub(crate) fn run(mut args: impl Iterator<Item = OsString>) -> ExitCode {
             ExitCode::FAILURE
         }
     }
+}
+
+fn write_man_pages(folder: &Path) -> io::Result<()> {
+    fs::create_dir_all(folder)?;
+    man::pages().iter().try_for_each(|page| fs::write(folder.join(&page.file), &page.text))
 }

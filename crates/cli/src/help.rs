@@ -95,6 +95,11 @@ pub(crate) fn command() -> Command {
         .after_long_help(long)
 }
 
+/// What `paned --help` prints below its usage.
+pub(crate) fn long_text() -> String {
+    long_help(&Cli::whole_command())
+}
+
 /// Adds where the options of every command are explained, also to the commands below this one.
 fn with_footer(command: Command) -> Command {
     let names: Vec<_> =

@@ -10,8 +10,8 @@ const COLUMNS: usize = 78;
 
 const SAMPLE_HEAD: &str = "\
 # Settings of paned. Each line that begins with `#key =` shows a default: remove
-# the `#` and change the value. A relative path is relative to this file, and `~`
-# is your home folder. `paned config check` checks this file; the server reads it
+# the `#` and change the value. A relative path is relative to this file; `~` is
+# your home folder. `paned config check` checks this file. The server reads it
 # when it starts (`paned server restart`; panes keep running).
 ";
 
