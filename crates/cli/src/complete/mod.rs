@@ -2,8 +2,8 @@
 //!
 //! `paned complete SHELL INDEX WORD…` prints what kind of word it is and, for values, one candidate
 //! in each line with its description. bash splits words at `:` and `=`, so its script passes the
-//! line as it is: `paned complete bash POINT BREAKS LINE`. Nothing is printed on standard error, and
-//! no server is started: completion must not disturb a shell.
+//! line as it is: `paned complete bash POINT BREAKS LINE`. Nothing is printed on standard error and
+//! no server is started, because completion must not disturb a shell.
 
 mod line;
 mod server_names;

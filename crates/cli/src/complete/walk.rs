@@ -128,13 +128,13 @@ impl<'a> Walker<'a> {
         {
             return Some(last);
         }
-        let usual = all.iter().filter(|arg| !arg.is_last_set());
+        let mut usual = all.iter().filter(|arg| !arg.is_last_set());
         let takes_many = |arg: &&&Arg| {
             arg.get_num_args().is_some_and(|count| 1 < count.max_values())
                 || matches!(arg.get_action(), clap::ArgAction::Append)
         };
         let next = usual.clone().nth(self.positionals);
-        next.or_else(|| usual.last().filter(takes_many)).copied()
+        next.or_else(|| usual.next_back().filter(takes_many)).copied()
     }
 
     fn kind(&self, at: usize, word: &str) -> SlotKind<'a> {

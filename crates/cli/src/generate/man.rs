@@ -83,7 +83,8 @@ fn page(command: &Command, name: &str) -> ManPage {
 fn head(name: &str, command: &Command) -> String {
     let version = env!("CARGO_PKG_VERSION");
     let about = command.get_about().map(ToString::to_string).unwrap_or_default();
-    let (title, name) = (escape(&name.to_uppercase()), escape(name));
+    let title = escape(&name.to_uppercase());
+    let name = escape(name);
     format!(
         ".TH \"{title}\" 1 \"\" \"paned {version}\" \"paned\"\n.SH NAME\n{name} \\- {}\n",
         escape(&about)
