@@ -198,3 +198,22 @@ fn without_a_service_manager_nothing_is_written() {
     assert!(code == 13 && err.contains("`launchctl` is not on your PATH"), "{code} {err}");
     assert_eq!(std::fs::read_dir(home.path()).unwrap().count(), 0);
 }
+
+#[test]
+fn a_service_that_cannot_be_started_is_not_left_behind_and_changes_by_hand_are_kept() {
+    let machine = FakeMachine::new();
+    let install = ["service", "install", "--manager", "systemd"];
+    let file = machine.home.path().join(".config/systemd/user/paned.service");
+    let systemctl = machine.home.path().join("tools/systemctl");
+    let working = std::fs::read_to_string(&systemctl).unwrap();
+    std::fs::write(&systemctl, "#!/bin/sh\necho no bus >&2; exit 1\n").unwrap();
+    let (_, err, code) = machine.paned(&install);
+    assert!(code == 13 && err.contains("`systemctl --user daemon-reload` failed: no bus"), "{err}");
+    assert!(!file.exists());
+    std::fs::write(&systemctl, working).unwrap();
+    machine.paned(&install);
+    std::fs::write(&file, "# mine\n").unwrap();
+    let (_, err, code) = machine.paned(&install);
+    assert!(code == 0 && err.contains("paned.bak"), "{code} {err}");
+    assert_eq!(std::fs::read_to_string(file.with_extension("bak")).unwrap(), "# mine\n");
+}

@@ -4,6 +4,7 @@ mod unit;
 
 use std::fs;
 use std::io::ErrorKind;
+use std::path::Path;
 use std::process::{Command, ExitCode, Stdio};
 
 use anyhow::{Context as _, Result};
@@ -107,22 +108,17 @@ fn install(context: &CliContext, manager: ServiceManager) -> Result<()> {
     let path = manager.path()?;
     let text = spec(context)?.render(manager);
     require(manager)?;
+    let before = fs::read_to_string(&path).ok();
     let failed = || format!("cannot write {}", path.display());
     fs::create_dir_all(path.parent().unwrap_or(&path)).with_context(failed)?;
+    keep_changes(context, &path, before.as_deref().filter(|before| *before != text))?;
     fs::write(&path, text).with_context(failed)?;
     // A second server for the same state folder would fail to start.
     let is_running = context.call::<Value>("server:status", &()).is_ok();
-    match manager {
-        ServiceManager::Systemd => {
-            control(&["systemctl", "--user", "daemon-reload"])?;
-            let now: &[&str] = if is_running { &[] } else { &["--now"] };
-            control(&[&["systemctl", "--user", "enable"], now, &["paned"]].concat())?;
-        }
-        ServiceManager::Launchd if is_running => {}
-        ServiceManager::Launchd => {
-            let _ = control(&["launchctl", "bootout", &target()]);
-            control(&["launchctl", "bootstrap", &domain(), &path.to_string_lossy()])?;
-        }
+    if let Err(error) = enable(manager, &path, is_running) {
+        // A file that is not in effect would look installed.
+        let _ = before.map_or_else(|| fs::remove_file(&path), |text| fs::write(&path, text));
+        return Err(error);
     }
     if context.out.is_json() {
         let answer = json!({ "path": path, "started": !is_running });
@@ -141,6 +137,31 @@ fn install(context: &CliContext, manager: ServiceManager) -> Result<()> {
             .note("`loginctl enable-linger` keeps it running while you are not logged in")?;
     }
     Ok(())
+}
+
+/// A service file that is replaced may have been edited by hand.
+fn keep_changes(context: &CliContext, path: &Path, before: Option<&str>) -> Result<()> {
+    let Some(before) = before else { return Ok(()) };
+    let copy = path.with_extension("bak");
+    fs::write(&copy, before).with_context(|| format!("cannot write {}", copy.display()))?;
+    Ok(context.out.note(format!("the old service file is now {}", copy.display()))?)
+}
+
+/// Has the service manager read the file, and start the server unless one runs.
+fn enable(manager: ServiceManager, path: &Path, is_running: bool) -> Result<()> {
+    match manager {
+        ServiceManager::Systemd => {
+            control(&["systemctl", "--user", "daemon-reload"])?;
+            let now: &[&str] = if is_running { &[] } else { &["--now"] };
+            control(&[&["systemctl", "--user", "enable"], now, &["paned"]].concat())
+        }
+        ServiceManager::Launchd if is_running => Ok(()),
+        ServiceManager::Launchd => {
+            // It fails where the agent is not loaded yet.
+            let _ = control(&["launchctl", "bootout", &target()]);
+            control(&["launchctl", "bootstrap", &domain(), &path.to_string_lossy()])
+        }
+    }
 }
 
 fn uninstall(context: &CliContext, manager: ServiceManager) -> Result<()> {
@@ -225,7 +246,10 @@ fn control(words: &[&str]) -> Result<()> {
         return Ok(());
     }
     let said = String::from_utf8_lossy(&output.stderr).trim().escape_debug().to_string();
-    let sentence = format!("`{}` failed: {said}", words.join(" "));
+    let sentence = format!(
+        "`{}` failed: {said}; is this a login session of your user? `paned server start` needs none",
+        words.join(" ")
+    );
     Err(Refusal::new(Code::Unavailable, sentence).into())
 }
 
