@@ -145,3 +145,21 @@ fn the_page_of_settings_is_what_the_program_writes() {
     let (written, _, _) = paned(root, &[], &["generate", "configuration"]);
     assert!(page == written, "docs/configuration.md is stale; run `cargo xtask docs`");
 }
+
+#[test]
+fn in_a_pane_the_port_of_its_server_is_no_setting() {
+    let server = Server::start();
+    let out = server.ok(&[
+        "run",
+        "--clean-env",
+        "--",
+        binary().to_str().unwrap(),
+        "config",
+        "show",
+        "port",
+    ]);
+    assert!(out.contains("7263") && !out.contains("POLY_PORT"), "{out}");
+    let out =
+        server.ok(&["run", "--clean-env", "--", binary().to_str().unwrap(), "config", "check"]);
+    assert!(!out.contains("no effect"), "{out}");
+}

@@ -74,7 +74,14 @@ pub(crate) type Env<'a> = &'a dyn Fn(&str) -> Option<String>;
 
 /// The environment of this process. Variables that are empty or not UTF-8 count as unset.
 pub(crate) fn process_env(name: &str) -> Option<String> {
-    std::env::var(name).ok().filter(|value| !value.is_empty())
+    let set = |name| std::env::var(name).ok().filter(|value: &String| !value.is_empty());
+    set(name).filter(|value| name != "POLY_PORT" || !names_own_server(value, set("PANED_URL")))
+}
+
+/// Whether a port is that of the server whose pane we are in: each pane has `POLY_PORT` for old
+/// clients, and a server that is started there must not take it for its own setting.
+fn names_own_server(port: &str, url: Option<String>) -> bool {
+    url.is_some_and(|url| url.rsplit_once(':').is_some_and(|(_, own)| own == port))
 }
 
 /// The names of the variables that are set in this process.
@@ -412,6 +419,14 @@ mod tests {
         let here = std::env::current_dir().unwrap();
         assert_eq!(folder(&[("PANED_STATE_DIR", "x")], ""), here.join("x"));
         assert_eq!(folder(&[("PANED_STATE_DIR", "~x")], ""), here.join("~x"));
+    }
+
+    #[test]
+    fn the_port_of_the_server_around_a_pane_is_no_setting() {
+        let url = || Some("http://127.0.0.1:7263".to_owned());
+        assert!(names_own_server("7263", url()));
+        assert!(!names_own_server("263", url()));
+        assert!(!names_own_server("7263", None));
     }
 
     #[test]
