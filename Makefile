@@ -25,7 +25,7 @@ SEED ?=
 # For `record`: which program, what, how large and where to.
 RECORD ?= codex all 80x24 target/recordings
 
-.PHONY: help run test quick attack chaos test-agents record check fuzz accuracy bench fmt install uninstall dist docs clean
+.PHONY: help run test quick attack chaos test-agents record picture check fuzz accuracy bench chart docs fmt install uninstall dist clean
 
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -65,6 +65,11 @@ record: ## record a real agent program with the truth beside it (RECORD="codex a
 	cargo build --workspace
 	@exec "$(TARGET)/debug/record" $(RECORD)
 
+picture: ## record the picture of the README anew, docs/images/demo.svg
+	@scripts/ensure $(BUILD_NEEDS) jq
+	cargo build --workspace
+	@exec "$(TARGET)/debug/picture" docs/images/demo.svg
+
 check: ## what every commit passes: formatting, lints, rules of the repository, dependencies
 	@scripts/ensure $(CHECK_NEEDS)
 	@scripts/check
@@ -75,13 +80,16 @@ fuzz: ## look for inputs that break the pure code, two minutes a target (ARGS="6
 
 accuracy: ## print how often the agent engine is right over all recordings (ARGS="-v codex" for some, in detail)
 	@scripts/ensure $(BUILD_NEEDS)
-	cargo run -q -p paned-e2e --bin accuracy -- $(ARGS)
+	cargo run -q -p paned-recorder --bin accuracy -- $(ARGS)
 
 bench: ## measure, as ratios to a limit found in the same run (ARGS="…" for `paned-bench`)
 	@scripts/ensure $(BUILD_NEEDS)
 	cargo build --profile dist -p paned -p paned-bench
 	@case "$(ARGS)" in *--rivals*) scripts/rivals ;; esac
 	@exec "$(TARGET)/dist/paned-bench" $(ARGS)
+
+chart: ## draw docs/images/benchmarks.svg from the table in docs/benchmarks.md
+	@scripts/chart > docs/images/benchmarks.svg
 
 fmt: ## format the code
 	cargo fmt --all

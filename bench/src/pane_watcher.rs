@@ -32,7 +32,7 @@ impl PaneWatcher {
     /// Follows a pane from its first byte on.
     pub(crate) fn start(address: &Address, pane: &str) -> Result<Self, Error> {
         let mut socket = Socket::open(address, "/ws")?;
-        let subscribe = json!({ "type": "subscribe", "id": 1, "pane": pane, "from": "start" });
+        let subscribe = json!({ "type": "subscribe", "id": 1, "pane": pane, "since": "start" });
         socket.send(&subscribe.to_string())?;
         let subscribed = loop {
             let Frame::Text(text) = socket.receive()? else { continue };

@@ -9,29 +9,26 @@
     reason = "a test that cannot go on has failed"
 )]
 
-pub mod accuracy;
 pub mod chaos;
 mod events;
 mod fake;
-pub mod fake_model;
 mod http;
 mod keeper_client;
 mod process;
 mod real_agent;
-pub mod record;
 mod rng;
 mod server;
 mod socket;
 mod tmux;
 mod tmux_client;
 mod user;
+mod user_shell;
 mod wait;
 
 use std::time::Duration;
 
 pub use events::{Events, ReceivedEvent};
 pub use fake::FakeAgent;
-pub use fake_model::FakeModel;
 pub use http::{Reply, Request};
 pub use keeper_client::KeeperClient;
 pub use process::{children_of, gone, is_alive, kill9, signal};
@@ -42,6 +39,7 @@ pub use socket::{Frame, Socket};
 pub use tmux::{TestTmuxPane, Tmux};
 pub use tmux_client::AttachedTmuxClient;
 pub use user::{OTHER_UID, as_user, become_user, can_switch_users};
+pub use user_shell::UserShell;
 pub use wait::{wait_for, wait_within};
 
 /// How long a test waits for anything before it says that it did not come.

@@ -66,7 +66,7 @@ impl Socket {
     /// Opens a channel and answers its number.
     #[track_caller]
     pub fn subscribe(&mut self, pane: &str, from: Value) -> u32 {
-        self.send(&json!({ "type": "subscribe", "pane": pane, "from": from }));
+        self.send(&json!({ "type": "subscribe", "pane": pane, "since": from }));
         loop {
             match self.next() {
                 Frame::Message(said) if said["type"] == "subscribed" => {

@@ -175,12 +175,12 @@ fn a_question_with_its_keys_in_one_row_is_read_and_answered() {
 fn a_program_that_sleeps_in_a_read_of_its_terminal_is_seen_to_wait() {
     let program = UnprofiledAgent::start("chat.py");
     let text = program.explained("a");
-    assert!(text.contains("sleeps in a read of the terminal"), "{text}");
+    assert!(text.contains("is blocked reading the terminal"), "{text}");
 }
 
 #[test]
 fn what_was_learned_of_a_program_is_known_in_other_panes_and_after_a_restart() {
-    const LEARNED: &str = "was learned before";
+    const LEARNED: &str = "was learned earlier";
     let mut program = UnprofiledAgent::start("boxed.py");
     assert!(!program.explained("a").contains(LEARNED));
     program.send("task");
@@ -204,7 +204,7 @@ fn what_was_learned_of_a_program_is_known_in_other_panes_and_after_a_restart() {
     program.server.start_again();
     program.another("e", "boxed.py");
     assert!(!program.explained("e").contains(LEARNED), "{}", program.explained("e"));
-    assert!(program.server.log().contains("what was learned is ignored"));
+    assert!(program.server.log().contains("the learned programs are ignored"));
 }
 
 #[test]
@@ -254,10 +254,10 @@ fn a_wait_that_does_not_see_the_end_of_the_turn_has_its_own_exit_code() {
     };
     let (code, told) = send("wait");
     assert_eq!(code, Some(12), "{told}");
-    assert!(told.contains("not over in time"), "{told}");
+    assert!(told.contains("timed out before"), "{told}");
     program.server.act("agent:interrupt", json!({ "paneId": "a" }));
     program.until("ready");
     let (code, told) = send("end");
     assert_eq!(code, Some(10), "{told}");
-    assert!(told.contains("its program ended before its turn was over"), "{told}");
+    assert!(told.contains("its program exited before its turn was over"), "{told}");
 }

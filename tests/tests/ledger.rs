@@ -108,7 +108,7 @@ fn check_folder(server: &Server) {
     for pane in std::fs::read_dir(server.state().join("panes")).unwrap() {
         let files = std::fs::read_dir(pane.unwrap().path()).unwrap();
         let names: BTreeSet<_> = files.map(|file| file.unwrap().file_name()).collect();
-        assert_eq!(names, ["pane.json".into(), "tape".into()].into());
+        assert_eq!(names, ["launch.json".into(), "pane.json".into(), "tape".into()].into());
     }
 }
 

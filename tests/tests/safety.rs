@@ -25,8 +25,10 @@ fn files_are_for_their_user_alone() {
             let bytes = std::fs::read(entry.path()).unwrap_or_default();
             let holds =
                 |secret: &str| bytes.windows(secret.len()).any(|part| part == secret.as_bytes());
-            assert!(!holds("hunter2"), "{} holds a secret", entry.path().display());
             let name = entry.file_name();
+            // It is what the pane is started with again, and holds its environment.
+            let is_private = name == "launch.json" && found.mode() & 0o077 == 0;
+            assert_eq!(holds("hunter2"), is_private, "{}", entry.path().display());
             if name != "token" {
                 assert!(!holds(&server.token()), "{} holds the token", entry.path().display());
             }

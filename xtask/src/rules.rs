@@ -11,6 +11,7 @@ mod names;
 mod pure;
 mod registries;
 mod repository;
+mod sentences;
 mod shape;
 mod sleeps;
 mod unsafe_code;
@@ -33,6 +34,7 @@ const RULES: &[Rule] = &[
     pure::sources_stay_pure,
     registries::hosts_are_not_named,
     registries::locks_name_no_mirror,
+    sentences::sentences_are_plain,
     shape::files_are_one_idea,
     shape::modules_say_what_they_are,
     shape::nothing_is_left_to_do,

@@ -3,25 +3,35 @@
 
 use std::ops::Range;
 
-/// Code and comments of one file. Both are as long as the file: what belongs to the other, or to a
-/// literal, is blank, so that offsets and lines stay the same.
+/// Code, comments and literals of one file. Each is as long as the file: what belongs to the others
+/// is blank, so that offsets and lines stay the same.
 #[derive(Default)]
 pub(crate) struct Source {
     pub(crate) code: String,
     pub(crate) comments: String,
+    pub(crate) literals: String,
 }
 
 impl Source {
     /// The code that goes into the program: `#[cfg(test)]` items are blank.
     pub(crate) fn outside_tests(&self) -> String {
+        self.without_tests(&self.code)
+    }
+
+    /// The literals that go into the program.
+    pub(crate) fn literals_outside_tests(&self) -> String {
+        self.without_tests(&self.literals)
+    }
+
+    fn without_tests(&self, text: &str) -> String {
         let mut rest = 0;
-        let mut kept = String::with_capacity(self.code.len());
+        let mut kept = String::with_capacity(text.len());
         for item in test_items(&self.code) {
-            kept.push_str(&self.code[rest..item.start]);
-            push_blank(&mut kept, &self.code[item.clone()]);
+            kept.push_str(&text[rest..item.start]);
+            push_blank(&mut kept, &text[item.clone()]);
             rest = item.end;
         }
-        kept + &self.code[rest..]
+        kept + &text[rest..]
     }
 
     /// How many lines `#[cfg(test)]` items take.
@@ -45,6 +55,10 @@ pub(crate) fn split(text: &str) -> Source {
         match kind {
             Kind::Comment => source.comments.push_str(span),
             Kind::Code | Kind::Literal => push_blank(&mut source.comments, span),
+        }
+        match kind {
+            Kind::Literal => source.literals.push_str(span),
+            Kind::Code | Kind::Comment => push_blank(&mut source.literals, span),
         }
         at += len;
     }

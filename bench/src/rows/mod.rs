@@ -2,6 +2,7 @@
 
 mod bridge;
 mod cli_start;
+mod cli_tmux;
 mod cpu;
 mod drain;
 mod echo;
@@ -66,6 +67,7 @@ pub(crate) const ALL: &[Row] = &[
     fan_out::ROW,
     whole_output::ROW,
     cli_start::ROW,
+    cli_tmux::ROW,
     neighbour::ROW,
     rivals::ROW,
     tmux_calls::ROW,

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::io;
+use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -46,6 +47,9 @@ struct FakePaneState {
     typed: Vec<u8>,
     /// How often input was typed.
     typed_count: u64,
+    /// Where the output ended at the last input.
+    last_input: u64,
+    echoes: Vec<Range<u64>>,
     counter: Option<watch::Sender<Option<u64>>>,
     taken: u64,
     /// How many acknowledgements it got.
@@ -58,7 +62,7 @@ struct FakePaneState {
     holder: Option<String>,
     ending: Option<ExitRecord>,
     lost: bool,
-    /// Whether its keeper does not answer new connections.
+    /// Whether its keeper does not respond new connections.
     unresponsive: bool,
     survivors: Vec<Survivor>,
     /// Whether the keeper dies when it is asked to kill.
@@ -223,6 +227,16 @@ impl FakePane {
         self.lock().typed.clone()
     }
 
+    /// Prints this as the echo of typed text, the text of the line before it included.
+    pub fn echo(&self, bytes: &[u8]) {
+        let mut inner = self.lock();
+        let line = inner.printed.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
+        let end = inner.printed.len() + bytes.len();
+        inner.echoes.push(line as u64..end as u64);
+        drop(inner);
+        self.print(bytes);
+    }
+
     /// Another client types: in a view, or in its own tmux.
     pub fn type_in(&self, bytes: &[u8]) {
         self.lock().accept(bytes);
@@ -381,6 +395,7 @@ impl FakePaneState {
 
     fn accept(&mut self, bytes: &[u8]) {
         self.typed.extend(bytes);
+        self.last_input = self.printed.len() as u64;
         self.typed_count += 1;
         if let Some(counter) = &self.counter {
             counter.send_replace(Some(self.typed_count));
@@ -393,6 +408,7 @@ impl FakePaneState {
             return Err(RefusalReason::Stale);
         }
         self.typed.extend(bytes);
+        self.last_input = self.printed.len() as u64;
         Ok(())
     }
 
@@ -443,6 +459,15 @@ impl Output for FakePane {
         let all = [(0, self.spec.size)].into_iter().chain(inner.sizes.iter().copied());
         let marks = all.zip(1..).map(|((offset, size), n)| SizeMark { n, offset, size });
         marks.filter(|mark| after < mark.n).collect()
+    }
+
+    fn last_input(&self) -> u64 {
+        self.lock().last_input
+    }
+
+    fn last_echo_in(&self, range: Range<u64>) -> Option<Range<u64>> {
+        let is_in = |echo: &&Range<u64>| echo.start < range.end && range.start < echo.end;
+        self.lock().echoes.iter().rfind(is_in).cloned()
     }
 
     fn ending(&self) -> Option<ExitRecord> {

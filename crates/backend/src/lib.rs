@@ -402,7 +402,7 @@ impl Future for PendingRecovery {
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// There is a pane of this name.
-    #[error("there is a pane `{0}` already")]
+    #[error("pane `{0}` already exists; choose another id, or delete it with `pane:close`")]
     NameTaken(PaneId),
     /// The program cannot be run as asked.
     #[error("{0}")]

@@ -2,6 +2,7 @@
 
 use std::fmt::Debug;
 use std::io;
+use std::ops::Range;
 
 use paned_keeper::tape::TapeReader;
 use paned_model::frame::ExitRecord;
@@ -38,6 +39,15 @@ pub trait Output: Debug + Send + Sync {
     /// before this call.
     fn sizes(&self, _after: u64) -> Vec<SizeMark> {
         Vec::new()
+    }
+    /// Where the output ended when something was last typed; 0 if nothing was.
+    fn last_input(&self) -> u64 {
+        0
+    }
+    /// The last echo of typed text in a range of the output: from the beginning of its line to its
+    /// end.
+    fn last_echo_in(&self, _range: Range<u64>) -> Option<Range<u64>> {
+        None
     }
     /// How the program ended, once it has.
     fn ending(&self) -> Option<ExitRecord>;
@@ -107,6 +117,14 @@ impl Output for TapeReader {
 
     fn sizes(&self, after: u64) -> Vec<SizeMark> {
         Self::sizes(self, after)
+    }
+
+    fn last_input(&self) -> u64 {
+        Self::last_input(self)
+    }
+
+    fn last_echo_in(&self, range: Range<u64>) -> Option<Range<u64>> {
+        Self::last_echo_in(self, range)
     }
 
     fn ending(&self) -> Option<ExitRecord> {

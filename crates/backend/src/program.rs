@@ -94,7 +94,7 @@ fn find_program_on(
     cwd: &Path,
 ) -> Result<PathBuf, Error> {
     if name.is_empty() {
-        return Err(Error::Refused("`argv` starts with an empty program name".to_owned()));
+        return Err(Error::Refused("`argv` must not start with an empty program name".to_owned()));
     }
     if name.contains('/') {
         return find_file(name, cwd);
@@ -127,7 +127,7 @@ fn find_file(name: &str, cwd: &Path) -> Result<PathBuf, Error> {
             )))
         }
         Err(error) if error.kind() == ErrorKind::PermissionDenied => {
-            Err(Error::NotExecutable(format!("`{shown}` cannot be reached: permission denied")))
+            Err(Error::NotExecutable(format!("cannot access `{shown}`: permission denied")))
         }
         Err(_) => Err(Error::NoProgram(format!("no program `{shown}`"))),
     }
@@ -151,7 +151,7 @@ pub fn find_folder(requested: Option<&str>, home: Option<&str>) -> Result<PathBu
     let folder = Path::new(requested);
     if !folder.is_absolute() {
         let sentence =
-            format!("`cwd` must be an absolute path; `{}` is not", requested.escape_debug());
+            format!("`cwd` must be an absolute path, not `{}`", requested.escape_debug());
         return Err(Error::Refused(sentence));
     }
     match folder.metadata() {
@@ -159,10 +159,9 @@ pub fn find_folder(requested: Option<&str>, home: Option<&str>) -> Result<PathBu
         Ok(_) => {
             Err(Error::Refused(format!("`cwd` is not a folder: `{}`", requested.escape_debug())))
         }
-        Err(error) => Err(Error::Refused(format!(
-            "`cwd` cannot be used: `{}`: {error}",
-            requested.escape_debug()
-        ))),
+        Err(error) => {
+            Err(Error::Refused(format!("cannot use `cwd` `{}`: {error}", requested.escape_debug())))
+        }
     }
 }
 
@@ -186,7 +185,7 @@ mod tests {
 
     #[test]
     fn each_way_of_not_being_a_program_has_its_sentence() {
-        refused("", "/", "`argv` starts with an empty program name");
+        refused("", "/", "`argv` must not start with an empty program name");
         refused("no-such-thing", "/", "no program `no-such-thing` on PATH");
         refused("/no/such", "/", "no program `/no/such`");
         refused("/etc", "/", "`/etc` is a folder, not a program");
@@ -213,7 +212,7 @@ mod tests {
     #[test]
     fn folders_are_checked() {
         assert!(
-            find_folder(Some("/no/such"), None).unwrap_err().to_string().contains("cannot be used")
+            find_folder(Some("/no/such"), None).unwrap_err().to_string().contains("cannot use")
         );
         assert!(
             find_folder(Some("/etc/passwd"), None)

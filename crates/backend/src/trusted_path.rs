@@ -134,12 +134,12 @@ impl TrustedDir {
         let found = fstat(&self.fd).map_err(|errno| failed(&self.path, errno))?;
         if found.st_uid != rustix::process::geteuid().as_raw() {
             return Err(Error::Untrusted(format!(
-                "the folder {shown} belongs to another user; choose one of your own"
+                "the folder {shown} belongs to another user; use a folder that you own"
             )));
         }
         if mode(&found) & 0o077 != 0 {
             return Err(Error::Untrusted(format!(
-                "others can enter {shown}; close it with `chmod 700 {shown}`"
+                "other users can access {shown}; restrict it with `chmod 700 {shown}`"
             )));
         }
         Ok(())
@@ -163,7 +163,7 @@ impl TrustedSocket {
         // If the last component is a symbolic link, its target's folder is checked in turn.
         let mut next = absolute;
         for _ in 0..MAX_LINKS {
-            let no_socket = || Error::Untrusted(format!("{} is no socket", path.display()));
+            let no_socket = || Error::Untrusted(format!("{} is not a socket", path.display()));
             let name = next.file_name().ok_or_else(no_socket)?.to_owned();
             let parent = next.parent().unwrap_or(Path::new("/"));
             let folder = TrustedDir::open(parent)?;
@@ -178,7 +178,7 @@ impl TrustedSocket {
                 return Err(no_socket());
             }
             if found.st_uid != rustix::process::geteuid().as_raw() {
-                let sentence = format!("{} is another user's", path.display());
+                let sentence = format!("{} belongs to another user", path.display());
                 return Err(Error::Untrusted(sentence));
             }
             return Ok(Self { folder, name });
@@ -301,7 +301,7 @@ fn enter(here: &TrustedDir, name: &OsStr, owners: TrustedOwners) -> Result<Trust
     let flags = LOOK | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let fd = match openat(&here.fd, name, flags, Mode::empty()) {
         Err(Errno::NOTDIR | Errno::LOOP) => {
-            return Err(Error::Untrusted(format!("{} is no folder", path.display())));
+            return Err(Error::Untrusted(format!("{} is not a folder", path.display())));
         }
         fd => fd.map_err(|errno| failed(&path, errno))?,
     };
@@ -312,8 +312,8 @@ fn enter(here: &TrustedDir, name: &OsStr, owners: TrustedOwners) -> Result<Trust
     if !is_sticky && others_can_write(&found) {
         let shown = path.display();
         return Err(Error::Untrusted(format!(
-            "other users can write into {shown} and replace what is in it; \
-             close it with `chmod go-w {shown}`, or choose another folder"
+            "other users can write to {shown} and replace its files; restrict it with `chmod \
+            go-w {shown}`, or choose another folder"
         )));
     }
     Ok(TrustedDir { fd, path })
@@ -347,7 +347,7 @@ fn check_owner(path: &Path, found: &Stat, owners: TrustedOwners) -> Result<(), E
         return Ok(());
     }
     Err(Error::Untrusted(format!(
-        "{} belongs to another user (uid {}), who could replace what is in it",
+        "{} belongs to another user (uid {}), who could replace its files",
         path.display(),
         found.st_uid
     )))

@@ -57,13 +57,13 @@ Examples:
 
 const GLOBAL_OPTIONS: &str = "\
 Options of every command:
-      --json             Print JSON on standard output; errors go to stderr as text too
+      --json             Print JSON on standard output, also for errors
       --state-dir DIR    State folder [env: PANED_STATE_DIR]
       --config FILE      Configuration file [env: PANED_CONFIG]
-      --socket PATH      Connect to the server at this unix socket [env: PANED_SOCKET]
-      --url URL          Connect to the server at this address [env: PANED_URL]
-      --token TOKEN      Token for --url; prefer PANED_TOKEN, because other users of
-                         this machine can see command lines
+      --socket PATH      Socket of the server [env: PANED_SOCKET]
+      --url URL          Address of the server [env: PANED_URL]
+      --token TOKEN      Token for --url; prefer PANED_TOKEN, because other
+                         users of this machine can see command lines
   -h, --help             Print help; --help prints more than -h
   -V, --version          Print the version";
 
@@ -72,8 +72,9 @@ const FOOTER: &str = "`paned --help` lists the options of every command, such as
 
 const DETAILS: &str = "\
 Exit codes: 0 success, 1 internal error, 2 invalid arguments, 3 not found,
-4 unauthorized, 5 forbidden, 6 vetoed, 7 denied, 8 conflict, 9 busy, 10 the pane
-has ended, 11 limit reached, 12 timed out, 13 unavailable (no server is running).
+4 unauthorized, 5 forbidden, 6 vetoed, 7 denied, 8 conflict, 9 busy, 10 the
+pane has ended, 11 limit reached, 12 timed out, 13 unavailable (no server is
+running).
 
 Times are written as 500ms, 30s, 5m or 2h; a number without a unit is seconds.
 

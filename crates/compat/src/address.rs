@@ -57,7 +57,11 @@ impl FromStr for CompatAddress {
             parts.next().and_then(|at| at.split_once('=')).ok_or_else(|| FORM.to_owned())?;
         let is_loopback = |address: &SocketAddr| address.ip().is_loopback();
         let found = address.parse().ok().filter(is_loopback).ok_or_else(|| {
-            format!("`{}` is no address and port of this machine alone", address.escape_debug())
+            format!(
+                "invalid address `{}`: pass a loopback address and a port, as in \
+                    `127.0.0.1:3284`",
+                address.escape_debug()
+            )
         })?;
         let mut at = Self { protocol: protocol.parse()?, address: found, open: false, pane: None };
         for part in parts {

@@ -63,7 +63,7 @@ impl FromStr for CompatProtocol {
         let found = Self::ALL.into_iter().find(|protocol| protocol.name() == text);
         found.ok_or_else(|| {
             let names = Self::ALL.map(Self::name).join(", ");
-            format!("no door `{}`; there is {names}", text.escape_debug())
+            format!("no compatible protocol `{}`; the protocols are {names}", text.escape_debug())
         })
     }
 }

@@ -6,6 +6,7 @@ use std::os::fd::BorrowedFd;
 use paned_model::Time;
 use rustix::io::{Errno, read};
 
+use crate::input::echo::EchoTracker;
 use crate::tape::TapeWriter;
 
 /// How much is read before it is written to the tape. One read of a pty returns 4 KiB at most, and
@@ -41,13 +42,18 @@ pub(crate) enum PtyReadState {
 pub(crate) struct Drain {
     buffer: Box<[u8]>,
     buffered: usize,
+    /// Sees every byte once, in order, before it is on the tape.
+    pub(crate) echo: EchoTracker,
 }
 
 impl Drain {
-    pub(crate) fn new() -> Self {
+    /// For a terminal of this width.
+    pub(crate) fn new(cols: u16) -> Self {
+        let mut echo = EchoTracker::default();
+        echo.set_cols(cols);
         // Large enough that the allocator maps it separately: pages that are never filled take no
         // memory.
-        Self { buffer: vec![0; 4 * GATHER].into_boxed_slice(), buffered: 0 }
+        Self { buffer: vec![0; 4 * GATHER].into_boxed_slice(), buffered: 0, echo }
     }
 
     /// Whether bytes wait here because the disk refused them.
@@ -68,7 +74,12 @@ impl Drain {
         now: Time,
     ) -> io::Result<PtyReadState> {
         let limit = GATHER.min(usize::try_from(room).unwrap_or(usize::MAX));
+        let before = self.buffered;
         let state = self.gather(pty, limit, until);
+        let new = &self.buffer[before..self.buffered];
+        for echo in self.echo.printed(new, tape.end() + before as u64) {
+            tape.add_echo(&echo);
+        }
         self.store(tape, now)?;
         Ok(state)
     }
@@ -130,7 +141,7 @@ mod tests {
         for text in reads {
             theirs.send(text.as_bytes()).unwrap();
         }
-        let mut drain = Drain::new();
+        let mut drain = Drain::new(80);
         let state = drain.run(ours.as_fd(), &mut tape, u64::MAX, until, Time(1)).unwrap();
         assert_eq!((tape.end(), state), (expect.0 as u64, expect.1));
     }

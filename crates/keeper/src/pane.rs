@@ -84,7 +84,7 @@ impl KeeperPane {
             child: spawned.child,
             started: spawned.started,
             grace: Duration::from_millis(request.grace_ms),
-            drain: Drain::new(),
+            drain: Drain::new(request.size.cols),
             flow: FlowControl::new(request.followed, Instant::now()),
             throttle: FloodThrottle::new(Instant::now()),
             input: PtyInput::default(),
@@ -230,9 +230,10 @@ impl KeeperPane {
         parts: &[&[u8]],
         now: Instant,
     ) -> KeeperResponse {
-        let done = self.queue_input(id, parts, now);
-        if done.refused.is_none() {
-            self.input.count(parts);
+        let is_typed = PtyInput::is_typed(parts);
+        let done = self.queue_input(id, parts, is_typed, now);
+        if done.refused.is_none() && is_typed {
+            self.input.count();
         }
         KeeperResponse { typed: Some(self.typed()), ..done }
     }
@@ -246,12 +247,13 @@ impl KeeperPane {
         now: Instant,
     ) -> KeeperResponse {
         self.drain(now);
+        // A terminal's reply to a query has no condition, and may come at any time.
+        let is_reply = guard == InputGuard::default();
         let done = match self.check(guard, now) {
-            None => self.queue_input(id, &[bytes], now),
+            None => self.queue_input(id, &[bytes], !is_reply, now),
             refused => KeeperResponse { refused, ..KeeperResponse::ok(id) },
         };
-        // A terminal's reply to a query has no condition, and may come at any time.
-        if done.refused.is_none() && guard != InputGuard::default() {
+        if done.refused.is_none() && !is_reply {
             self.input.count_guarded();
         }
         KeeperResponse { typed: Some(self.typed()), guarded: Some(self.input.guarded()), ..done }
@@ -266,17 +268,36 @@ impl KeeperPane {
         (guard.end.is_some() && is_unread()).then_some(RefusalReason::Unread)
     }
 
-    fn queue_input(&mut self, id: RequestId, parts: &[&[u8]], now: Instant) -> KeeperResponse {
+    fn queue_input(
+        &mut self,
+        id: RequestId,
+        parts: &[&[u8]],
+        is_typed: bool,
+        now: Instant,
+    ) -> KeeperResponse {
         let is_long = match self.is_running() {
             true => self.input.accept(&self.master, parts),
             false => Err(RefusalReason::Gone),
         };
+        if is_long.is_ok() && is_typed {
+            self.mark_input(parts, now);
+        }
         self.write_queued(now);
         KeeperResponse {
             refused: is_long.err(),
             long_line: is_long == Ok(true),
             ..KeeperResponse::ok(id)
         }
+    }
+
+    /// Records where the output ends before the program can see this input. What was printed before
+    /// is read first: it is no reaction to the input.
+    fn mark_input(&mut self, parts: &[&[u8]], now: Instant) {
+        self.drain(now);
+        let end = self.tape.end();
+        let mode = pty::echo_mode(&self.master);
+        self.drain.echo.typed(&parts.concat(), mode, end);
+        self.tape.set_input();
     }
 
     fn is_running(&self) -> bool {
@@ -304,7 +325,7 @@ impl KeeperPane {
         };
         // Behind queued input, a key would arrive too late.
         match pty::key_for(&self.master, signal).filter(|_| self.input.is_empty()) {
-            Some(key) => self.queue_input(id, &[&[key]], now),
+            Some(key) => self.queue_input(id, &[&[key]], false, now),
             None => {
                 pane_processes::signal(&self.master, self.child, signal);
                 KeeperResponse::ok(id)
@@ -319,6 +340,7 @@ impl KeeperPane {
         let refused = match (size.check(), pty::resize(&self.master, size)) {
             (Ok(_), Ok(())) => {
                 self.tape.set_size(size);
+                self.drain.echo.set_cols(size.cols);
                 None
             }
             (Err(_), _) | (_, Err(_)) => Some(RefusalReason::Failed),

@@ -149,7 +149,7 @@ impl PipeRecorder {
             peers: vec![server],
             next_peer_id: 1,
             tape,
-            drain: Drain::new(),
+            drain: Drain::new(request.size.cols),
             pid: request.pid,
             started,
             program: ProcessWatch::new(request.pid),

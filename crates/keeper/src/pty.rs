@@ -12,6 +12,8 @@ use rustix::process::Signal;
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{LocalModes, SpecialCodeIndex, Winsize, tcgetattr, tcsetwinsize};
 
+use crate::input::echo::EchoMode;
+
 /// A pseudoterminal: our side is an open descriptor, the program's side a path.
 #[derive(Debug)]
 pub struct Pty {
@@ -64,6 +66,17 @@ pub(crate) fn key_for(master: &OwnedFd, signal: Signal) -> Option<u8> {
 pub(crate) fn edits_lines(master: &OwnedFd) -> bool {
     let modes = tcgetattr(master).map(|terminal| terminal.local_modes);
     modes.is_ok_and(|modes| modes.contains(LocalModes::ICANON))
+}
+
+/// Who echoes what is typed now.
+pub(crate) fn echo_mode(master: &OwnedFd) -> EchoMode {
+    let modes =
+        tcgetattr(master).map(|terminal| terminal.local_modes).unwrap_or(LocalModes::empty());
+    match (modes.contains(LocalModes::ECHO), modes.contains(LocalModes::ICANON)) {
+        (true, _) => EchoMode::Kernel,
+        (false, true) => EchoMode::Off,
+        (false, false) => EchoMode::Program,
+    }
 }
 
 /// Whether the program has input left to read. `FIONREAD` goes to the program's side of the pty:

@@ -103,14 +103,14 @@ impl Kernel {
     /// same refusal as one that the grant does not reach.
     pub(crate) fn permit(&self, access: &AccessRequest, caller: &Caller) -> Result<(), Refusal> {
         if access.extent == AccessExtent::All {
-            needs_all_panes(caller, "this is about every pane")?;
+            needs_all_panes(caller, "this concerns every pane")?;
         }
         if access.tmux_server {
             permit::scope(&caller.grant, Scope::Admin).map_err(|_| {
-                let sentence = "to name a tmux server needs the scope `admin`";
+                let sentence = "naming a tmux server requires the scope `admin`";
                 Refusal::new(Code::Forbidden, sentence)
             })?;
-            needs_all_panes(caller, "a tmux server shows more than single panes")?;
+            needs_all_panes(caller, "a tmux server can show any pane")?;
         }
         access.panes.iter().try_for_each(|pane| self.check_reach(pane, caller))?;
         match access.operation {
@@ -133,7 +133,7 @@ impl Kernel {
             return Ok(());
         }
         let sentence = format!(
-            "this would end the pane `{id}`, which it comes from; say `self` (`--self`) if that is meant"
+            "this would stop pane `{id}`, from which the request comes; set `self` to confirm"
         );
         Err(Refusal::new(Code::Conflict, sentence))
     }
@@ -162,8 +162,9 @@ impl Kernel {
                 continue;
             }
             let sentence = format!(
-                "this comes from the agent in pane `{id}`, which may not type into its own pane, as that could answer \
-                 its own questions: that needs the scope `approve`, which the pane was not started with"
+                "the agent in pane `{id}` cannot type into its own pane, because it could \
+                approve its own requests; start the pane with the capability `approve` to allow \
+                it"
             );
             return Err(Refusal::new(Code::Forbidden, sentence));
         }
@@ -205,7 +206,7 @@ fn needs_all_panes(caller: &Caller, why: &str) -> Result<(), Refusal> {
     if caller.reaches_all() {
         return Ok(());
     }
-    let sentence = format!("{why}, and this grant reaches only some");
+    let sentence = format!("{why}, but this token covers only some panes");
     Err(Refusal::new(Code::Forbidden, sentence))
 }
 

@@ -67,7 +67,7 @@ impl BackgroundTasks {
 /// The panic hook has logged the location.
 fn aborted() -> Refusal {
     tracing::error!("an action panicked or was cancelled");
-    Refusal::internal("the action broke off; the server's log says more")
+    Refusal::internal("the action failed unexpectedly; see the server's log")
 }
 
 fn report(ended: Result<(), tokio::task::JoinError>) {

@@ -57,8 +57,9 @@ impl Budgets {
         let units = 1 + bytes() / UNIT_BYTES;
         bucket.take(units as u64, rate, now).map_err(|wait| {
             let sentence = format!(
-                "this grant records more than {per_second} events a second (one of more than {UNIT_BYTES} bytes counts as \
-                 several); go on in {wait} ms, or raise `limits.events_per_second`"
+                "rate limit exceeded: this token may record {per_second} events per second \
+                (events over {UNIT_BYTES} bytes count as several); retry in {wait} ms, or raise \
+                `limits.events_per_second` in config.toml"
             );
             Refusal::new(Code::Limit, sentence).with_details(json!({ "retryAfterMs": wait }))
         })
@@ -83,12 +84,14 @@ impl Budgets {
         let refuse = |sentence: String| Err(Refusal::new(Code::Limit, sentence));
         if each <= open {
             return refuse(format!(
-                "this grant has {open} streams and sockets open already; close one, or raise `limits.streams_per_grant`"
+                "this token already has {open} streams and sockets open; close one, or raise \
+                `limits.streams_per_grant` in config.toml"
             ));
         }
         if all <= table.total {
             return refuse(format!(
-                "{} streams and sockets are open already, and the rest is for the owner; close one",
+                "{} streams and sockets are already open, and the rest are reserved for the \
+                owner; close one",
                 table.total
             ));
         }

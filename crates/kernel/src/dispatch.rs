@@ -280,7 +280,10 @@ fn unavailable(error: &journal::Error) -> Refusal {
 
 /// The answer to what has happened and is not in the journal yet.
 fn with_note(answer: &RawValue, error: &journal::Error) -> ActionAnswer {
-    let note = format!("{error}; this is held in memory and written when that is possible again");
+    let note = format!(
+        "{error}; the change is in memory and will be written when the journal \
+                       works again"
+    );
     let Ok(Value::Object(mut fields)) = serde_json::from_str(answer.get()) else {
         return answer.to_owned();
     };
@@ -292,10 +295,11 @@ fn with_note(answer: &RawValue, error: &journal::Error) -> ActionAnswer {
 fn revoked(kind: ActionKind) -> Refusal {
     let sentence = match kind {
         ActionKind::Question | ActionKind::Input => {
-            "the grant that this was asked with is over, so it is not answered"
+            "the token of this request was revoked or has expired, so it gets no answer"
         }
         ActionKind::Event | ActionKind::Change => {
-            "the grant that this was asked with is over: what was begun is finished, but not answered"
+            "the token of this request was revoked or has expired: the action was completed, but \
+            its answer is withheld"
         }
     };
     Refusal::new(Code::Unauthorized, sentence)

@@ -81,6 +81,6 @@ impl ActionHooks {
 }
 
 fn vetoed(hook: &str, action: &str, reason: &str) -> Refusal {
-    let reason = if reason.is_empty() { "it gave no reason" } else { reason };
+    let reason = if reason.is_empty() { "no reason given" } else { reason };
     Refusal::new(Code::Vetoed, format!("{hook} vetoed `{action}`: {reason}"))
 }

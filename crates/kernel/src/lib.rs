@@ -137,7 +137,7 @@ impl Kernel {
     /// running.
     pub async fn stop(&self) {
         if timeout(SHUTDOWN_TIMEOUT, self.inner.background.finish()).await.is_err() {
-            tracing::warn!("changes still in progress were cut short");
+            tracing::warn!("changes in progress were aborted");
         }
         self.emit("server:shutdown", &serde_json::json!({}));
         if let Err(error) = self.inner.journal.close().await {

@@ -22,7 +22,7 @@ use crate::{Caller, Kernel};
 pub(crate) fn unauthorized() -> Refusal {
     Refusal::new(
         Code::Unauthorized,
-        "this needs a valid grant: send `Authorization: Bearer <token>`",
+        "a valid token is required: send `Authorization: Bearer <token>`",
     )
 }
 

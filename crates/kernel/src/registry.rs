@@ -10,7 +10,7 @@ use std::marker::PhantomData;
 use std::sync::{Arc, PoisonError};
 
 use paned_backend::BoxedFuture;
-use paned_model::{Refusal, Scope};
+use paned_model::{Refusal, Scope, suggest};
 use schemars::{JsonSchema, SchemaGenerator, generate::SchemaSettings};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -206,7 +206,7 @@ fn schema<T: JsonSchema>(generator: &mut SchemaGenerator) -> Value {
 fn parse<T: DeserializeOwned>(params: &[u8]) -> Result<T, Refusal> {
     let params = if params.trim_ascii().is_empty() { b"{}" } else { params };
     if !params.trim_ascii_start().starts_with(b"{") {
-        return Err(Refusal::invalid("parameters are a JSON object"));
+        return Err(Refusal::invalid("parameters must be a JSON object"));
     }
     // Tracking the path of a mistake costs more than parsing, so do it only after a failure.
     if let Ok(parsed) = serde_json::from_slice(params) {
@@ -215,13 +215,11 @@ fn parse<T: DeserializeOwned>(params: &[u8]) -> Result<T, Refusal> {
     let mut json = serde_json::Deserializer::from_slice(params);
     let parsed = serde_path_to_error::deserialize(&mut json).map_err(|error| {
         let place = error.path().to_string();
-        let refusal = Refusal::invalid(match place.as_str() {
-            "." | "?" => param_errors::sentence(error.inner()),
-            place => format!("`{place}`: {}", param_errors::sentence(error.inner())),
-        });
+        let path = if matches!(place.as_str(), "." | "?") { "" } else { &place };
+        let refusal = Refusal::invalid(param_errors::sentence(path, error.inner()));
         refusal.with_details(serde_json::json!({ "path": place }))
     })?;
-    json.end().map_err(|error| Refusal::invalid(error.to_string()))?;
+    json.end().map_err(|error| Refusal::invalid(param_errors::sentence("", &error)))?;
     Ok(parsed)
 }
 
@@ -262,9 +260,10 @@ impl Registry {
     /// When there is none of this name.
     pub fn get(&self, name: &str) -> Result<&Arc<ActionDefinition>, Refusal> {
         self.actions.get(name).ok_or_else(|| {
+            let hint = suggest::hint(name, self.actions.keys().map(AsRef::as_ref));
             let name = name.escape_debug();
             Refusal::not_found(format!(
-                "no action `{name}`; GET /actions and `paned list` show them all"
+                "no action `{name}`{hint}; `GET /actions` lists all of them"
             ))
         })
     }

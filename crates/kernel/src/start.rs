@@ -34,7 +34,7 @@ pub enum Error {
     #[error(transparent)]
     Backend(#[from] paned_backend::Error),
     /// The owner's token cannot be stored.
-    #[error("cannot keep the token in {}: {source}", path.display())]
+    #[error("cannot save the token in {}: {source}", path.display())]
     Token {
         /// The file.
         path: PathBuf,
@@ -112,7 +112,8 @@ impl Kernel {
             kernel.journal().record(vec![draft("server:started", &json!({}))], Vec::new());
         match kernel.journal().committed(started).await {
             Err(error @ journal::Error::Unwritten(_)) => {
-                tracing::error!(%error, "serving, but changes are refused until the journal can be written");
+                tracing::error!(%error, "the journal cannot be written; changes are refused \
+                                        until it can");
             }
             committed => committed?,
         }
@@ -130,14 +131,14 @@ impl Kernel {
             cause = recovery.cause,
             kept = recovery.kept,
             aside = aside.join(", "),
-            "the journal was damaged; what could be read was recovered"
+            "the journal was damaged; its readable events were recovered"
         );
         self.emit("journal:recovered", &json!({
             "cause": recovery.cause, "kept": recovery.kept, "last": recovery.last, "aside": aside,
         }));
     }
 
-    /// Why nothing can be stored at present, if that is so.
+    /// Why changes cannot be saved now, if they cannot.
     pub(crate) fn storage_problem(&self) -> Option<String> {
         let folder = self.inner.state_folder.as_ref().and_then(|folder| folder.check().err());
         let journal = || self.journal().write_error().map(|error| error.to_string());
@@ -164,7 +165,8 @@ impl Kernel {
                 match written {
                     Err(error) if error.kind() == io::ErrorKind::StorageFull => {
                         // The owner can use the unix socket; the next start creates a token.
-                        tracing::error!(%error, "there is no token for TCP: its file cannot be written");
+                        tracing::error!(%error, "TCP clients cannot authenticate: the token file \
+                            cannot be written");
                         return Ok(());
                     }
                     written => {
@@ -206,7 +208,7 @@ impl Kernel {
 /// What `server:status` reports of a journal that was damaged.
 fn sentence(recovery: &JournalRecovery) -> String {
     let JournalRecovery { cause, kept, .. } = recovery;
-    format!("when the server started, {cause}; {kept} events could be read and were kept")
+    format!("when the server started, {cause}; {kept} readable events were recovered")
 }
 
 fn records_of_kind<'a, T: DeserializeOwned>(

@@ -28,8 +28,9 @@ impl StateFolderIdentity {
             return Ok(());
         }
         let sentence = format!(
-            "the state folder {} was deleted or replaced while the server ran, so nothing new can be kept; end the server with \
-             `kill {}` and start it again: programs live on and are found",
+            "the state folder {} was deleted or replaced while the server ran, so no change can \
+            be saved; stop the server with `kill {}` and start it again: programs keep running \
+            and are recovered",
             self.path.display(),
             std::process::id(),
         );

@@ -13,21 +13,21 @@ use crate::Time;
 )]
 #[serde(rename_all = "lowercase")]
 pub enum AgentState {
-    /// Its program starts, and accepts no prompt yet.
+    /// Its program is starting and does not accept a prompt yet.
     Starting,
-    /// It waits for a prompt.
+    /// It is waiting for a prompt.
     Ready,
-    /// It works.
+    /// It is working.
     Busy,
-    /// It waits for a user's answer to a question on its screen.
+    /// It is waiting for an answer to a question on its screen.
     Blocked,
-    /// Its provider's limit is reached.
+    /// It has reached its provider's usage limit.
     Limited,
     /// Its last turn failed; it accepts a prompt.
     Error,
-    /// Its program has ended.
+    /// Its program has exited.
     Exited,
-    /// Its state is not known. Never the same as ready.
+    /// Its state is unknown. This never means ready.
     Unknown,
 }
 
@@ -72,7 +72,7 @@ impl fmt::Display for AgentState {
     }
 }
 
-/// What kind of question an agent waits on.
+/// The kind of question an agent is waiting on.
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
 )]
@@ -80,15 +80,15 @@ impl fmt::Display for AgentState {
 pub enum BlockKind {
     /// Whether it may use a tool.
     Permission,
-    /// Whether a plan is good.
+    /// Whether to accept a plan.
     Plan,
-    /// Something that it wants to know.
+    /// A question to the user.
     Question,
     /// Whether a folder is trusted, and other questions at the first start.
     Trust,
     /// A login.
     Login,
-    /// What to do now that a limit is reached.
+    /// How to continue after a usage limit was reached.
     Limit,
 }
 
@@ -117,9 +117,9 @@ impl fmt::Display for BlockKind {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Dialog {
-    /// Changes when another question is asked, and not when another option is selected.
+    /// Changes with each question, but not when another option is selected.
     pub id: String,
-    /// What kind of question it is.
+    /// The kind of question.
     pub kind: BlockKind,
     /// The question, as the screen shows it.
     pub text: String,
@@ -138,7 +138,7 @@ pub struct DialogOption {
     /// Whether Enter would choose it now.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub selected: bool,
-    /// Whether it allows or denies, where that is known.
+    /// Whether it allows or denies, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub allows: Option<bool>,
 }
@@ -161,7 +161,7 @@ pub enum StateSource {
     Process,
     /// What was typed.
     Input,
-    /// That nothing changed for a while.
+    /// The absence of changes.
     Quiet,
 }
 
@@ -185,30 +185,30 @@ impl StateSource {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct AgentInfo {
-    /// The profile that says what its screens mean.
+    /// The profile that describes its program.
     pub profile: String,
-    /// What it is doing.
+    /// Its state.
     pub state: AgentState,
-    /// What kind of question it waits on.
+    /// The kind of question it is waiting on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kind: Option<BlockKind>,
     /// That question.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dialog: Option<Dialog>,
-    /// Until when it is limited, where it says so.
+    /// When its usage limit is lifted, if it shows that.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until: Option<Time>,
-    /// Since when it is in this state.
+    /// Since when it has been in this state.
     pub since: Time,
     /// The evidence for this state.
     pub source: StateSource,
-    /// How sure that is, 0 to 1.
+    /// The confidence in this state, 0 to 1.
     #[serde(serialize_with = "hundredths")]
     pub confidence: f32,
-    /// How much of its context is used, in per cent, where it says so.
+    /// The percentage of its context that is used, if it shows that.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub context_percent: Option<u8>,
-    /// How many messages wait for delivery to it.
+    /// The number of messages queued for it.
     #[serde(default)]
     pub queued: usize,
 }
@@ -235,13 +235,13 @@ pub enum Delivery {
     Submitted,
     /// It is queued, and will be delivered.
     Queued,
-    /// It is in the composer and was not observed to be submitted.
+    /// It is in the composer but was not observed to be submitted.
     Drafted,
-    /// It waits until a user's draft is gone from the composer.
+    /// It is queued until the user's draft is gone from the composer.
     Held,
     /// It was not typed; the evidence says why.
     Refused,
-    /// It was typed, and its outcome is not known.
+    /// It was typed, but its outcome is unknown.
     Unknown,
 }
 

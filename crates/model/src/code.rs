@@ -12,29 +12,29 @@ use serde_json::Value;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Code {
-    /// No such pane, action, grant or route.
+    /// No such pane, action, token or route.
     NotFound,
     /// The request is invalid.
     Invalid,
-    /// No grant, or an unknown one.
+    /// No token, or an invalid one.
     Unauthorized,
-    /// The grant does not cover it.
+    /// The token does not permit it.
     Forbidden,
     /// A hook refused it.
     Vetoed,
     /// A rule or a user refused it.
     Denied,
-    /// The name is taken or the state does not fit.
+    /// The name is taken, or the state does not allow it.
     Conflict,
-    /// Busy with something else; retry.
+    /// Busy; retry.
     Busy,
-    /// It existed and has ended.
+    /// It has exited or was deleted.
     Gone,
     /// A limit was reached.
     Limit,
-    /// It did not happen in time.
+    /// The time limit passed.
     Timeout,
-    /// The server or a part of it cannot be reached now.
+    /// The server or a part of it is not available now.
     Unavailable,
     /// A fault of paned.
     Internal,
@@ -105,12 +105,12 @@ impl fmt::Display for Code {
 /// A refusal: the body of every error answer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Refusal {
-    /// A sentence for the user: what was wrong and, where possible, what to do.
+    /// The error message for the user: what was wrong and, where possible, what to do.
     #[serde(rename = "error")]
     pub sentence: String,
     /// A code for programs.
     pub code: Code,
-    /// More for programs: the offending field, the process that holds a lock, the survivors of a
+    /// Details for programs: the invalid field, the process that holds a lock, the survivors of a
     /// kill.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub details: Option<Value>,
@@ -160,18 +160,18 @@ pub fn machine_limit(error: &io::Error) -> Option<(Code, &'static str)> {
     // The same on every system.
     const ENFILE: i32 = 23;
     const EMFILE: i32 = 24;
-    let full = "make room on the disk, or choose another folder with `--state-dir`";
+    let full = "free some disk space, or choose another folder with `--state-dir`";
     match (error.kind(), error.raw_os_error()) {
         (_, Some(EMFILE)) => {
             Some((Code::Limit, "raise the limit of open files (RLIMIT_NOFILE, `ulimit -n`)"))
         }
         (_, Some(ENFILE)) => Some((
             Code::Limit,
-            "the machine has too many open files: raise it with `sysctl fs.file-max`",
+            "the machine has too many open files: raise the limit with `sysctl fs.file-max`",
         )),
         (ErrorKind::StorageFull | ErrorKind::QuotaExceeded, _) => Some((Code::Unavailable, full)),
         (ErrorKind::OutOfMemory, _) => {
-            Some((Code::Unavailable, "the machine has no memory left: end something"))
+            Some((Code::Unavailable, "the machine is out of memory: stop some programs"))
         }
         // `EAGAIN` of a fork.
         (ErrorKind::WouldBlock, _) => Some((
@@ -220,7 +220,7 @@ mod tests {
         };
         check(24, Code::Limit, "ulimit -n");
         check(23, Code::Limit, "fs.file-max");
-        check(28, Code::Unavailable, "make room");
+        check(28, Code::Unavailable, "disk space");
         check(12, Code::Unavailable, "memory");
         check(11, Code::Limit, "ulimit -u");
         check(5, Code::Internal, "cannot work");

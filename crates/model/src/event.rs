@@ -12,13 +12,13 @@ use crate::{EventId, Time};
 /// A fact that happened. Written once, never changed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Event {
-    /// Rises by one, never reused.
+    /// Increases by one, never reused.
     pub id: EventId,
     /// When it was recorded.
     pub time: Time,
     /// `noun:past`, as in `pane:created`.
     pub name: String,
-    /// What happened to what.
+    /// The event's data.
     pub payload: Value,
 }
 
@@ -84,7 +84,7 @@ impl fmt::Display for BadEventFilter {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "`{}` is no event pattern: use a name (`pane:exited`), a prefix (`pane:*`) or `*`",
+            "invalid event pattern `{}`: use a name (`pane:exited`), a prefix (`pane:*`) or `*`",
             self.0.escape_debug()
         )
     }

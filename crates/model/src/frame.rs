@@ -67,7 +67,7 @@ pub struct SpawnRequest {
     /// Whether a client is about to [`ToKeeper::Follow`] it: no output is overwritten before that.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub followed: bool,
-    /// The program's file mode creation mask; the keeper's own when left out.
+    /// The program's file mode creation mask; defaults to the keeper's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub umask: Option<u32>,
 }
@@ -214,8 +214,8 @@ pub struct Release {
 pub struct SizeHolder {
     /// The holder's name; nothing if the size is free.
     pub holder: Option<String>,
-    /// Whether the size was set by force and is not held. Clients that wait for the size go on
-    /// waiting, or the forced size would not last.
+    /// Whether the size was set by force and is not held. Clients that wait for the size
+    /// continue to wait, or the forced size would not last.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub forced: bool,
 }
@@ -358,7 +358,7 @@ pub enum RefusalReason {
     Held,
     /// The system refused it, the request was invalid, or this keeper cannot do it.
     Failed,
-    /// The guard does not hold any more. Only for guarded requests.
+    /// The guard no longer holds. Only for guarded requests.
     Stale,
     /// The program has not read earlier input yet. Only where there was a guard on the tape's end.
     Unread,

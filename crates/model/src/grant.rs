@@ -21,11 +21,11 @@ pub enum Scope {
     Input,
     /// Start programs.
     Spawn,
-    /// End programs and forget panes.
+    /// Stop programs and delete panes.
     Kill,
     /// Answer approvals.
     Approve,
-    /// Everything, including grants and the server itself.
+    /// Everything, including tokens and the server itself.
     Admin,
 }
 
@@ -60,7 +60,7 @@ impl FromStr for Scope {
     fn from_str(text: &str) -> Result<Self, String> {
         Self::ALL.into_iter().find(|scope| scope.as_str() == text).ok_or_else(|| {
             let scopes = Self::ALL.map(Self::as_str).join(", ");
-            format!("`{}` is no scope; the scopes are {scopes}", text.escape_debug())
+            format!("invalid scope `{}`: expected one of {scopes}", text.escape_debug())
         })
     }
 }
@@ -75,7 +75,7 @@ pub enum PaneSet {
     Only(BTreeSet<PaneRef>),
 }
 
-/// Identifies one grant. It is no secret; the token is.
+/// Identifies one grant. It is not secret; the token is.
 #[derive(
     Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
 )]
@@ -97,14 +97,14 @@ pub struct Grant {
     pub id: GrantId,
     /// A label for users.
     pub label: String,
-    /// What it may do.
+    /// What it permits.
     pub scopes: BTreeSet<Scope>,
-    /// On which panes.
+    /// The panes it covers.
     pub panes: PaneSet,
-    /// The pane it was made for, where it was made for one.
+    /// The pane it was created for, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pane: Option<PaneRef>,
-    /// When it was made.
+    /// When it was created.
     pub created_at: Time,
     /// When it expires.
     #[serde(default, skip_serializing_if = "Option::is_none")]

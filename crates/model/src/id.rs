@@ -17,7 +17,7 @@ pub struct PaneId(String);
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BadPaneId(String);
 
-/// Tells a pane from all others that ever had or will have its name. Never reused.
+/// Distinguishes a pane from earlier and later panes of its name. Never reused.
 #[derive(
     Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
 )]
@@ -87,8 +87,8 @@ impl fmt::Display for BadPaneId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "`{}` is no pane id: use letters, digits, `.`, `_` and `-`, start with a letter or \
-             digit, at most {} characters",
+            "invalid pane id `{}`: use letters, digits, `.`, `_` and `-`, starting with a letter \
+            or digit, at most {} characters",
             self.0.escape_debug(),
             PaneId::MAX
         )
@@ -198,6 +198,6 @@ mod tests {
     #[test]
     fn a_bad_id_in_json_is_refused_with_the_rule() {
         let error = serde_json::from_str::<PaneId>("\"a/b\"").unwrap_err().to_string();
-        assert!(error.contains("`a/b` is no pane id"), "{error}");
+        assert!(error.contains("invalid pane id `a/b`"), "{error}");
     }
 }

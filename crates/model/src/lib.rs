@@ -12,6 +12,8 @@ pub mod frame;
 pub mod grant;
 pub mod id;
 pub mod pane;
+pub mod parse_error;
+pub mod suggest;
 pub mod terminal;
 pub mod time;
 

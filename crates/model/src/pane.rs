@@ -13,7 +13,7 @@ use crate::{AgentInfo, Instance, PaneId, Time};
 /// Free key–value data of a pane. Keys are sorted, so that equal meta is written equally.
 pub type Meta = BTreeMap<String, Value>;
 
-/// How large a terminal is, in character cells.
+/// The size of a terminal in character cells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Size {
@@ -39,7 +39,7 @@ impl Size {
         if fits {
             return Ok(self);
         }
-        Err(format!("a pane cannot be {self}: columns go from 2 to 1000, rows from 1 to 1000"))
+        Err(format!("a pane cannot be {self}: columns must be from 2 to 1000, rows from 1 to 1000"))
     }
 }
 
@@ -64,7 +64,7 @@ impl FromStr for Size {
             Some(Self { cols: cols.parse().ok()?, rows: rows.parse().ok()? })
         });
         sides
-            .ok_or_else(|| format!("`{}` is no size; write it as 120x40", text.escape_debug()))?
+            .ok_or_else(|| format!("invalid size `{}`: write it as 120x40", text.escape_debug()))?
             .check()
     }
 }
@@ -77,11 +77,11 @@ pub enum PaneStatus {
     Starting,
     /// The program runs.
     Running,
-    /// The program ended by itself.
+    /// The program exited by itself.
     Exited,
-    /// paned killed it, and every process of it is gone.
+    /// paned killed it and all its processes.
     Killed,
-    /// Its keeper died: how the program ended is not known.
+    /// Its keeper died, so its exit status is unknown.
     Lost,
 }
 
@@ -118,7 +118,7 @@ pub enum BackendKind {
     /// A native pty behind a keeper.
     #[default]
     Pty,
-    /// The same, shown in tmux; or an adopted tmux pane, as its guarantee tells.
+    /// The same, shown in tmux; or an adopted tmux pane, as its `guarantee` shows.
     Tmux,
 }
 
@@ -171,9 +171,9 @@ pub enum ViewState {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Guarantee {
-    /// Every byte and the real exit, by construction.
+    /// Every byte and the real exit status.
     Exact,
-    /// As well as a pane of another tmux server can be observed.
+    /// As far as a pane of another tmux server can be observed.
     BestEffort,
 }
 
@@ -181,9 +181,9 @@ pub enum Guarantee {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum Exit {
-    /// It returned this code.
+    /// It exited with this code.
     Code(u8),
-    /// This signal ended it.
+    /// It was terminated by this signal.
     Signal(u8),
 }
 
@@ -274,37 +274,38 @@ pub struct PaneInfo {
     /// Distinguishes it from earlier and later panes of its name.
     #[serde(default)]
     pub instance: Instance,
-    /// What to call it: given, set by the program, or the command.
+    /// Its title: given by a client, set by the program, or the command.
     pub title: String,
     /// The program and its arguments.
     pub argv: Vec<String>,
-    /// Where it was started.
+    /// Its initial working directory.
     pub cwd: String,
-    /// The program's process, once it has started. After its end, the pid may be reused.
+    /// The program's process id, once it has started. After the program has exited, the id may be
+    /// reused.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pid: Option<u32>,
-    /// How large its terminal is.
+    /// The size of its terminal.
     pub size: Size,
     /// The client that holds that size: only this one can change it, unless another takes the size
     /// by force.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub size_held_by: Option<String>,
-    /// Where it is in its life cycle.
+    /// Its status.
     pub status: PaneStatus,
     /// Whether it is being killed right now.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub killing: bool,
-    /// The code it returned, if it ended by itself.
+    /// Its exit code, if it exited by itself.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub exit_code: Option<u8>,
-    /// The signal that ended it, if one did.
+    /// The signal that terminated it, if any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub exit_signal: Option<String>,
-    /// Whether its `timeoutSeconds` ended it.
+    /// Whether it was stopped because of `timeoutSeconds`.
     pub timed_out: bool,
     /// When it was started.
     pub created_at: Time,
-    /// When it ended.
+    /// When it exited.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ended_at: Option<Time>,
     /// What it runs on.
@@ -317,25 +318,25 @@ pub struct PaneInfo {
     pub adopted: Option<TmuxOrigin>,
     /// How reliable this record is.
     pub guarantee: Guarantee,
-    /// Free data.
+    /// Custom data.
     pub meta: Meta,
-    /// Free labels.
+    /// Custom labels.
     pub tags: Vec<String>,
-    /// Whether automatic clean-up leaves it alone.
+    /// Whether it is excluded from automatic clean-up.
     pub persist: bool,
     /// The pane it was started from.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub parent: Option<PaneId>,
-    /// Lines it has printed so far.
+    /// The number of lines of output so far.
     pub lines: u64,
-    /// Bytes it has printed so far.
+    /// The number of bytes of output so far.
     pub bytes: u64,
-    /// Bytes of these that are no longer kept.
+    /// How many of these bytes are no longer retained.
     pub dropped: u64,
-    /// What is wrong with the file of its output, where that was damaged.
+    /// What is wrong with its output file, if that was damaged.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub damage: Option<String>,
-    /// What it is doing, when its program is an agent.
+    /// The agent's state, if its program is an agent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<AgentInfo>,
 }

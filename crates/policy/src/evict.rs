@@ -26,20 +26,20 @@ pub struct EvictCandidate {
 /// Why it stays.
 pub fn may_evict(agent: &EvictCandidate, idle_ms: u64, now: Time) -> Result<(), String> {
     if agent.persist {
-        return Err("it is to be left alone (`persist`)".into());
+        return Err("it is persistent (`persist`)".into());
     }
     if !agent.state.takes_prompts() {
         return Err(format!("it is {}", agent.state));
     }
     if 0 < agent.queued {
-        return Err(format!("{} messages wait to be handed to it", agent.queued));
+        return Err(format!("{} messages are queued for it", agent.queued));
     }
     if let Some(viewer) = &agent.watched_by {
-        return Err(format!("it is being looked at ({viewer})"));
+        return Err(format!("a client is watching it ({viewer})"));
     }
     let idle = now.since(agent.since);
     if idle < idle_ms {
-        return Err(format!("it is idle for {} s only", idle / 1000));
+        return Err(format!("it has been idle for only {} s", idle / 1000));
     }
     Ok(())
 }
@@ -84,7 +84,7 @@ mod tests {
         assert!(says(EvictCandidate { queued: 2, ..idle() }, 0).contains("2 messages"));
         let watched_by = Some("attach 1".to_owned());
         assert!(says(EvictCandidate { watched_by, ..idle() }, 0).contains("attach 1"));
-        assert_eq!(says(idle(), 6000), "it is idle for 5 s only");
+        assert_eq!(says(idle(), 6000), "it has been idle for only 5 s");
     }
 
     #[test]

@@ -63,10 +63,10 @@ pub fn judge<S: AsRef<str>>(argv: &[S], rules: &[UserRule]) -> InteractiveVerdic
 }
 
 fn command(argv: &[&str], rules: &[UserRule], depth: usize) -> InteractiveVerdict {
-    let [path, args @ ..] = argv else { return plain("there is no command") };
+    let [path, args @ ..] = argv else { return plain("the command is empty") };
     let name = path.rsplit('/').next().unwrap_or(path);
     if depth == DEEPEST {
-        return unknown(format!("more than {DEEPEST} commands wrap one another"));
+        return unknown(format!("more than {DEEPEST} nested commands"));
     }
     if let Some(rule) = rules.iter().find(|rule| rule.fits(name, args)) {
         return rule.verdict();
@@ -94,9 +94,9 @@ fn shell_script<'a>(name: &str, args: &[&'a str]) -> Option<&'a str> {
 /// Judges a shell script: it needs a terminal if one of its commands does.
 fn shell(script: &str, rules: &[UserRule], depth: usize) -> InteractiveVerdict {
     let Some(commands) = shell_words::commands(script) else {
-        return unknown("the shell command has more than simple words in it");
+        return unknown("the shell command is too complex to analyze");
     };
-    let mut verdict = plain("no command of the shell's needs a terminal");
+    let mut verdict = plain("no command in the script needs a terminal");
     for words in commands {
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
         let words = after_assignments(&words);
@@ -153,7 +153,7 @@ fn by_table(name: &str, args: &[&str]) -> InteractiveVerdict {
     // `python3.12` is `python`.
     let bare = name.trim_end_matches(|last: char| last.is_ascii_digit() || last == '.');
     let names = |rule: &&InteractiveRule| rule.programs.iter().any(|it| *it == name || *it == bare);
-    let mut reason = format!("no rule is about `{name}`");
+    let mut reason = format!("no rule matches `{name}`");
     for rule in RULES.iter().filter(names) {
         match rule.judge(args) {
             RuleVerdict::Interactive => return interactive(name, rule.why),
@@ -190,7 +190,7 @@ impl InteractiveRule {
         };
         let scan = ArgumentScan::new(args, &options);
         if let Some(flag) = scan.first_of(&["--help", "--version"]) {
-            return RuleVerdict::Plain(format!("only tells about itself with `{flag}`"));
+            return RuleVerdict::Plain(format!("only prints information with `{flag}`"));
         }
         if scan.first_of(self.visible).is_some() {
             return RuleVerdict::Interactive;
@@ -199,7 +199,7 @@ impl InteractiveRule {
             return RuleVerdict::Plain(format!("needs no terminal with `{flag}`"));
         }
         if self.max_operands.is_some_and(|most| scan.operands.len() > most) {
-            return RuleVerdict::Plain("is told what to do".to_owned());
+            return RuleVerdict::Plain("has arguments that make it non-interactive".to_owned());
         }
         if !self.needs.is_empty() && scan.first_of(self.needs).is_none() {
             return RuleVerdict::Plain(format!(
@@ -300,7 +300,7 @@ impl UserRule {
     fn verdict(&self) -> InteractiveVerdict {
         let pattern = [&self.program].into_iter().chain(&self.args);
         let pattern = pattern.map(String::as_str).collect::<Vec<_>>().join(" ");
-        let reason = format!("your rule about `{pattern}` says so");
+        let reason = format!("your rule `{pattern}` matches");
         if self.visible { interactive(&self.program, reason) } else { plain(reason) }
     }
 }

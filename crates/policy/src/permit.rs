@@ -16,8 +16,8 @@ pub enum Denial {
 impl fmt::Display for Denial {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Scope(scope) => write!(f, "this grant lacks the scope `{scope}`"),
-            Self::Pane(pane) => write!(f, "this grant does not reach the pane `{pane}`"),
+            Self::Scope(scope) => write!(f, "this token lacks the scope `{scope}`"),
+            Self::Pane(pane) => write!(f, "this token does not cover pane `{pane}`"),
         }
     }
 }

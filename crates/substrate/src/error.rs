@@ -50,11 +50,11 @@ pub enum Error {
 
 impl Error {
     pub(super) fn no_session(name: &Name) -> Self {
-        Self::SessionNotFound(format!("no session is called `{name}`"))
+        Self::SessionNotFound(format!("no session `{name}`"))
     }
 
     pub(super) fn taken(name: &Name) -> Self {
-        Self::SessionExists(format!("there is a session `{name}` already"))
+        Self::SessionExists(format!("session `{name}` already exists"))
     }
 }
 
@@ -63,7 +63,7 @@ impl From<tmux::Error> for Error {
         let says = error.to_string();
         match error {
             tmux::Error::TmuxNotFound(program) => {
-                Self::TmuxNotFound(format!("no program `{program}` that runs"))
+                Self::TmuxNotFound(format!("cannot run `{program}`"))
             }
             tmux::Error::MachineLimit(_) => Self::MachineLimit(says),
             tmux::Error::TooOld(_) => Self::TmuxNotFound(says),
@@ -73,7 +73,7 @@ impl From<tmux::Error> for Error {
             tmux::Error::InvalidLines(text) => Self::InvalidLines(text),
             tmux::Error::NoServer(text) => Self::NoServer(text),
             tmux::Error::InvalidCommand(text) => Self::InvalidCommand(text),
-            tmux::Error::Timeout(limit) => Self::Timeout { what: "an answer of tmux", limit },
+            tmux::Error::Timeout(limit) => Self::Timeout { what: "a reply from tmux", limit },
             tmux::Error::Gone(_) | tmux::Error::Refused(_) | tmux::Error::Protocol(_) => {
                 Self::Failed(says)
             }
@@ -133,9 +133,9 @@ mod tests {
         check(said("no server running on /x"), Code::Unavailable, none);
         let taken = "session exists: duplicate session: a";
         check(said("duplicate session: a"), Code::Conflict, taken);
-        let old = "tmux not found: tmux 3.1 is too old: paned needs 3.2 or newer";
+        let old = "tmux not found: tmux 3.1 is too old: install 3.2 or newer";
         check(tmux::Error::TooOld("3.1".into()), Code::Unavailable, old);
-        let slow = "an answer of tmux took longer than 2000 ms";
+        let slow = "a reply from tmux took longer than 2000 ms";
         check(tmux::Error::Timeout(Duration::from_secs(2)), Code::Timeout, slow);
     }
 

@@ -122,7 +122,7 @@ impl FakeSubstrate {
     }
 
     fn script(&self, program: &Program) -> Result<Box<dyn Script>, Error> {
-        let says = || format!("there is no program `{}`", program.argv.join(" "));
+        let says = || format!("no program `{}`", program.argv.join(" "));
         (self.pick_script)(program).ok_or_else(|| Error::InvalidCommand(says()))
     }
 

@@ -36,7 +36,7 @@ pub(super) fn halve(size: Size, direction: SplitOrientation) -> Result<(Size, Si
                 SplitOrientation::Horizontal => "columns",
                 SplitOrientation::Vertical => "rows",
             };
-            Err(Error::PaneLimit(format!("a pane of {size} has too few {side} to be halved")))
+            Err(Error::PaneLimit(format!("a pane of {size} has too few {side} to be split")))
         }
     }
 }
@@ -174,7 +174,7 @@ mod tests {
             halve(size(cols, 9), SplitOrientation::Horizontal).map(|(a, b)| (a.cols, b.cols))
         };
         assert_eq!(horizontal(5), Ok((2, 2)));
-        let says = "a pane of 4x9 has too few columns to be halved".to_owned();
+        let says = "a pane of 4x9 has too few columns to be split".to_owned();
         assert_eq!(horizontal(4), Err(Error::PaneLimit(says)));
         let vertical =
             |rows| halve(size(9, rows), SplitOrientation::Vertical).map(|(a, b)| (a.rows, b.rows));

@@ -192,7 +192,7 @@ impl Target {
     fn missing(&self) -> Error {
         match self {
             Self::Session(name) => Error::no_session(name),
-            Self::Pane(pane) => Error::SessionNotFound(format!("no pane is called `{pane}`")),
+            Self::Pane(pane) => Error::SessionNotFound(format!("no pane `{pane}`")),
         }
     }
 }

@@ -28,7 +28,7 @@ impl Name {
         }
         let short: String = name.chars().take(40).collect();
         Err(Error::InvalidCommand(format!(
-            "a session cannot be called `{}`: use letters, digits, `_`, `.` and `-`, at most {}",
+            "invalid session name `{}`: use letters, digits, `_`, `.` and `-`, at most {}",
             short.escape_debug(),
             Self::MAX
         )))
@@ -82,8 +82,8 @@ mod tests {
 
     #[test]
     fn a_refusal_says_the_rule() {
-        let says = "invalid command: a session cannot be called `a\\nb`: use letters, digits, `_`, \
-                    `.` and `-`, at most 128";
+        let says = "invalid command: invalid session name `a\\nb`: use letters, digits, `_`, `.` \
+                   and `-`, at most 128";
         assert_eq!(Name::new("a\nb").unwrap_err().to_string(), says);
     }
 }

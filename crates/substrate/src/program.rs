@@ -50,12 +50,16 @@ impl Program {
     fn check(&self) -> Result<(), Error> {
         let pairs = self.env.iter().flat_map(|(name, value)| [name, value]);
         if self.argv.iter().chain(pairs).any(|text| text.contains('\0')) {
-            return Err(Error::InvalidCommand("no program can be given a NUL character".into()));
+            return Err(Error::InvalidCommand(
+                "arguments and variables cannot contain a NUL \
+                character"
+                    .into(),
+            ));
         }
         match self.env.iter().find(|(name, _)| name.is_empty() || name.contains('=')) {
             None => Ok(()),
             Some((name, _)) => {
-                let says = format!("no variable is called `{}`", name.escape_debug());
+                let says = format!("invalid variable name `{}`", name.escape_debug());
                 Err(Error::InvalidCommand(says))
             }
         }
@@ -78,13 +82,13 @@ fn folder(requested: Option<&Path>, env: &BTreeMap<String, String>) -> Result<Pa
     find_folder(text.as_deref(), env.get("HOME").map(String::as_str)).map_err(|_| {
         let path = requested.unwrap_or(Path::new("")).display();
         Error::InvalidCommand(format!(
-            "`{path}` is not a folder to start in: give an absolute path"
+            "invalid working directory `{path}`: pass the absolute path of a folder"
         ))
     })
 }
 
 fn find(name: &str, path: Option<&str>, cwd: &Path) -> Result<PathBuf, Error> {
-    let sentence = || format!("there is no program `{}`", name.escape_debug());
+    let sentence = || format!("no program `{}`", name.escape_debug());
     find_program(name, path, cwd).map_err(|_| Error::InvalidCommand(sentence()))
 }
 
@@ -116,12 +120,16 @@ mod tests {
 
     #[test]
     fn what_cannot_be_started_is_refused() {
-        refused(Program::new(["no-such-thing"]), "there is no program `no-such-thing`");
-        refused(Program::new([""]), "there is no program ``");
-        refused(Program::new(["a\0"]), "no program can be given a NUL character");
+        refused(Program::new(["no-such-thing"]), "no program `no-such-thing`");
+        refused(Program::new([""]), "no program ``");
+        refused(Program::new(["a\0"]), "arguments and variables cannot contain a NUL character");
         let env = vec![("a=b".to_owned(), String::new())];
-        refused(Program { env, ..Program::new(["sh"]) }, "no variable is called `a=b`");
+        refused(Program { env, ..Program::new(["sh"]) }, "invalid variable name `a=b`");
         let program = Program { cwd: Some("/no/such".into()), ..Program::new(["sh"]) };
-        refused(program, "`/no/such` is not a folder to start in: give an absolute path");
+        refused(
+            program,
+            "invalid working directory `/no/such`: pass the absolute path of a \
+                         folder",
+        );
     }
 }

@@ -23,7 +23,7 @@ pub(super) fn text(text: &str) -> Result<(), Error> {
     match text.chars().find(is_key) {
         None => Ok(()),
         Some(c) => Err(Error::InvalidCommand(format!(
-            "U+{:04X} is a key and no text: press it as a key{}",
+            "U+{:04X} is a key, not text: press it as a key{}",
             u32::from(c),
             if c == '\x03' { ", `C-c`" } else { "" },
         ))),
@@ -45,7 +45,7 @@ pub(super) fn lines(lines: usize) -> Result<(), Error> {
     if (1..=MOST_LINES).contains(&lines) {
         return Ok(());
     }
-    let says = format!("{lines} lines cannot be captured: ask for 1 to {MOST_LINES}");
+    let says = format!("the number of lines must be from 1 to {MOST_LINES}, not {lines}");
     Err(Error::InvalidLines(says))
 }
 
@@ -64,10 +64,10 @@ mod tests {
             assert_eq!(text(good), Ok(()));
         }
         for (bad, says) in [
-            ("\x03", "U+0003 is a key and no text: press it as a key, `C-c`"),
-            ("a\x1b[A", "U+001B is a key and no text: press it as a key"),
-            ("\x7f", "U+007F is a key and no text: press it as a key"),
-            ("\u{9b}A", "U+009B is a key and no text: press it as a key"),
+            ("\x03", "U+0003 is a key, not text: press it as a key, `C-c`"),
+            ("a\x1b[A", "U+001B is a key, not text: press it as a key"),
+            ("\x7f", "U+007F is a key, not text: press it as a key"),
+            ("\u{9b}A", "U+009B is a key, not text: press it as a key"),
             (&"x".repeat(8193), "a text of 8193 bytes is too long: at most 8192 are typed at once"),
         ] {
             assert_eq!(text(bad), Err(Error::InvalidCommand(says.to_owned())));

@@ -71,7 +71,7 @@ impl TmuxSubstrate {
         }
         let socket = self.addr.socket().display();
         Err(Error::NoServer(format!(
-            "nobody listens at {socket}; it starts with the first session"
+            "no tmux server at {socket}; it starts with the first session"
         )))
     }
 
@@ -171,7 +171,7 @@ impl TmuxSubstrate {
         let views = client.views().await?;
         let view = views.iter().find(|view| view.id == created.pane);
         let ended =
-            || Error::SessionNotFound("the new pane's program has ended already".to_owned());
+            || Error::SessionNotFound("the new pane's program has already exited".to_owned());
         Ok(to_pane(view.ok_or_else(ended)?, session))
     }
 

@@ -33,10 +33,18 @@ impl fmt::Display for PasteError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::EndMarker(at) => {
-                write!(f, "character {at} of the text begins the end marker of a paste")
+                write!(
+                    f,
+                    "the text contains the end marker of a bracketed paste at character \
+                          {at}"
+                )
             }
             Self::Control(c, at) => {
-                write!(f, "character {at} of the text is the control character U+{:04X}", *c as u32)
+                write!(
+                    f,
+                    "the text contains the control character U+{:04X} at character {at}",
+                    *c as u32
+                )
             }
         }
     }
@@ -86,16 +94,25 @@ mod tests {
 
     #[test]
     fn the_end_marker_is_refused() {
-        check_refused("äb\x1b[201~", "character 3 of the text begins the end marker of a paste");
-        check_refused("\u{9b}201~", "character 1 of the text begins the end marker of a paste");
-        check_refused("\x03\x1b[201~", "character 2 of the text begins the end marker of a paste");
+        check_refused(
+            "äb\x1b[201~",
+            "the text contains the end marker of a bracketed paste at character 3",
+        );
+        check_refused(
+            "\u{9b}201~",
+            "the text contains the end marker of a bracketed paste at character 1",
+        );
+        check_refused(
+            "\x03\x1b[201~",
+            "the text contains the end marker of a bracketed paste at character 2",
+        );
     }
 
     #[test]
     fn control_characters_are_refused() {
-        check_refused("ä\x1b[A", "character 2 of the text is the control character U+001B");
-        check_refused("\n\x03", "character 2 of the text is the control character U+0003");
-        check_refused("a\x7f", "character 2 of the text is the control character U+007F");
-        check_refused("\u{9b}A", "character 1 of the text is the control character U+009B");
+        check_refused("ä\x1b[A", "the text contains the control character U+001B at character 2");
+        check_refused("\n\x03", "the text contains the control character U+0003 at character 2");
+        check_refused("a\x7f", "the text contains the control character U+007F at character 2");
+        check_refused("\u{9b}A", "the text contains the control character U+009B at character 1");
     }
 }

@@ -15,7 +15,8 @@
 use std::io::{self, Read};
 use std::process::{Command, ExitCode};
 
-use paned_e2e::{Cli, FakeModel, RealAgent};
+use paned_e2e::{Cli, RealAgent};
+use paned_fake_model::FakeModel;
 use paned_policy::agent::ProfileLibrary;
 use serde_json::json;
 

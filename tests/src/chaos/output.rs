@@ -54,7 +54,7 @@ fn follow_once(world: &ChaosRun, panes: &[Entry], patience: Duration) -> io::Res
     for (id, pane) in (0..).zip(panes) {
         let next = world.ledger.inputs(&pane.id, |inputs| inputs.checker.next());
         let Some(next) = next else { continue };
-        socket.send(&json!({ "type": "subscribe", "id": id, "pane": pane.id, "from": next }));
+        socket.send(&json!({ "type": "subscribe", "id": id, "pane": pane.id, "since": next }));
         asked.insert(id, pane.id.clone());
     }
     let mut follower = Follower { world, socket, asked, channels: HashMap::new() };

@@ -14,7 +14,7 @@ use std::process::{Command, Stdio};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::FakeModel;
+use paned_fake_model::FakeModel;
 
 /// The programs that are known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -77,6 +77,19 @@ impl Cli {
     #[must_use]
     pub fn is_open_source(self) -> bool {
         self != Self::Claude
+    }
+
+    /// The writes with which a user ends a program that waits for a prompt.
+    #[must_use]
+    pub fn quit_keys(self) -> &'static [&'static str] {
+        const CTRL_C: &str = "\u{3}";
+        match self {
+            Self::Aider | Self::Goose | Self::Claude | Self::Gptme => &["/exit", "\r"],
+            Self::Gemini | Self::Qwen => &["/quit", "\r"],
+            Self::Llm => &["exit", "\r"],
+            Self::Opencode | Self::Cline | Self::Interpreter => &[CTRL_C],
+            Self::Codex | Self::Pi | Self::Cn => &[CTRL_C, CTRL_C],
+        }
     }
 
     /// The one with this name.

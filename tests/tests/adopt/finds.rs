@@ -96,11 +96,11 @@ fn what_cannot_be_adopted_is_refused_and_left_alone() {
         assert_eq!(found, code, "{sentence}");
         assert!(sentence.contains(words), "{sentence}");
     };
-    check("%0", "conflict", "adopted already, as `a`");
+    check("%0", "conflict", "already adopted as pane `a`");
     check("%77", "not_found", "no pane `%77`");
-    check("work", "invalid", "as in `%3`");
-    check(&ended, "gone", "has ended");
-    check(&piped, "conflict", "`pipe-pane` already");
+    check("work", "invalid", "such as `%3`");
+    check(&ended, "gone", "has exited");
+    check(&piped, "conflict", "already has a `pipe-pane`");
     let taken = json!({ "tmux": tmux.socket(), "pane": "%0", "id": "a" });
     assert_eq!(refused(&server, "pane:adopt", taken).0, "conflict");
     // Their pipe is as it was.
@@ -123,7 +123,7 @@ fn a_pane_that_shows_one_of_ours_is_not_adopted_as_another() {
     let adopt = json!({ "tmux": own["socket"], "pane": shown["id"] });
     let (code, sentence) = refused(&server, "pane:adopt", adopt);
     assert_eq!(code, "conflict");
-    assert!(sentence.contains("shows the pane `a`"), "{sentence}");
+    assert!(sentence.contains("already shows pane `a`"), "{sentence}");
     let pid = u32::try_from(own["pid"].as_u64().unwrap()).unwrap();
     assert!(is_alive(pid));
     paned_e2e::kill9(pid);

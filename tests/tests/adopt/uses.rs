@@ -56,7 +56,7 @@ fn its_size_is_tmux_s_and_followed() {
     let resize = json!({ "paneId": "a", "size": { "cols": 10, "rows": 10 }, "force": true });
     let (code, sentence) = refused(&server, "pane:resize", resize);
     assert_eq!(code, "conflict");
-    assert!(sentence.contains("tmux, which decides"), "{sentence}");
+    assert!(sentence.contains("only tmux can resize it"), "{sentence}");
     for (window, id) in [("work:0", "a"), ("other:0", "b")] {
         let mut events = server.events("pane:resized", None);
         tmux.act(&["resize-window", "-t", window, "-x", "100", "-y", "31"]);

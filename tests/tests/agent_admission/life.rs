@@ -50,8 +50,8 @@ fn what_makes_no_sense_is_refused_with_a_sentence() {
         let refusal = room.server.try_act("agent:create", params).unwrap_err();
         assert!(refusal.sentence.contains(part), "{refusal}");
     };
-    refused(json!({}), "as `profile` or as `argv`");
-    refused(json!({ "profile": "nobody" }), "no profile `nobody`; there are aider");
+    refused(json!({}), "pass `profile` or `argv`");
+    refused(json!({ "profile": "nobody" }), "no profile `nobody`; the profiles are aider");
     refused(json!({ "profile": "mini", "permissions": "maybe" }), "permissions");
     refused(room.mini("a", &json!({ "worktree": true })), "git repository");
     assert!(room.ids("pane:list", json!({})).is_empty(), "nothing is left behind");
@@ -114,7 +114,7 @@ fn a_restart_that_fails_leaves_the_old_one_alone() {
     let restart = json!({ "paneId": "old", "timeoutMs": 300 });
     let refusal = room.server.try_act("agent:restart", restart).unwrap_err();
     assert_eq!(refusal.code, paned_model::Code::Timeout);
-    assert!(refusal.sentence.contains("the old one stays"), "{refusal}");
+    assert!(refusal.sentence.contains("the old one was left running"), "{refusal}");
     assert_eq!(room.ids("pane:list", json!({})), ["old"]);
     room.say("old", "hello");
     room.until("old", "ready");
@@ -137,7 +137,7 @@ fn clean_up_takes_the_idle_and_nobody_else() {
         let kept = room.act("agent:cleanup", json!({ "idleMs": 3_600_000 }));
         let kept = kept["kept"].as_array().unwrap().clone();
         let watched = kept.iter().find(|kept| kept["id"] == "watched").unwrap();
-        watched["why"].as_str().unwrap().contains("looked at").then_some(())
+        watched["why"].as_str().unwrap().contains("watching it").then_some(())
     };
     paned_e2e::wait_for("followed", is_followed);
     let cleaned = room.act("agent:cleanup", json!({}));
@@ -165,6 +165,6 @@ fn at_the_limit_the_longest_idle_makes_room_or_nobody_comes() {
     }
     let refusal = room.server.try_act("agent:create", room.mini("fourth", &json!({}))).unwrap_err();
     assert_eq!(refusal.code, paned_model::Code::Limit);
-    assert!(refusal.sentence.contains("there are 2 agents already"), "{refusal}");
+    assert!(refusal.sentence.contains("the limit of 2 agents is reached"), "{refusal}");
     assert_eq!(room.ids("agent:list", json!({})), ["second", "third"]);
 }

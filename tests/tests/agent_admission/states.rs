@@ -67,7 +67,7 @@ fn lists_are_filtered_by_what_agents_do() {
     assert_eq!(room.ids("agent:list", json!({ "profile": "codex" })), [""; 0]);
     assert_eq!(room.ids("pane:list", json!({ "agentState": "ready" })), ["idle"]);
     let refusal = room.server.try_act("agent:state", json!({ "paneId": "cat" })).unwrap_err();
-    assert!(refusal.sentence.contains("not followed as an agent"), "{refusal}");
+    assert!(refusal.sentence.contains("not tracked as an agent"), "{refusal}");
 }
 
 #[test]
@@ -79,7 +79,7 @@ fn a_wait_ends_when_the_turn_does() {
         params.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
         room.act("agent:wait", params)
     };
-    assert_eq!(wait(json!({ "done": true }))["why"][0], "no turn was under way");
+    assert_eq!(wait(json!({ "done": true }))["why"][0], "no turn was in progress");
     room.say("a", "work");
     // Called at once, before anything has been seen of the turn.
     std::thread::scope(|scope| {
@@ -104,7 +104,7 @@ fn a_wait_ends_when_the_turn_does() {
     let pane = json!({ "paneId": "a", "agentState": "exited", "timeoutMs": LONG });
     assert_eq!(room.act("pane:wait", pane)["met"], "agentState");
     let gone = wait(json!({ "state": "ready" }));
-    assert_eq!((&gone["met"], &gone["why"][0]), (&json!(null), &json!("its program has ended")));
+    assert_eq!((&gone["met"], &gone["why"][0]), (&json!(null), &json!("its program has exited")));
 }
 
 /// Somebody at `paned attach` or in tmux: their keys go past the server.
@@ -185,7 +185,7 @@ fn a_hook_reports_in_whichever_form_and_for_its_own_pane() {
     assert!(meta["agent.lastEventAt"].as_str().unwrap().starts_with("20"));
     let printed = room.server.text("h");
     assert!(printed.contains("\"changed\":true") && printed.contains("previousMeta"), "{printed}");
-    assert!(printed.contains("`dancing` is no status"), "{printed}");
+    assert!(printed.contains("invalid status `dancing`"), "{printed}");
 }
 
 #[test]

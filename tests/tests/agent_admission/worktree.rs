@@ -53,7 +53,7 @@ fn work_is_never_lost() {
     room.act("pane:close", json!({ "paneId": "dirty" }));
     let told = events.next();
     assert_eq!((told.name.as_str(), &told.data["path"]), ("agent:worktree-kept", &json!(dirty)));
-    assert_eq!(told.data["why"], "1 files in it are changed or new");
+    assert_eq!(told.data["why"], "it has 1 changed or new files");
     assert!(dirty.join("new").exists());
     // A commit on its branch: the folder goes, the branch stays.
     let commits = start(&room, "commits", &folder, &json!({ "branch": "topic", "base": "main" }));
@@ -71,7 +71,7 @@ fn work_is_never_lost() {
     git(&loose, &["commit", "--quiet", "--allow-empty", "--message=Loose"]);
     room.say("loose", "exit 1");
     let told = events.next();
-    assert_eq!(told.data["why"], "1 commits in it are on no branch");
+    assert_eq!(told.data["why"], "it has 1 commits that are on no branch");
     assert!(loose.exists());
 }
 
@@ -98,9 +98,9 @@ fn what_is_no_name_in_git_is_refused_and_nothing_is_left() {
         let refusal = room.server.try_act("agent:create", params).unwrap_err();
         assert!(refusal.sentence.contains(part), "{refusal}");
     };
-    refused(json!({ "branch": "--force" }), "`--force` is no name in git");
-    refused(json!({ "branch": "a..b" }), "`a..b` is no name for a branch");
-    refused(json!({ "base": "no-such" }), "`no-such` is no commit");
+    refused(json!({ "branch": "--force" }), "invalid git name `--force`");
+    refused(json!({ "branch": "a..b" }), "invalid branch name `a..b`");
+    refused(json!({ "base": "no-such" }), "`no-such` is not a commit");
     refused(json!({ "branch": "main" }), "git worktree failed");
     refused(json!({ "colour": 1 }), "worktree");
     // A program that cannot be started takes its worktree with it.

@@ -132,7 +132,7 @@ fn what_makes_no_sense_is_a_problem() {
     let upload = upload.body("--x").over_tcp(&house.authority(DOOR));
     assert_eq!(upload.status, 404);
     assert!(
-        upload.json()["detail"].as_str().is_some_and(|it| it.contains("not taken")),
+        upload.json()["detail"].as_str().is_some_and(|it| it.contains("not supported")),
         "{upload:?}"
     );
     assert_eq!(house.agent.prompts(), [""; 0]);

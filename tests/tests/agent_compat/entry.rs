@@ -11,7 +11,7 @@ use super::CompatServer;
 /// warning of another is written.
 #[track_caller]
 fn are_open(house: &CompatServer, doors: usize) {
-    let warned = || house.server.log().matches("an open listener").count();
+    let warned = || house.server.log().matches("this listener requires no token").count();
     wait_for("the warnings", || (doors <= warned()).then_some(()));
     assert_eq!(warned(), doors, "{}", house.server.log());
 }

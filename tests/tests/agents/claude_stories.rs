@@ -3,8 +3,8 @@
 
 use std::time::Duration;
 
-use paned_e2e::fake_model::{AnswerEnd, ModelEventKind};
 use paned_e2e::{Cli, wait_within};
+use paned_fake_model::{AnswerEnd, ModelEventKind};
 use serde_json::{Value, json};
 
 use crate::session::RealAgentSession;

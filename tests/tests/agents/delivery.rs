@@ -252,7 +252,7 @@ impl Run {
         for (n, sent) in self.sent.iter().enumerate() {
             let word = self.session.try_sends(&key(n as u64), &sent.text).expect("it is there");
             let outcome = word["outcome"].as_str().unwrap_or("?").to_owned();
-            let arrived = |got: &&paned_e2e::fake_model::Prompt| {
+            let arrived = |got: &&paned_fake_model::Prompt| {
                 self.session.own(&got.text, &sent.text) == sent.text
             };
             let count = got.iter().filter(arrived).count();

@@ -5,8 +5,9 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use paned_e2e::fake_model::{ModelEvent, ModelEventKind};
-use paned_e2e::{Cli, FakeModel, RealAgent, ReceivedEvent, Server};
+use paned_e2e::{Cli, RealAgent, ReceivedEvent, Server};
+use paned_fake_model::FakeModel;
+use paned_fake_model::{ModelEvent, ModelEventKind};
 use serde_json::{Value, json};
 
 /// How long anything may take. A machine that builds something else is slow.

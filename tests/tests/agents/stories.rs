@@ -2,9 +2,8 @@
 
 use std::time::Duration;
 
-use paned_e2e::fake_model::{AnswerEnd, ModelEventKind};
-use paned_e2e::record::quit;
 use paned_e2e::{Cli, wait_within};
+use paned_fake_model::{AnswerEnd, ModelEventKind};
 use serde_json::json;
 
 use crate::session::RealAgentSession;
@@ -27,7 +26,7 @@ pub(crate) fn starts_answers_and_quits(cli: Cli) {
 /// As a person would.
 fn quits(session: &RealAgentSession) {
     let mut events = session.server.events("pane:exited", None);
-    for key in quit(session.cli) {
+    for key in session.cli.quit_keys() {
         // It may have ended with the first.
         let _ = session.server.try_act("pane:write", json!({ "paneId": "agent", "text": key }));
         let quiet = json!({ "paneId": "agent", "quietMs": 150, "exit": true, "timeoutMs": 1000 });

@@ -158,7 +158,7 @@ fn another_repository_in_a_worktree_runs_nothing() {
     let left = repository.end("a");
     repository.assert_not_sprung("core.fsmonitor");
     assert_eq!(left["name"], "agent:worktree-kept");
-    assert_eq!(left["why"], "its `.git` is not the one that it was made with");
+    assert_eq!(left["why"], "its `.git` file was changed");
 }
 
 #[test]
@@ -178,7 +178,7 @@ fn programs_that_the_repository_names_are_not_run_at_an_agents_end() {
     let left = repository.end("a");
     repository.assert_not_sprung("the filter");
     assert_eq!(left["name"], "agent:worktree-kept");
-    assert_eq!(left["why"], "2 files in it are changed or new");
+    assert_eq!(left["why"], "it has 2 changed or new files");
 }
 
 #[test]

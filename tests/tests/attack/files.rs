@@ -99,7 +99,7 @@ fn check(harm: impl Fn(&File)) -> (Server, Value) {
 fn a_tape_that_is_emptied_costs_its_pane_alone() {
     let (server, harmed) = check(|tape| tape.set_len(0).unwrap());
     let damage = harmed["damage"].as_str().unwrap();
-    assert!(damage.contains("it was cut to 0 bytes"), "{damage}");
+    assert!(damage.contains("it was truncated to 0 bytes"), "{damage}");
     // What is missing is told.
     let now = server.pane("harmed");
     assert!(now["damage"].as_str().unwrap().contains("is lost"), "{now}");
@@ -127,7 +127,7 @@ fn a_tape_whose_header_is_garbage_costs_its_pane_alone() {
 fn a_tape_with_impossible_numbers_costs_its_pane_alone() {
     check(|tape| set_word(tape, BLOCKS, 1 << 60));
     let (_, harmed) = check(|tape| set_word(tape, END, 1 << 62));
-    assert!(harmed["damage"].as_str().unwrap().contains("more is kept"), "{harmed}");
+    assert!(harmed["damage"].as_str().unwrap().contains("more output than fits"), "{harmed}");
 }
 
 #[test]

@@ -279,7 +279,7 @@ fn a_stopped_keeper_costs_its_callers_five_seconds_once() {
     let (server, keeper) = stopped();
     let late = server.try_act("pane:write", on("a", json!({ "text": "one\n" }))).unwrap_err();
     assert_eq!(late.code, Code::Timeout, "{late:?}");
-    assert!(late.sentence.contains("may still arrive"), "{late:?}");
+    assert!(late.sentence.contains("may still take effect"), "{late:?}");
     assert_eq!(late.details, Some(json!({ "takenBack": false })));
     // From now on nobody waits: far less than the deadline, however busy the machine is.
     let calls = [
@@ -384,7 +384,7 @@ fn a_pane_is_not_removed_while_what_it_left_behind_runs() {
     assert!(is_alive(keeper));
     let refused = refused.unwrap_err();
     assert_eq!(refused.code, Code::Conflict, "{refused:?}");
-    assert!(refused.sentence.contains("`pane:close` ends them"), "{refused:?}");
+    assert!(refused.sentence.contains("stop them with `pane:kill` or `pane:close`"), "{refused:?}");
     server.act("pane:close", on("a", json!({})));
     assert!(!pids.iter().any(|pid| is_alive(*pid)), "{pids:?}");
     // It leaves after its answer.
@@ -401,7 +401,7 @@ fn a_kill_and_a_close_wait_five_seconds_for_a_stopped_keeper() {
         let late = server.try_act(action, on("a", params)).unwrap_err();
         let took = before.elapsed();
         assert_eq!(late.code, Code::Timeout, "{late:?}");
-        assert!(late.sentence.contains("may still be carried out"), "{late:?}");
+        assert!(late.sentence.contains("may still take effect"), "{late:?}");
         assert!(took < Duration::from_millis(grace + 7000), "{action}: {took:?}");
         signal(keeper, Signal::CONT);
     }

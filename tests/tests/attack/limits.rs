@@ -10,7 +10,7 @@ use serde_json::json;
 
 /// How many bytes a refused look says are not drawn yet.
 fn left(sentence: &str) -> u64 {
-    let (before, _) = sentence.split_once(" bytes of it").unwrap();
+    let (before, _) = sentence.split_once(" bytes are still").unwrap();
     before.rsplit(' ').next().unwrap().parse().unwrap()
 }
 

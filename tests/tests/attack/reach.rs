@@ -162,7 +162,9 @@ fn start_with_secrets() -> (Server, Vec<String>) {
         "id": SUBAGENT, "parentId": "ses_0", "title": SECRET, "argv": ["sh", "-c", "echo x; exec cat"],
         "session": SESSION,
     }));
-    server.act("pane:new", json!({ "id": MINE, "argv": ["cat"] }));
+    // Not shown in the session: then the grant would reach a part of that.
+    let mine = json!({ "id": MINE, "argv": ["cat"], "visible": "never" });
+    server.act("pane:new", mine);
     let subagent = opened["paneId"].as_str().unwrap().to_owned();
     (server, vec![OTHER.to_owned(), subagent])
 }

@@ -44,7 +44,7 @@ fn a_hundred_kilobytes_arrive() {
 fn what_cannot_be_typed_is_refused_with_its_reason() {
     let house = ScriptedAgentServer::ready(&[]);
     check(&house.send("a\u{1b}[A"), "refused", "control character U+001B");
-    check(&house.send("a\u{1b}[201~rm\r"), "refused", "end marker of a paste");
+    check(&house.send("a\u{1b}[201~rm\r"), "refused", "end marker of a bracketed paste");
     check(&house.send("\u{3}"), "refused", "U+0003");
     check(&house.send("  \n"), "refused", "empty");
     assert_eq!(house.agent.prompts(), [""; 0]);

@@ -16,7 +16,7 @@ fn a_swallowed_enter_is_pressed_again() {
 #[test]
 fn an_agent_that_never_takes_enter_keeps_a_draft_that_the_next_message_replaces() {
     let house = ScriptedAgentServer::ready(&["--swallow-enter", "4", "--work", "100"]);
-    check(&house.send("the first"), "drafted", "still stands in the composer");
+    check(&house.send("the first"), "drafted", "is still in the composer");
     assert_eq!(house.agent.prompts(), [""; 0]);
     check(&house.send("the second"), "submitted", "");
     assert_eq!(house.agent.prompts(), ["the second"]);

@@ -17,7 +17,7 @@ fn what_is_made_after_a_start_appears_in_the_session() {
     server.act("pane:new", script("before", "cat"));
     assert_eq!(
         server.ok(&["session", "start", "--size", "80x24"]),
-        "main is started, and new panes appear in it; `paned session attach main` shows it\n"
+        "started session main, and new panes appear in it; `paned session attach main` shows it\n"
     );
     let argv = ["action", "pane:new", "--id", "vim", "--argv", "vim"];
     server.ok(&argv);
@@ -56,13 +56,13 @@ fn what_is_made_after_a_start_appears_in_the_session() {
     server.act("layout:place", json!({ "paneId": "before" }));
     let said = server.ok(&["session", "stop"]);
     let mut lines = said.lines();
-    assert_eq!(lines.next(), Some("main is stopped"));
+    assert_eq!(lines.next(), Some("stopped session main"));
     let ended = lines.next().unwrap();
     for id in ["vim", "typed", "http"] {
         assert!(ended.contains(id), "{said}");
         assert!(server.try_act("pane:get", json!({ "paneId": id })).is_err());
     }
-    assert!(lines.next().unwrap().starts_with("still running, unseen: before;"), "{said}");
+    assert!(lines.next().unwrap().starts_with("still running, hidden: before;"), "{said}");
     for id in ["before", "never", "notice"] {
         assert_eq!(server.pane(id)["status"], "running");
     }
@@ -137,7 +137,7 @@ fn a_pane_split_by_hand_reaches_the_server() {
 #[test]
 fn tmux_can_be_switched_off() {
     let server = Server::start_set("[tmux]\nenabled = false\n", &[]);
-    let off = "tmux is switched off: `tmux.enabled` is false";
+    let off = "tmux is disabled: set `tmux.enabled` to true";
     for (action, params) in [
         ("session:start", json!({})),
         ("session:list", json!({})),

@@ -180,7 +180,7 @@ fn a_layout_is_kept_as_toml_and_made_again() {
         Code::Invalid,
         "cannot be read",
     );
-    refused(&server, "layout:apply", json!({}), Code::Invalid, "which layout");
+    refused(&server, "layout:apply", json!({}), Code::Invalid, "specify the layout");
     for name in ["../up", "a/b", "", "a.b", "x\n"] {
         refused(&server, "layout:save", json!({ "name": name }), Code::Invalid, "letters");
         refused(&server, "layout:apply", json!({ "name": name }), Code::Invalid, "letters");

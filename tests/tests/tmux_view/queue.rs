@@ -37,14 +37,14 @@ fn twenty_wait_and_the_next_is_refused() {
         assert!(told.data["reason"].as_str().unwrap().contains("need 105 columns"), "{told:?}");
     }
     let late = with(shown("late", "cat"), "wait", json!(true));
-    refused(&server, "pane:new", late, Code::Limit, "20 requests wait");
+    refused(&server, "pane:new", late, Code::Limit, "20 requests are already waiting");
     assert!(
         server.try_act("pane:get", json!({ "paneId": "late" })).is_err(),
         "nothing is left behind"
     );
     server.act("pane:new", script("kept", "cat"));
     let place = json!({ "paneId": "kept", "wait": true });
-    refused(&server, "layout:place", place.clone(), Code::Limit, "20 requests wait");
+    refused(&server, "layout:place", place.clone(), Code::Limit, "20 requests are already waiting");
     assert_eq!(server.pane("kept").get("view"), None);
     assert_eq!(server.pane("kept")["status"], "running");
     // Asking once more does not take a second place, and one that ends frees its own.
@@ -103,10 +103,10 @@ fn who_waits_too_long_is_told_so() {
     wait_in(&server, "main", "a");
     wait_in(&server, "main", "b");
     let late = with(shown("c", "cat"), "wait", json!(true));
-    refused(&server, "pane:new", late, Code::Limit, "2 requests wait");
+    refused(&server, "pane:new", late, Code::Limit, "2 requests are already waiting");
     for id in ["a", "b"] {
         let told = events.until(about("layout:expired", id));
-        assert!(told.data["reason"].as_str().unwrap().contains("waited for 1 second"), "{told:?}");
+        assert!(told.data["reason"].as_str().unwrap().contains("after waiting 1 s"), "{told:?}");
         let pane = server.pane(id);
         assert_eq!(pane["view"]["reason"], told.data["reason"], "{pane}");
         assert_eq!(

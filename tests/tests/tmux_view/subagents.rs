@@ -14,7 +14,7 @@ fn a_sub_agent_is_shown_until_its_session_is_deleted() {
     let server = Server::start();
     server.act("session:start", json!({ "argv": ["cat"] }));
     let alone = server.act("subagent:opened", json!({ "id": "ses_1" }));
-    assert!(alone["reason"].as_str().unwrap().contains("no `parentId`"), "{alone}");
+    assert!(alone["reason"].as_str().unwrap().contains("without a `parentId`"), "{alone}");
     let opened = open(&server, "ses_1", "echo {id} of {parent} at {url}; exec cat");
     assert_eq!((&opened["state"], &opened["ready"]), (&json!("shown"), &json!(true)));
     let pane = opened["paneId"].as_str().unwrap();

@@ -93,7 +93,7 @@ fn layout_place_says_where_a_pane_is() {
     }
     assert_eq!(
         server.ok(&["layout", "place", "a"]),
-        "a is shown; `paned session attach main` shows the session\n"
+        "a is shown; open its session with `paned session attach main`\n"
     );
     assert_eq!(server.ok(&["layout", "plan", "b"]).lines().count(), 1);
     assert!(server.ok(&["layout", "plan", "b"]).starts_with("b: in a new window, because "));
@@ -104,8 +104,8 @@ fn layout_place_says_where_a_pane_is() {
     assert!(got.starts_with("80x24, 2 panes\nTMUX  PANE"), "{got}");
     assert!(got.lines().all(|line| line.len() <= 80), "{got}");
     let saved = server.ok(&["layout", "save", "morning"]);
-    assert!(saved.starts_with("morning is saved in /"), "{saved}");
-    assert!(server.ok(&["layout", "apply", "morning"]).starts_with("morning is applied\n80x24"));
+    assert!(saved.starts_with("saved morning in /"), "{saved}");
+    assert!(server.ok(&["layout", "apply", "morning"]).starts_with("applied morning\n80x24"));
     let json: Value = serde_json::from_str(&server.ok(&["layout", "get", "--json"])).unwrap();
     assert_eq!(json["panes"].as_array().unwrap().len(), 2);
 }

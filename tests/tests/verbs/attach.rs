@@ -282,10 +282,10 @@ fn the_programs_end_is_told_and_its_code_is_ours() {
     term.until("ready");
     term.type_in("\r");
     term.until("bye");
-    term.until("a has ended (exit code 5)");
+    term.until("a has exited (exit code 5)");
     assert_eq!(term.end(), 5);
     let mut late = attach(&server, &["a"]);
-    late.until("`paned logs a` shows what it printed");
+    late.until("`paned logs a` prints its output");
     assert_eq!(late.end(), 10);
     assert_eq!(attach(&server, &["nobody"]).end(), 3);
 }
@@ -303,8 +303,8 @@ fn it_works_while_the_server_is_down() {
     let mut second = attach(&server, &["a"]);
     second.until("down");
     second.type_in("\u{4}");
-    second.until("a has ended (exit code 0)");
-    term.until("a has ended (exit code 0)");
+    second.until("a has exited (exit code 0)");
+    term.until("a has exited (exit code 0)");
     assert_eq!((term.end(), second.end()), (0, 0));
 }
 

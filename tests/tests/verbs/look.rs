@@ -65,7 +65,7 @@ fn tail_shows_the_last_lines_and_follows_to_the_end() {
     let rest: Vec<_> = lines.map(Result::unwrap).collect();
     assert_eq!(rest, ["it", "got it", "no end"]);
     let (_, err, code) = decode_output(&tail.wait_with_output().unwrap());
-    assert!(code == 0 && err.contains("a has ended (exit code 0)"), "{err}");
+    assert!(code == 0 && err.contains("a has exited (exit code 0)"), "{err}");
 }
 
 #[test]
@@ -113,7 +113,7 @@ fn a_search_names_pane_and_line_and_finding_nothing_is_no_failure() {
     assert_eq!(hits, ["a:1: two Needle", "b:0: needle"]);
     assert_eq!(server.ok(&["search", "needle", "--pane", "b"]), "b:0: needle\n");
     let (out, err, code) = decode_output(&server.cli(&["search", "hay"]));
-    assert!(out.is_empty() && code == 0 && err.contains("nothing found in 2 panes"), "{err}");
+    assert!(out.is_empty() && code == 0 && err.contains("no match in 2 panes"), "{err}");
     assert_eq!(decode_output(&server.cli(&["search", "-q", "hay"])).1, "");
     assert_eq!(decode_output(&server.cli(&["search", "("])).2, 2);
 }
@@ -122,13 +122,14 @@ fn a_search_names_pane_and_line_and_finding_nothing_is_no_failure() {
 fn a_wait_says_what_came_and_its_exit_code_says_whether_it_did() {
     let server = Server::start();
     script(&server, "a", "echo ready; read x; echo failed; read y; exit 4");
-    assert_eq!(server.ok(&["wait", "a", "--pattern", "read.", "--since", "0"]), "ready\n");
+    assert_eq!(server.ok(&["wait", "a", "--pattern", "read."]), "ready\n");
     assert_eq!(server.ok(&["wait", "a", "--quiet", "50ms"]), "ready\n");
-    let (_, err, code) =
-        decode_output(&server.cli(&["wait", "a", "--pattern", "ready", "--timeout", "50ms"]));
-    assert!(code == 12 && err.contains("time ran out") && err.contains("nothing new"), "{err}");
+    let now = ["wait", "a", "--pattern", "ready", "--since", "now", "--timeout", "50ms"];
+    let (_, err, code) = decode_output(&server.cli(&now));
+    assert!(code == 12 && err.starts_with("paned: timed out after 50ms\n"), "{err}");
+    assert!(err.contains("nothing was printed") && err.contains("pass --since 0"), "{err}");
     server.ok(&["keys", "a", "enter"]);
-    let stop = ["wait", "a", "--pattern", "never", "--stop", "fail", "--since", "0"];
+    let stop = ["wait", "a", "--pattern", "never", "--stop", "fail"];
     let (out, _, code) = decode_output(&server.cli(&stop));
     assert_eq!((out.as_str(), code), ("failed\n", 8));
     server.ok(&["keys", "a", "enter"]);
@@ -192,7 +193,7 @@ fn a_wait_may_be_for_the_screen_and_says_why_it_stopped() {
     let revision = server.answer(&["screen", "a"])["revision"].to_string();
     server.ok(&["send", "a", "go"]);
     server.ok(&["wait", "a", "--screen-change-since", &revision]);
-    let stop = ["wait", "a", "--pattern", "never", "--stop", "fail", "--since", "0"];
+    let stop = ["wait", "a", "--pattern", "never", "--stop", "fail"];
     let (out, err, code) = decode_output(&server.cli(&stop));
     assert_eq!((out.as_str(), code), ("failed\n", 8));
     assert!(err.contains("--stop"), "{err}");

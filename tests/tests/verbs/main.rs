@@ -10,6 +10,7 @@ mod sizes;
 mod term;
 mod together;
 mod types;
+mod wait;
 
 use paned_e2e::Server;
 use serde_json::{Value, json};

@@ -81,7 +81,7 @@ fn an_action_does_not_resize_what_somebody_holds_unless_it_says_so() {
     let refused =
         server.try_act("pane:resize", json!({ "paneId": "a", "size": size })).unwrap_err();
     assert_eq!(refused.code, Code::Conflict);
-    assert!(refused.sentence.contains("90x30 and held by attach"), "{refused:?}");
+    assert!(refused.sentence.contains("90x30 and is held by attach"), "{refused:?}");
     let (_, err, code) = decode_output(&server.cli(&["resize", "a", "60x20"]));
     assert!(err.contains("`force`") && code != 0, "{code}: {err}");
     server.act("pane:resize", json!({ "paneId": "a", "size": size, "force": true }));

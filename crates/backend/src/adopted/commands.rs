@@ -87,7 +87,8 @@ impl AdoptedCommands {
         typed.map(|()| InputReport::default()).map_err(|error| match error {
             Error::SessionNotFound(_) => RefusalReason::Gone,
             error => {
-                tracing::warn!(pane = %self.location.identity.pane, %error, "tmux refused the input");
+                tracing::warn!(pane = %self.location.identity.pane, %error, "tmux rejected the \
+                    input");
                 RefusalReason::Failed
             }
         })

@@ -68,7 +68,8 @@ impl NativeBackend {
         if started.is_err()
             && let Err(error) = self.state_dir.remove(&id).await
         {
-            tracing::warn!(pane = %id, %error, "cannot remove the files of a pane that was refused");
+            tracing::warn!(pane = %id, %error, "cannot remove the files of a pane that was not \
+                started");
         }
         *self.spare() = self.new_keeper().ok();
         started
@@ -179,7 +180,7 @@ impl Backend for NativeBackend {
         _: ProcessFingerprint,
         _: Duration,
     ) -> BoxedFuture<'_, Result<Vec<Survivor>, Error>> {
-        let sentence = "what a keeper has left behind cannot be found on this system";
+        let sentence = "cannot find the processes of a dead keeper on this system";
         Box::pin(async move { Err(Error::Machine(sentence.to_owned())) })
     }
 

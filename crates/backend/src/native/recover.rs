@@ -29,7 +29,7 @@ const MAX_RETRY: Duration = Duration::from_secs(3);
 /// Every pane in the state folder, all tried at once.
 pub(super) async fn recover_all(state_dir: &StateDir) -> Result<Vec<RecoveredPane>, Error> {
     let ids = ids(state_dir).map_err(|source| Error::Io {
-        what: format!("look into {}", state_dir.panes_dir().display()),
+        what: format!("read {}", state_dir.panes_dir().display()),
         source,
     })?;
     let found = join_all(ids.into_iter().map(|id| recover_one(state_dir, id))).await;
@@ -62,7 +62,7 @@ async fn recover_one(state_dir: &StateDir, id: PaneId) -> Option<RecoveredPane> 
     };
     // A live program is a pane, whatever happened to its record; the kernel may know it.
     let record = record.unwrap_or_else(|error| {
-        tracing::warn!(pane = %id, %error, "the record of a pane cannot be read");
+        tracing::warn!(pane = %id, %error, "cannot read the record of a pane");
         String::new()
     });
     Some(RecoveredPane { id, record, state })
@@ -84,7 +84,8 @@ async fn check_pane(state_dir: &StateDir, id: &PaneId) -> Option<RecoveredState>
     }
     let tape = TapeReader::open(&state_dir.tape(id)).ok();
     let keeper = tape.as_ref().map(TapeReader::keeper).filter(|keeper| *keeper != 0);
-    tracing::warn!(pane = %id, keeper, "the keeper of a pane does not answer; waiting in the background");
+    tracing::warn!(pane = %id, keeper, "the keeper of a pane does not respond; waiting in the \
+                                       background");
     let pid = tape.as_ref().and_then(TapeReader::pid);
     let output = tape.map(|tape| Arc::new(tape) as Arc<dyn Output>);
     let pending =
@@ -145,7 +146,7 @@ fn unreadable(id: &PaneId, error: &tape::Error) -> Option<RecoveredState> {
     match error {
         tape::Error::Io { source, .. } if source.kind() == ErrorKind::NotFound => None,
         error => {
-            tracing::warn!(pane = %id, %error, "the output of a pane cannot be read");
+            tracing::warn!(pane = %id, %error, "cannot read the output of a pane");
             Some(RecoveredState::Lost(None))
         }
     }

@@ -52,8 +52,8 @@ impl SocketFolder {
     pub fn make(&self) -> Result<(), Error> {
         if LONGEST_SOCKET < self.path.as_os_str().len() + LONGEST_NAME.len() {
             return Err(Error::Untrusted(format!(
-                "the paths of {} and {} are too long for sockets; \
-                 set PANED_RUNTIME_DIR to a short folder of your own, as in /home/me/.run",
+                "the paths {} and {} are too long for sockets; set PANED_RUNTIME_DIR to a folder \
+                with a short path, such as /home/me/.run",
                 self.state.display(),
                 self.path.display()
             )));
@@ -70,7 +70,7 @@ impl SocketFolder {
         let open = OpenOptions::new().write(true).create_new(true).mode(0o600).open(file);
         let written = open.and_then(|mut file| writeln!(file, "{path}"));
         if let Err(error) = written {
-            tracing::warn!(%error, "cannot store the choice of the socket folder");
+            tracing::warn!(%error, "cannot save the choice of the socket folder");
         }
     }
 }

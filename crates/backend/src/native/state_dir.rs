@@ -102,9 +102,9 @@ impl StateDir {
             Err(error) => return Err(io("make")(error)),
         }
         if let Some(launch_record) = launch_record {
-            write_private(&self.launch_record(id), launch_record).map_err(io("write into"))?;
+            write_private(&self.launch_record(id), launch_record).map_err(io("write to"))?;
         }
-        write_private(&self.record(id), record).map_err(io("write into"))
+        write_private(&self.record(id), record).map_err(io("write to"))
     }
 
     /// What is needed to start a pane again, if that was stored.

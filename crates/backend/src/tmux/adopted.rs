@@ -116,7 +116,7 @@ impl ControlClient {
         let command = command.then(guard(identity, "/#{pane_pipe}", "/0")).then(pipe).then(state);
         let replies = self.run_within(&command, CAPTURE_TIMEOUT).await.map_err(map_guard_error)?;
         let [_, lines, _, _, state] = &replies[..] else {
-            return Err(Error::Protocol("an answer is missing".to_owned()));
+            return Err(Error::Protocol("the reply is missing".to_owned()));
         };
         let state = self.parse_screen_state(state)?;
         let covered =
@@ -126,7 +126,9 @@ impl ControlClient {
 
     fn parse_screen_state(&self, reply: &TmuxReply) -> Result<TmuxScreenState, Error> {
         let mut rows = self.separator.read(reply, redraw::COLUMNS.len())?;
-        let row = rows.first_mut().ok_or_else(|| Error::Protocol("the pane is gone".to_owned()))?;
+        let row = rows
+            .first_mut()
+            .ok_or_else(|| Error::Protocol("the pane no longer exists".to_owned()))?;
         Ok(TmuxScreenState::read(row))
     }
 

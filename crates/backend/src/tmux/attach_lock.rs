@@ -21,13 +21,15 @@ pub(super) async fn attach_lock(socket: &Path) -> OwnedMutexGuard<()> {
 }
 
 fn find_lock(socket: &Path) -> Arc<AsyncMutex<()>> {
+    // A link to a socket is another name of the same server.
+    let socket = socket.canonicalize().unwrap_or_else(|_| socket.to_owned());
     let mut locks = LOCKS.lock().unwrap_or_else(PoisonError::into_inner);
     locks.retain(|_, lock| 0 < lock.strong_count());
-    if let Some(lock) = locks.get(socket).and_then(Weak::upgrade) {
+    if let Some(lock) = locks.get(&socket).and_then(Weak::upgrade) {
         return lock;
     }
     let lock = Arc::new(AsyncMutex::new(()));
-    locks.insert(socket.to_owned(), Arc::downgrade(&lock));
+    locks.insert(socket, Arc::downgrade(&lock));
     lock
 }
 
@@ -44,5 +46,15 @@ mod tests {
         assert!(attach_lock(Path::new("/b")).now_or_never().is_some());
         drop(first);
         assert!(attach_lock(Path::new("/a")).now_or_never().is_some());
+    }
+
+    #[tokio::test]
+    async fn a_link_to_a_socket_has_the_lock_of_the_socket() {
+        let folder = tempfile::tempdir().unwrap();
+        let (socket, link) = (folder.path().join("s"), folder.path().join("link"));
+        std::fs::write(&socket, "").unwrap();
+        std::os::unix::fs::symlink(&socket, &link).unwrap();
+        let _held = attach_lock(&socket).await;
+        assert!(attach_lock(&link).now_or_never().is_none());
     }
 }

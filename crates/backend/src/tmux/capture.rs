@@ -33,7 +33,10 @@ impl ControlClient {
         style: CaptureStyle,
     ) -> Result<Vec<Vec<u8>>, Error> {
         if !(1..=MAX_LINES).contains(&lines) {
-            return Err(Error::InvalidLines(format!("{lines} is not between 1 and {MAX_LINES}")));
+            return Err(Error::InvalidLines(format!(
+                "the number of lines must be from 1 to \
+                {MAX_LINES}, not {lines}"
+            )));
         }
         let mut captured = self.capture(pane, lines, style).await?;
         let used = captured.iter().rposition(|line| !is_blank(line)).map_or(0, |last| last + 1);
@@ -59,7 +62,9 @@ impl ControlClient {
         let mut replies = self.run(&capture(pane, history, style)).await?;
         match replies.pop() {
             Some(reply) if !reply.cut => Ok(reply.lines),
-            _ => Err(Error::InvalidLines("that is more than can be taken at once".to_owned())),
+            _ => Err(Error::InvalidLines(
+                "the pane has more lines than can be captured at once".to_owned(),
+            )),
         }
     }
 }

@@ -275,7 +275,7 @@ impl TmuxClientTask {
             }
             Item::Notice(notice) => self.outbox.push(TmuxEvent::Notice(notice)),
             Item::Stray(line) => {
-                tracing::warn!(line = %line.escape_ascii(), "a stray line from tmux");
+                tracing::warn!(line = %line.escape_ascii(), "unexpected line from tmux");
                 self.outbox.push(TmuxEvent::Resync);
             }
         }

@@ -158,7 +158,7 @@ impl ControlProcess {
         self.reason.filter(|_| message.is_empty()).unwrap_or_else(|| match ended {
             _ if !message.is_empty() => message,
             Some(status) => describe(status),
-            None => "the client says nothing any more".to_owned(),
+            None => "the client closed its output".to_owned(),
         })
     }
 
@@ -170,5 +170,5 @@ impl ControlProcess {
 }
 
 fn describe(status: ExitStatus) -> String {
-    format!("the client ended with {status}")
+    format!("the client exited with {status}")
 }

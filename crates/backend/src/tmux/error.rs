@@ -10,13 +10,13 @@ use paned_model::{Code, Refusal, machine_limit};
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Error {
     /// There is no such program.
-    #[error("tmux not found: no program `{0}` that runs")]
+    #[error("tmux not found: cannot run `{0}`; install tmux 3.2 or newer")]
     TmuxNotFound(String),
     /// It cannot be started, because of a limit of the machine.
     #[error("cannot start tmux: {0}")]
     MachineLimit(String),
     /// It lacks what we need.
-    #[error("tmux {0} is too old: paned needs 3.2 or newer")]
+    #[error("tmux {0} is too old: install 3.2 or newer")]
     TooOld(String),
     /// There is no such session, window or pane.
     #[error("session not found: {0}")]
@@ -40,13 +40,13 @@ pub enum Error {
     #[error("tmux did not answer within {} ms", .0.as_millis())]
     Timeout(Duration),
     /// The connection ended before the reply came. Whether the command was run is not known.
-    #[error("the connection to tmux is gone: {0}")]
+    #[error("lost the connection to tmux: {0}")]
     Gone(String),
     /// tmux refused, with its own message.
-    #[error("tmux refused: {0}")]
+    #[error("tmux reported an error: {0}")]
     Refused(String),
     /// tmux violated the protocol.
-    #[error("tmux gave an answer that makes no sense: {0}")]
+    #[error("unexpected reply from tmux: {0}")]
     Protocol(String),
 }
 

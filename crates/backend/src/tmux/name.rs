@@ -21,7 +21,7 @@ impl SessionName {
             return Ok(Self(name.to_owned()));
         }
         let short: String = name.chars().take(40).collect();
-        let says = format!("a session cannot be called {short:?}: letters, digits, `_`, `.`, `-`");
+        let says = format!("invalid session name {short:?}: use letters, digits, `_`, `.` and `-`");
         Err(Error::InvalidCommand(says))
     }
 

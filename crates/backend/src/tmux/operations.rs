@@ -134,7 +134,7 @@ impl ControlClient {
     ) -> Result<TmuxCommand, Error> {
         for (name, value) in &program.env {
             if name.is_empty() || name.contains('=') {
-                return Err(Error::InvalidCommand(format!("no variable is called {name:?}")));
+                return Err(Error::InvalidCommand(format!("invalid variable name {name:?}")));
             }
             command = command.text("-e", [name.as_bytes(), b"=", value].concat());
         }
@@ -147,7 +147,7 @@ impl ControlClient {
 
     /// Runs commands of which the last one makes a pane.
     pub(super) async fn create(&self, command: TmuxCommand) -> Result<TmuxCreateResult, Error> {
-        let nothing = || Error::Protocol("nothing was made".to_owned());
+        let nothing = || Error::Protocol("tmux created nothing".to_owned());
         let replies = self.run(&command).await?;
         let reply = replies.last().ok_or_else(nothing)?;
         let mut rows = self.separator.read(reply, CREATE_FORMAT.len())?;

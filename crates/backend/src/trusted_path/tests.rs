@@ -64,7 +64,7 @@ fn symbolic_links_are_followed_and_what_they_lead_to_is_checked() {
         let folder = TrustedDir::open(&dir.path(good)).unwrap();
         assert_eq!(folder.path(), fs::canonicalize(&private).unwrap());
     }
-    assert!(refusal(&dir.path("bad")).contains("other users can write into"));
+    assert!(refusal(&dir.path("bad")).contains("other users can write to"));
     assert!(refusal(&dir.path("loop")).contains("too many symbolic links"));
 }
 
@@ -82,7 +82,7 @@ fn a_private_folder_is_made_with_its_parents_and_one_that_others_can_enter_is_re
     assert!(TrustedDir::open_private(&dir.path("none")).is_err());
     fs::write(dir.path("file"), "").unwrap();
     let error = TrustedDir::make_private(&dir.path("file")).unwrap_err().to_string();
-    assert!(error.contains("is no folder"), "{error}");
+    assert!(error.contains("is not a folder"), "{error}");
 }
 
 #[test]
@@ -98,7 +98,7 @@ fn a_socket_of_ours_is_found_and_its_listener_is_ours() {
     }
     fs::write(dir.path("file"), "").unwrap();
     let error = TrustedSocket::find(&dir.path("file")).unwrap_err().to_string();
-    assert!(error.contains("is no socket"), "{error}");
+    assert!(error.contains("is not a socket"), "{error}");
     let missing = TrustedSocket::find(&dir.path("none"));
     assert!(matches!(missing, Err(Error::Io { is_missing: true, .. })), "{missing:?}");
 }

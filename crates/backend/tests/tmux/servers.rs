@@ -195,7 +195,7 @@ fn fake_tmux(folder: &TempDir, version: &str) -> TmuxServerAddr {
 async fn a_tmux_that_cannot_be_used_is_named() {
     let folder = TempDir::new().unwrap();
     let error = connect(fake_tmux(&folder, "tmux 3.1c")).await.unwrap_err();
-    assert_eq!(error.to_string(), "tmux 3.1c is too old: paned needs 3.2 or newer");
+    assert_eq!(error.to_string(), "tmux 3.1c is too old: install 3.2 or newer");
     let missing = TmuxServerAddr::own(folder.path()).with_program("/nowhere/tmux");
     let error = connect(missing).await.unwrap_err();
     assert_eq!(error, Error::TmuxNotFound("/nowhere/tmux".to_owned()));

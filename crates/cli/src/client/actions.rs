@@ -46,7 +46,7 @@ impl ApiClient {
     /// When the server cannot be reached, or describes them in a way this program does not know.
     pub(crate) async fn actions(&self) -> Result<Vec<ActionInfoReply>> {
         let answer = self.request(Method::GET, "/actions", None).await?;
-        serde_json::from_value(answer).context("the server's list of actions is not understood")
+        serde_json::from_value(answer).context("cannot parse the server's list of actions")
     }
 
     /// One action.
@@ -80,7 +80,7 @@ pub(crate) fn params(args: &impl Serialize) -> Result<Map<String, Value>> {
 pub(crate) fn read<T: DeserializeOwned>(answer: Value) -> Result<T> {
     serde_json::from_value(answer).map_err(|error| {
         let sentence = format!(
-            "the server's answer is not understood ({error}); `paned doctor` compares versions"
+            "cannot parse the server's answer ({error}); compare the versions with `paned doctor`"
         );
         Refusal::internal(sentence).into()
     })

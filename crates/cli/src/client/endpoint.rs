@@ -71,10 +71,10 @@ impl ServerEndpoint {
                 format!("`{}` {why}; write it as http://127.0.0.1:7263", url.escape_debug());
             Refusal::invalid(sentence)
         };
-        let uri: Uri = url.parse().map_err(|_| refuse("is no address"))?;
-        let authority = uri.authority().ok_or_else(|| refuse("is no address"))?;
+        let uri: Uri = url.parse().map_err(|_| refuse("is not an address"))?;
+        let authority = uri.authority().ok_or_else(|| refuse("is not an address"))?;
         if uri.scheme_str() != Some("http") || authority.as_str().contains('@') {
-            return Err(refuse("is no plain http address"));
+            return Err(refuse("is not an http:// address"));
         }
         let port = authority.port_u16().unwrap_or(80);
         Ok(Self::Tcp { authority: format!("{}:{port}", authority.host()), token })

@@ -165,8 +165,8 @@ impl ApiClient {
     ) -> Result<()> {
         let not_proven = || {
             let sentence = format!(
-                "the token is not good at {0}, or what listens there is not the server it is for; it was not shown to it: \
-                 say another with `--token` or PANED_TOKEN",
+                "{0} could not prove that it is the server of this token, so the token was not \
+                sent; pass another with `--token` or PANED_TOKEN",
                 self.endpoint
             );
             Refusal::new(Code::Unauthorized, sentence)
@@ -201,7 +201,7 @@ fn request(method: Method, path: &str, body: Option<&Value>) -> Result<Request<F
 
 async fn json(response: Response<Incoming>) -> Result<Value> {
     let bytes = response.into_body().collect().await.map_err(connection_lost)?.to_bytes();
-    serde_json::from_slice(&bytes).context("the server's answer is no JSON")
+    serde_json::from_slice(&bytes).context("the server's answer is not valid JSON")
 }
 
 /// Over the socket only the peer's user authenticates the server: it must be root or our own user.
@@ -263,8 +263,8 @@ fn headers(endpoint: &ServerEndpoint, env: Env<'_>) -> HeaderMap {
 fn unreachable(endpoint: &ServerEndpoint, source: EndpointSource, error: &io::Error) -> Refusal {
     use io::ErrorKind::{ConnectionRefused, NotFound};
     let why = match error.kind() {
-        NotFound => "there is no such socket".to_owned(),
-        ConnectionRefused => "nobody listens there".to_owned(),
+        NotFound => "the socket does not exist".to_owned(),
+        ConnectionRefused => "connection refused".to_owned(),
         _ => {
             let sentence = format!("cannot reach the server at {endpoint}: {error}");
             return Refusal::new(Code::Unavailable, sentence);
@@ -292,10 +292,12 @@ pub(crate) fn not_running() -> Refusal {
 fn explain(endpoint: &ServerEndpoint, refusal: Refusal) -> Refusal {
     let sentence = match (refusal.code, endpoint) {
         (Code::Unauthorized, ServerEndpoint::Tcp { token: None, .. }) => format!(
-            "the server at {endpoint} wants a token: say it with `--token` or PANED_TOKEN; there, `paned token create` makes one"
+            "the server at {endpoint} requires a token: pass one with `--token` or PANED_TOKEN; \
+            create it on that machine with `paned token create`"
         ),
         (Code::Unauthorized, ServerEndpoint::Tcp { token: Some(_), .. }) => format!(
-            "the token is not good at {endpoint}, or no more: say another with `--token` or PANED_TOKEN"
+            "{endpoint} rejected the token (invalid, expired or revoked); pass another with \
+            `--token` or PANED_TOKEN"
         ),
         _ => return refusal,
     };
@@ -303,7 +305,13 @@ fn explain(endpoint: &ServerEndpoint, refusal: Refusal) -> Refusal {
 }
 
 fn connection_lost(error: hyper::Error) -> Refusal {
-    Refusal::new(Code::Unavailable, format!("the server went away before it had answered: {error}"))
+    Refusal::new(
+        Code::Unavailable,
+        format!(
+            "lost the connection before the server answered: \
+        {error}"
+        ),
+    )
 }
 
 /// Text as one segment of a path or one value of a query.
@@ -353,7 +361,7 @@ mod tests {
         );
         assert_eq!(
             away(&tcp, EndpointSource::Named("`--url`")),
-            "no paned server at http://h:1, which `--url` names: nobody listens there"
+            "no paned server at http://h:1, which `--url` names: connection refused"
         );
         let usual = away(&unix, EndpointSource::Default);
         assert!(usual.contains("`paned server start`") && !usual.contains("/s/"), "{usual}");

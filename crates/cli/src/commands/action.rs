@@ -42,15 +42,13 @@ pub(crate) fn list(context: &CliContext) -> Result<ExitCode> {
 const ACTION: &str = "\
 Examples:
   paned action                                        show all actions
-  paned action pane:new --help                        show what one takes
+  paned action pane:new --help                        show its parameters
   paned action pane:new --argv sleep --argv 60 --tags a --tags b
   paned action pane:close --pane-id web --force
   paned action pane:set-meta --body '{\"paneId\":\"web\",\"key\":\"n\",\"value\":1}'
   echo '{}' | paned action server:status --body -
 
-Parameters are flags named after the fields (`--pane-id` or `--paneId`), typed by the action's schema; \
-a repeated flag makes an array, an object is JSON text. They cannot be combined with --body. What is \
-said of the server (--socket, --url, …) comes before the action's name.";
+Parameters are flags (`--pane-id` or `--paneId`) with the types of the action's schema; a repeated flag makes an array, and an object is JSON text. They cannot be combined with --body. Connection options (--socket, --url, …) come before the action's name.";
 
 /// Run any API action by name
 #[derive(clap::Args)]
@@ -115,7 +113,7 @@ fn help(out: Out, action: &ActionInfoReply) -> Result<()> {
         StyledLine::new(TextStyle::Strong, &action.name)
             .then(TextStyle::Plain, &format!(": {}", action.doc)),
     )?;
-    out.line(format!("needs the scope {}", action.scope))?;
+    out.line(format!("requires the scope {}", action.scope))?;
     let Some(fields) = action.params.get("properties").and_then(Value::as_object) else {
         return Ok(());
     };
@@ -142,8 +140,7 @@ Examples:
   paned emit build:finished --ok --seconds 12 --artifact a.tar --artifact b.tar
   paned emit build:finished --body '{\"ok\":true}'
 
-A value is JSON where it reads as JSON and text otherwise; a flag without a value is true, \
-a repeated one makes an array, and names stay as they are written. They cannot be combined with --body.";
+A value is parsed as JSON if possible, and is text otherwise; a flag without a value is true, a repeated flag makes an array, and names are used unchanged. Flags cannot be combined with --body.";
 
 /// Emit an event
 #[derive(clap::Args)]
@@ -164,7 +161,7 @@ pub(crate) fn emit(context: &CliContext, args: EmitArgs) -> Result<ExitCode> {
     let out = if words.json { context.out.with_json() } else { context.out };
     let payload = match words.input {
         ActionInput::Help => {
-            return Err(Refusal::invalid("`paned emit --help` shows what it takes").into());
+            return Err(Refusal::invalid("see `paned emit --help`").into());
         }
         ActionInput::Body(text) => body(&text)?,
         ActionInput::Flags(words) => param_flags::parse_untyped(&words)?.into(),

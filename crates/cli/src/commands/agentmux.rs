@@ -14,25 +14,24 @@ use crate::serve;
 const SERVE: &str = "\
 Examples:
   paned agentmux serve                        agentmux's protocol on 127.0.0.1:8765
-  AGENTMUX_TOKEN=… paned agentmux serve       for clients that show this token
+  AGENTMUX_TOKEN=… paned agentmux serve       for clients that send this token
 
-It is `paned serve` with agentmux's protocol at AGENTMUX_HOST and AGENTMUX_PORT. One JSON line says where it \
-is. Without AGENTMUX_TOKEN every program on this machine may use that port, as it always was.";
+It is `paned serve` with agentmux's protocol at AGENTMUX_HOST and AGENTMUX_PORT, and prints its address as one line of JSON. Without AGENTMUX_TOKEN every program on this machine can use that port, as with agentmux itself.";
 
 const STATUS: &str = "\
 Examples:
-  paned agentmux status                       what GET /health says";
+  paned agentmux status                       the answer of GET /health";
 
 const CLEANUP: &str = "\
 Examples:
-  paned agentmux cleanup                      closes idle sessions but the active one";
+  paned agentmux cleanup                      closes idle sessions except the active one";
 
 const SEND: &str = "\
 Examples:
   paned agentmux send 'explain this folder'
-  paned agentmux send -- --help               a text that begins with a dash comes after `--`
+  paned agentmux send -- --help               pass a text that begins with a dash after `--`
 
-The exit code is 1 when there is no active session.";
+The exit code is 1 if there is no active session.";
 
 const KEY: &str = "\
 Examples:
@@ -50,22 +49,22 @@ pub(crate) struct Args {
     command: Option<AgentmuxSubcommand>,
 }
 
-/// Do what agentmux's own commands do
+/// agentmux-compatible commands
 #[derive(Subcommand)]
 enum AgentmuxSubcommand {
-    /// Run a server in the foreground with agentmux's protocol; this is the default
+    /// Run a server in the foreground with agentmux's protocol (default)
     #[command(after_help = SERVE)]
     Serve,
-    /// Show how agentmux's sessions are
+    /// Show the status of agentmux sessions
     #[command(after_help = STATUS)]
     Status,
-    /// Close the sessions that are idle, but for the active one
+    /// Close idle sessions except the active one
     #[command(after_help = CLEANUP)]
     Cleanup,
-    /// Hand a text to the active session's agent
+    /// Send a text to the active session's agent
     #[command(after_help = SEND)]
     Send {
-        /// What to send
+        /// The text to send
         text: String,
     },
     /// Press a key in the active session
@@ -73,14 +72,14 @@ enum AgentmuxSubcommand {
     Key {
         /// The key: enter, up, down, left, right, tab, escape, space, backspace, delete
         name: String,
-        /// How often, at most 50 times
+        /// Number of times, at most 50
         #[arg(long, default_value_t = 1, allow_negative_numbers = true)]
         repeat: i64,
     },
     /// Show the last lines of the active session and its screen
     #[command(after_help = CAPTURE)]
     Capture {
-        /// How many lines above the screen, from 10 to 500
+        /// Number of lines above the screen, from 10 to 500
         #[arg(long, default_value_t = 60, allow_negative_numbers = true)]
         lines: i64,
     },

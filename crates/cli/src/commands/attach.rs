@@ -41,14 +41,10 @@ const EXAMPLES: &str = "\
 Examples:
   paned attach web                            type into it; ctrl+] leaves it running
   paned attach web --read-only                only look on
-  paned attach web --take-size                also if somebody else is attached and holds its size
+  paned attach web --take-size                even if another client holds its size
   paned attach web --detach-key ctrl+q
 
-Your terminal becomes the pane's: what it shows now is drawn, what you type goes to its program, and the \
-pane takes your terminal's size, unless somebody else who is attached holds it: then what fits is drawn, and \
-the size is yours when they leave. It works while no \
-server runs; only then your terminal answers what the program asks its terminal. Of your clipboard and your window's \
-title it learns nothing, and what it puts on the clipboard stays off yours.
+Your terminal shows the pane's screen, and your keys go to its program. The pane gets your terminal's size, unless another client holds the size: then only what fits is shown until that client detaches. It also works while no server is running; only then does your terminal answer the program's terminal queries. The program can neither read nor write your clipboard, nor read your window's title.
 
 When the program ends, its exit code is ours: 128 and the signal's number when one ended it, 124 when its \
 time ran out. Leaving with the detach key is 0; 10 (gone) is a pane that has ended, or whose keeper died.";
@@ -86,15 +82,17 @@ pub(crate) fn run(context: &CliContext, args: &Args) -> Result<ExitCode> {
 fn find(context: &CliContext, args: &Args) -> Result<(PathBuf, TapeReader)> {
     let pane = &args.pane;
     if context.global.url.is_some() {
-        let sentence = "`paned attach` talks to the pane's keeper, on the machine where it runs";
+        let sentence = "`paned attach` connects to the pane's keeper, so it works only on the \
+                       same machine";
         return Err(Refusal::invalid(sentence).into());
     }
     if !io::stdin().is_terminal() || !io::stdout().is_terminal() {
-        let sentence = "`paned attach` needs a terminal; `paned tail -f` and `paned send` do not";
+        let sentence = "`paned attach` requires a terminal; use `paned tail -f` and `paned send` \
+                       in scripts";
         return Err(Refusal::invalid(sentence).into());
     }
     if process_env("PANED_PANE").as_deref() == Some(pane.as_str()) {
-        return Err(Refusal::new(Code::Conflict, "a pane cannot show itself").into());
+        return Err(Refusal::new(Code::Conflict, "a pane cannot attach to itself").into());
     }
     let state = context.state()?;
     let folder = state.pane(pane);
@@ -118,14 +116,13 @@ fn refuse_adopted(folder: &Path) -> Result<()> {
     let Some(socket) = record.pointer("/origin/socket").and_then(Value::as_str) else {
         return Ok(());
     };
-    let sentence = format!("it is a pane of somebody's tmux; `tmux -S {socket} attach` shows it");
+    let sentence = format!("it is an adopted tmux pane; open it with `tmux -S {socket} attach`");
     Err(Refusal::new(Code::Conflict, sentence).into())
 }
 
 fn gone(pane: &PaneId, how: &str) -> Refusal {
-    let sentence = format!(
-        "the program in pane `{pane}` has ended ({how}); `paned logs {pane}` shows what it printed"
-    );
+    let sentence =
+        format!("pane `{pane}` has exited ({how}); `paned logs {pane}` prints its output");
     Refusal::new(Code::Gone, sentence)
 }
 
@@ -159,7 +156,7 @@ fn print_outcome(context: &CliContext, pane: &PaneId, outcome: AttachOutcome) ->
             (format!("detached from {pane}"), answer, 0)
         }
         AttachOutcome::Ended(ended) => {
-            let sentence = format!("{pane} has ended ({})", ended.describe());
+            let sentence = format!("{pane} has exited ({})", ended.describe());
             (sentence, report(pane, ended), ended.code())
         }
         AttachOutcome::Lost => {

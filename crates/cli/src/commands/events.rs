@@ -26,15 +26,15 @@ const END_TIMEOUT: Duration = Duration::from_secs(2);
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
-  paned events                             everything, from now on
-  paned events --include 'pane:*'          only what happens to panes
+  paned events                             all new events
+  paned events --include 'pane:*'          events of panes only
   paned events --include pane:exited,gap --since 0 --no-follow
   paned events --json | jq -r 'select(.name==\"pane:exited\").payload.paneId'
 
 Each line is `#id time name payload`. When the server restarts, the stream goes on after the last \
 event that was seen. A `gap` says that events in between are no longer kept.")]
 pub(crate) struct Args {
-    /// Which events: names, prefixes such as pane:*, or *; comma-separated or repeated
+    /// Events to show: names, prefixes such as pane:*, or *; comma-separated or repeated
     #[arg(long, value_name = "PATTERN", default_value = "*")]
     include: Vec<String>,
     /// Begin after the event with this id [default: now]
@@ -100,10 +100,8 @@ impl EventFollower<'_> {
             match self.try_open().await {
                 Ok(body) => {
                     if is_retry {
-                        self.out.note(format!(
-                            "paned: the server is back; going on after #{}",
-                            self.seen
-                        ))?;
+                        self.out
+                            .note(format!("paned: reconnected; continuing after #{}", self.seen))?;
                     }
                     return Ok(body);
                 }
@@ -111,7 +109,7 @@ impl EventFollower<'_> {
                 Err(_) if is_retry => {}
                 Err(_) => {
                     is_retry = true;
-                    self.out.note("paned: the server is away; waiting for it")?;
+                    self.out.note("paned: lost the connection to the server; waiting for it")?;
                 }
             }
             sleep(RETRY_INTERVAL).await;

@@ -76,8 +76,7 @@ Examples:
 
 Names: enter esc tab backspace space up down left right home end pageup pagedown insert delete \
 menu f1 to f24, kp_0 to kp_9 kp_plus kp_minus kp_multiply kp_divide kp_decimal kp_equal kp_separator \
-kp_enter of the keypad, and every character; with ctrl+ alt+ shift+ super+ before them. They are encoded \
-for the modes that the program has switched on.
+kp_enter of the keypad, and every character; with ctrl+ alt+ shift+ super+ before them. They are encoded for the modes that the program has enabled.
 
 Only programs that have switched on the kitty keyboard protocol know pause, printscreen and super+ with a \
 character; capslock, numlock and scrolllock only if they want to be told of all keys. Otherwise nothing is \
@@ -133,7 +132,7 @@ pub(super) fn or_standard_input(text: Option<String>) -> Result<String> {
     let mut text = String::new();
     std::io::stdin()
         .read_to_string(&mut text)
-        .map_err(|error| Refusal::invalid(format!("standard input cannot be pasted: {error}")))?;
+        .map_err(|error| Refusal::invalid(format!("cannot paste standard input: {error}")))?;
     Ok(text)
 }
 

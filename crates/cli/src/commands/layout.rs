@@ -21,18 +21,18 @@ Examples:
 
 const PLAN: &str = "\
 Examples:
-  paned layout plan tests logs                where they would go, and why";
+  paned layout plan tests logs                where they would be placed and why";
 
 const PLACE: &str = "\
 Examples:
   paned layout place tests                    show the pane `tests` in the session `main`
   paned layout place tests --here             show it beside this tmux pane, in your own window
-  paned layout place tests --replace          a pane that is done may go for it
-  paned layout place tests --wait             when the window has room, not in a new window";
+  paned layout place tests --replace          may replace a finished pane
+  paned layout place tests --wait             wait for room instead of opening a new window";
 
 const HIDE: &str = "\
 Examples:
-  paned layout hide tests                     its program goes on unseen";
+  paned layout hide tests                     its program keeps running";
 
 const SAVE: &str = "\
 Examples:
@@ -43,16 +43,16 @@ Examples:
 #[derive(Subcommand, Serialize)]
 #[serde(untagged)]
 pub(crate) enum LayoutSubcommand {
-    /// Show a window: where its panes are, and whose
+    /// Show the panes of a tmux window
     #[command(after_help = GET)]
     Get(WindowArgs),
-    /// Say where panes would go, and why, without doing it
+    /// Show where panes would be placed and why, without placing them
     #[command(after_help = PLAN)]
     Plan {
         /// The panes
         #[arg(required = true)]
         panes: Vec<String>,
-        /// Let panes that are done make room
+        /// Allow replacing finished panes
         #[arg(long)]
         replace: bool,
         #[command(flatten)]
@@ -62,13 +62,13 @@ pub(crate) enum LayoutSubcommand {
         #[serde(flatten)]
         at: WindowArgs,
     },
-    /// Show a pane
+    /// Show a pane in tmux
     #[command(after_help = PLACE)]
     Place {
         /// The pane
         #[serde(rename = "paneId")]
         pane: String,
-        /// Let a pane that is done make room
+        /// Allow replacing a finished pane
         #[arg(long)]
         replace: bool,
         #[command(flatten)]
@@ -78,23 +78,23 @@ pub(crate) enum LayoutSubcommand {
         #[serde(flatten)]
         at: WindowArgs,
     },
-    /// Show a pane no more
+    /// Hide a pane
     #[command(after_help = HIDE)]
     Hide {
         /// The pane
         #[serde(rename = "paneId")]
         pane: String,
     },
-    /// Keep how a window is divided
+    /// Save a window's layout
     #[command(after_help = SAVE)]
     Save {
-        /// What to call it
+        /// The name of the layout
         name: String,
         #[command(flatten)]
         #[serde(flatten)]
         at: WindowArgs,
     },
-    /// Bring panes into the places of a layout that was kept
+    /// Restore a saved layout
     #[command(after_help = SAVE)]
     Apply {
         /// The layout
@@ -108,10 +108,10 @@ pub(crate) enum LayoutSubcommand {
 /// What is done when the window has no room.
 #[derive(clap::Args)]
 pub(crate) struct NoRoomArgs {
-    /// Wait for room in the window [default: show it in a new window]
+    /// Wait for room in the window [default: open a new window]
     #[arg(long, conflicts_with = "no_wait")]
     wait: bool,
-    /// Do not show it if the window has no room
+    /// Keep it hidden if the window has no room
     #[arg(long)]
     no_wait: bool,
 }
@@ -129,7 +129,7 @@ pub(crate) struct WindowArgs {
     /// The session [default: main]
     #[arg(long, conflicts_with = "here")]
     session: Option<String>,
-    /// The tmux window that this is typed in
+    /// Use the current tmux window
     #[arg(long)]
     #[serde(skip)]
     here: bool,
@@ -161,15 +161,13 @@ fn show(out: Out, command: &LayoutSubcommand, answer: Value) -> Result<()> {
             let session = at.session.as_deref().unwrap_or("main");
             line(placed.sentence(Some(session).filter(|_| !at.here)))
         }
-        LayoutSubcommand::Hide { pane } => {
-            line(format!("{pane} is not shown in tmux any more; it keeps running"))
-        }
+        LayoutSubcommand::Hide { pane } => line(format!("hid {pane}; it keeps running")),
         LayoutSubcommand::Save { name, .. } => {
             let SaveReply { file } = client::read(answer)?;
-            line(format!("{name} is saved in {file}; `paned layout apply {name}` uses it"))
+            line(format!("saved {name} in {file}; restore it with `paned layout apply {name}`"))
         }
         LayoutSubcommand::Apply { name, .. } => {
-            line(format!("{name} is applied"))?;
+            line(format!("applied {name}"))?;
             show_window(out, &client::read(answer)?)
         }
     }
@@ -268,13 +266,13 @@ struct PlaceReply {
 impl PlaceReply {
     fn sentence(&self, session: Option<&str>) -> String {
         let Self { id, state, window, reason } = self;
-        let reason = reason.as_deref().unwrap_or("there is no room");
+        let reason = reason.as_deref().unwrap_or("no room");
         match (state, window, session) {
             (ViewState::Shown, Some(window), session) => {
                 format!("{id}: {}", view_note::new_window(session, *window))
             }
             (ViewState::Shown, None, Some(session)) => {
-                format!("{id} is shown; `paned session attach {session}` shows the session")
+                format!("{id} is shown; open its session with `paned session attach {session}`")
             }
             (ViewState::Shown, None, None) => format!("{id} is shown in this window"),
             (ViewState::Waiting, ..) => format!("{id}: {}", view_note::waiting(id, reason)),

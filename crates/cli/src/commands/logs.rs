@@ -203,7 +203,9 @@ impl TailedPane {
                     self.writer.finish()?;
                     let how = ProgramExit::of(&info);
                     let how = how.map_or_else(|| info.status.to_string(), ProgramExit::describe);
-                    return Ok(self.out.note(format!("paned: {} has ended ({how})", self.pane))?);
+                    return Ok(self
+                        .out
+                        .note(format!("paned: {} has exited ({how})", self.pane))?);
                 }
             }
         }

@@ -35,7 +35,7 @@ pub(crate) fn rename(context: &CliContext, args: &RenameArgs) -> Result<ExitCode
 #[command(after_help = "\
 Examples:
   paned resize web 120x40
-  paned resize web 120x40 --force             also while somebody is attached and holds the size")]
+  paned resize web 120x40 --force             even if another client holds the size")]
 pub(crate) struct ResizeArgs {
     /// The pane
     #[serde(rename = "paneId")]
@@ -55,7 +55,7 @@ pub(crate) fn resize(context: &CliContext, args: &ResizeArgs) -> Result<ExitCode
 #[derive(clap::Args, Serialize)]
 #[command(after_help = "\
 Examples:
-  paned activate tests                        whoever is attached to its session sees it")]
+  paned activate tests                        clients of its session switch to it")]
 pub(crate) struct ActivateArgs {
     /// The pane
     #[serde(rename = "paneId")]
@@ -118,11 +118,11 @@ pub(crate) fn close(context: &CliContext, args: &CloseArgs) -> Result<ExitCode> 
 #[serde(rename_all = "camelCase")]
 #[command(after_help = "\
 Examples:
-  paned kill web                  ask it to end, and make it end if it does not
+  paned kill web                  ask it to exit, then kill it
   paned kill web db --grace-ms 0  at once
   paned kill web --force          at once, also if its keeper does not answer
 
-The exit code is 9 (busy) if a process could not be ended.")]
+The exit code is 9 (busy) if a process could not be stopped.")]
 pub(crate) struct KillArgs {
     /// The panes
     #[arg(required = true)]
@@ -170,7 +170,7 @@ impl PaneKillReply {
             self.survivors.iter().map(|it| format!("{} {}", it.pid, it.command)).collect();
         match left.is_empty() {
             true => format!("{pane} {}{exit}", self.status),
-            false => format!("{pane} {}{exit}; still there: {}", self.status, left.join(", ")),
+            false => format!("{pane} {}{exit}; still running: {}", self.status, left.join(", ")),
         }
     }
 }
@@ -187,7 +187,7 @@ mod tests {
             "status": "running", "survivors": [{ "pid": 7, "command": "stuck" }],
         });
         let killed: PaneKillReply = serde_json::from_value(answer).unwrap();
-        assert_eq!(killed.sentence("web"), "web running; still there: 7 stuck");
+        assert_eq!(killed.sentence("web"), "web running; still running: 7 stuck");
         let answer = json!({ "status": "killed", "exitSignal": "SIGTERM", "survivors": [] });
         let killed: PaneKillReply = serde_json::from_value(answer).unwrap();
         assert_eq!(killed.sentence("web"), "web killed (SIGTERM)");

@@ -17,52 +17,49 @@ use crate::out::{Out, units};
 Examples:
   paned read web                           from the beginning, up to 500 lines
   paned read web --tail 20                 the last 20 lines
-  paned read web --pattern error -i -A 3   lines that match, each with 3 after it
-  paned read web --since 4711              only what came after an earlier answer's `next`
-  paned read web --view raw > web.raw      exactly the bytes, colours and all
-  paned read web --view rendered           what the terminal shows now, and what scrolled off
+  paned read web --pattern error -i -A 3   matching lines, each with 3 lines after it
+  paned read web --since 4711              only output after `next` of an earlier answer
+  paned read web --view raw > web.raw      the exact bytes, including colours
+  paned read web --view rendered           the terminal's rows and scrollback
 
-Lines are numbered from 0 at the pane's first line ever, and keep their numbers when old ones are \
-dropped. A line whose beginning may have been dropped begins with …. With --since a line that went on is shown \
-again from its beginning. With -n a match is `12:text`, a line around one `11-text`. A terminal is shown nothing that \
-it would obey, unless you say --raw.")]
+Lines are numbered from 0 at the pane's first line, and keep their numbers when old ones are dropped. A line that may have lost its beginning starts with …. With --since a line that continued is printed again from its beginning. With -n a match is `12:text`, and a context line is `11-text`. In a terminal escape sequences are stripped, unless you pass --raw.")]
 pub(crate) struct Args {
     /// The pane
     #[serde(rename = "paneId")]
     pane: String,
-    /// What to show of it
+    /// The format of the output
     #[arg(long, value_enum, default_value = "lines")]
     view: ReadViewArg,
-    /// Begin at this line; for the view raw, at this byte
+    /// Start at this line; for the view raw, at this byte
     #[arg(long, value_name = "N", group = "place")]
     offset: Option<u64>,
-    /// At most so many lines [default: 500, or what --tail says]; for the view raw, bytes [default:
+    /// Maximum number of lines [default: 500, or that of --tail]; for the view raw, bytes [default:
     /// 65536]
     #[arg(long, value_name = "N")]
     limit: Option<usize>,
-    /// The last so many lines; for the view raw, bytes
+    /// Last N lines; for the view raw, bytes
     #[arg(long, value_name = "N", group = "place")]
     tail: Option<u64>,
-    /// Only what was printed after this: `next` of an earlier answer
+    /// Only output after this offset: `next` of an earlier answer
     #[arg(long, value_name = "CURSOR", group = "place")]
     since: Option<u64>,
     /// Only lines that match this regular expression
     #[arg(long, value_name = "REGEX")]
     pattern: Option<String>,
-    /// The pattern's case does not matter
+    /// Ignore case
     #[arg(short, long, requires = "pattern")]
     ignore_case: bool,
-    /// So many lines before each match, too
+    /// Show N lines before each match
     #[arg(short = 'B', long, value_name = "N", requires = "pattern")]
     before: Option<usize>,
-    /// So many lines after each match, too
+    /// Show N lines after each match
     #[arg(short = 'A', long, value_name = "N", requires = "pattern")]
     after: Option<usize>,
-    /// Show each line's number
+    /// Show line numbers
     #[arg(short, long)]
     #[serde(skip)]
     numbers: bool,
-    /// Show a terminal what it would obey, too
+    /// Do not strip escape sequences
     #[arg(long)]
     #[serde(skip)]
     raw: bool,
@@ -71,11 +68,11 @@ pub(crate) struct Args {
 #[derive(Clone, Copy, PartialEq, Eq, Serialize, ValueEnum)]
 #[serde(rename_all = "lowercase")]
 enum ReadViewArg {
-    /// Lines as a person would read them
+    /// Plain lines without escape sequences
     Lines,
-    /// Exactly the bytes
+    /// The exact bytes
     Raw,
-    /// What the terminal shows now, and what scrolled off its top
+    /// The rows of the terminal and its scrollback
     Rendered,
 }
 
@@ -114,16 +111,16 @@ fn note_missing(out: Out, args: &Args, answer: &PaneReadReply) -> Result<()> {
         Some(dropped) if begins_early && args.offset.unwrap_or(0) < dropped => {
             let count = usize::try_from(dropped).unwrap_or(usize::MAX);
             let count = units::count(count, thing);
-            out.note(format!("paned: the first {count} are no longer kept"))?;
+            out.note(format!("paned: the first {count} are no longer retained"))?;
         }
         Some(_) => {}
-        None => out.note("paned: how many rows came before these is not known")?,
+        None => out.note("paned: the number of earlier rows is unknown")?,
     }
     output::note_cut_lines(out, answer.lines.iter().filter(|line| line.cut).count())?;
     if let Some(gap) = &answer.gap {
         let count = usize::try_from(gap.to - gap.from).unwrap_or(usize::MAX);
         let lost = units::count(count, "byte");
-        out.note(format!("paned: {lost} after `--since {}` are no longer kept", gap.from))?;
+        out.note(format!("paned: {lost} after `--since {}` are no longer retained", gap.from))?;
     }
     if answer.truncated {
         out.note(format!("paned: {}", how_to_go_on(args, answer.next)))?;
@@ -135,13 +132,13 @@ fn note_missing(out: Out, args: &Args, answer: &PaneReadReply) -> Result<()> {
 fn how_to_go_on(args: &Args, next: u64) -> String {
     match (args.view, args.offset, args.tail) {
         (ReadViewArg::Rendered, Some(_), _) => {
-            "there is more; go on with a larger `--offset`".to_owned()
+            "there is more; continue with a larger `--offset`".to_owned()
         }
         (ReadViewArg::Rendered, None, _) | (ReadViewArg::Lines | ReadViewArg::Raw, _, Some(_)) => {
-            "there is more before this; ask with `--offset` or a larger `--limit`".to_owned()
+            "there is more before this; pass `--offset` or a larger `--limit`".to_owned()
         }
         (ReadViewArg::Lines | ReadViewArg::Raw, _, None) => {
-            format!("there is more; go on with `--since {next}`")
+            format!("there is more; continue with `--since {next}`")
         }
     }
 }

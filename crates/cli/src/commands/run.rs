@@ -48,23 +48,17 @@ const RETRY_TIMEOUT: Duration = Duration::from_secs(10);
 Examples:
   paned run -- cargo test
   paned run --timeout 60s -- ./slow || echo $?    124 when time ran out
-  paned run --keep --id build -- make             the pane stays, for `paned logs build`
+  paned run --keep --id build -- make             keep the pane, for `paned logs build`
   paned run --json -- make                        how it ended and what it printed, as JSON
 
-The program has a terminal of its own, as large as yours, and lives on the server: what it prints is shown \
-as it comes, as plain lines where that is no terminal of yours. In your terminal it draws as it would without us; \
-only what it asks its terminal is not shown there, because the server answers that. --raw shows every byte, wherever it goes. \
-All of it is shown: a program that prints faster than its output is read waits, as it would for a pipe. Only over TCP, from another \
-machine, some may be lost; then that is said, and the exit code is not 0.
+The program gets its own terminal with the size of yours, and its output is streamed: unchanged in a terminal, and as plain lines otherwise. In a terminal, queries of the program to its terminal are filtered out, because the server answers them. --raw prints every byte. No output is lost: a program that prints faster than its output is read is paused, as with a pipe. Only over TCP, from another machine, output can be lost; this is reported, and the exit code is not 0.
 
 ^C and ^\\ are pressed in its pane, where they are keys to it, and signals elsewhere; SIGHUP, SIGUSR1 and SIGUSR2 \
 are passed on; SIGTERM ends it with all that it started, and so does our own end. It gets nothing from standard \
 input: to type into a program, use `paned new` and `paned attach`. Afterwards the pane is closed, and what the \
 program left running with it, unless you say --keep.
 
---json answers the last 10000 lines, up to 1 MiB of them and 2000 characters of each; `first` is the number of the \
-first one, and `truncated` and `cut` say what was left out. Then the pane is kept, too, and `kept` is true: \
-`paned logs` has what is kept of it until you close it.
+--json returns the last 10000 lines, up to 1 MiB and 2000 characters of each; `first` is the number of the first one, and `truncated` and `cut` mark missing text. The pane is then retained and `kept` is true: `paned logs` prints its full output until you close it.
 
 The exit code is the program's own; 128 and the signal's number when one ended it; 124 when time ran out; 127 when \
 there is no such program, 126 when it cannot be executed. A program that goes on when nobody reads our output any \
@@ -149,7 +143,7 @@ async fn run_to_end(
     let is_truncated = matches!(&answer, Some(Ok(answer)) if answer.is_truncated);
     // Even after an error, no program is left running without `--keep`.
     match (keep, is_truncated) {
-        (true, _) => note(context, &format!("paned: the pane {id} is kept")),
+        (true, _) => note(context, &format!("paned: kept pane {id}")),
         (false, true) => kill_rest(context, &client, &id).await,
         (false, false) => close(context, &client, &id).await,
     }
@@ -182,15 +176,21 @@ fn code(context: &CliContext, outcome: RunOutcome) -> Result<ExitCode> {
     let finish = match outcome {
         RunOutcome::Ended(finish) => finish,
         RunOutcome::Signalled(signal) => {
-            note(context, "paned: what was left of the output is not shown");
+            note(context, "paned: the rest of the output was not printed");
             return Ok(signal.code().into());
         }
         RunOutcome::OutputClosed => return Ok(SIGPIPE_CODE.into()),
     };
-    let lost = || Refusal::new(Code::Gone, "how the program ended is not known: its keeper died");
+    let lost = || {
+        Refusal::new(
+            Code::Gone,
+            "the exit status is unknown: the keeper of the pane \
+        died",
+        )
+    };
     let ended = finish.ended.ok_or_else(lost)?;
     if 0 < finish.missed && ended.code() == 0 {
-        let sentence = "the program went well, but not all of its output is shown";
+        let sentence = "the program succeeded, but not all of its output was printed";
         return Err(Refusal::new(Code::Gone, sentence).into());
     }
     Ok(ended.into())
@@ -246,16 +246,16 @@ fn print(context: &CliContext, answer: &RunReply) -> Result<()> {
 /// Ends what is left running, and keeps the pane for the output that the answer does not have.
 async fn kill_rest(context: &CliContext, client: &ApiClient, pane: &str) {
     let _ = call_with_retry(client, "pane:kill", &json!({ "paneId": pane })).await;
-    let more = "it has more than the answer";
+    let more = "it has more output";
     let how = format!("see `paned logs {pane}`, then `paned close {pane}`");
-    note(context, &format!("paned: the pane {pane} is kept: {more}; {how}"));
+    note(context, &format!("paned: kept pane {pane}: {more}; {how}"));
 }
 
 /// Ends what is left running, and removes the pane. If that fails, the pane stays visible.
 async fn close(context: &CliContext, client: &ApiClient, pane: &str) {
     let closed = call_with_retry(client, "pane:close", &json!({ "paneId": pane })).await;
     if let Err(error) = closed {
-        note(context, &format!("paned: the pane {pane} stays: {error}"));
+        note(context, &format!("paned: pane {pane} was not closed: {error}"));
     }
 }
 

@@ -21,25 +21,25 @@ use crate::context::CliContext;
 #[command(after_help = "\
 Examples:
   paned screen web                     rows of text; with colours in a terminal
-  paned screen web -o web.png          a picture; the name says of which format
+  paned screen web -o web.png          a picture; the extension selects the format
   paned screen web --format svg > web.svg
-  paned screen web --history 100       and what scrolled off its top
+  paned screen web --history 100       include rows that scrolled off its top
   paned screen web --json              rows, cursor, title, modes and revision")]
 pub(crate) struct Args {
     /// The pane
     #[serde(rename = "paneId")]
     pane: String,
-    /// How to show it [default: as the file's name says; ansi in a terminal, text elsewhere]
+    /// The format [default: from the file's extension; ansi in a terminal, text elsewhere]
     #[arg(long, value_enum)]
     format: Option<ScreenFormatArg>,
-    /// Show up to so many rows that scrolled off its top, too, as text
+    /// Also print up to N rows that scrolled off its top, as text
     #[arg(long, value_name = "N", default_value = "0")]
     history: usize,
-    /// Write it into this file
+    /// Write to this file
     #[arg(short, long, value_name = "FILE")]
     #[serde(skip)]
     output: Option<PathBuf>,
-    /// Show a terminal also what turns text around
+    /// Do not escape bidirectional control characters
     #[arg(long)]
     #[serde(skip)]
     raw: bool,
@@ -52,7 +52,7 @@ enum ScreenFormatArg {
     Text,
     /// Rows with colours, as escape sequences
     Ansi,
-    /// A picture made of text
+    /// An SVG picture
     Svg,
     /// A picture
     Png,
@@ -76,10 +76,12 @@ pub(crate) fn run(context: &CliContext, mut args: Args) -> Result<ExitCode> {
     let requested = args.format.or(is_plain.then_some(ScreenFormatArg::Text));
     let format = format(requested, args.output.as_deref(), is_for_terminal)?;
     if 0 < args.history && format != ScreenFormatArg::Text {
-        return Err(Refusal::invalid("`--history` goes with the format text").into());
+        return Err(Refusal::invalid("`--history` requires the format text").into());
     }
     if format == ScreenFormatArg::Png && args.output.is_none() && is_for_terminal {
-        return Err(Refusal::invalid("a terminal shows no PNG; name a file with `-o`").into());
+        return Err(
+            Refusal::invalid("a terminal cannot show PNG; write to a file with `-o`").into()
+        );
     }
     args.format = Some(format);
     let answer: Value = context.call("pane:screen", &args)?;
@@ -116,7 +118,8 @@ fn format(
         (None, Some(extension)) => ScreenFormatArg::from_str(extension, true).map_err(|_| {
             let extension = extension.escape_debug();
             Refusal::invalid(format!(
-                "no format is called `{extension}`; name the file .png, .svg, .ansi or .txt, or say `--format`"
+                "unknown format `{extension}`; use the extension .png, .svg, .ansi or .txt, or \
+                pass `--format`"
             ))
         }),
     }
@@ -174,7 +177,7 @@ impl PaneScreenReply {
             ScreenFormatArg::Svg => ended(self.svg.as_deref().ok_or_else(missing)?),
             ScreenFormatArg::Png => {
                 let base64 = self.png.as_deref().ok_or_else(missing)?;
-                BASE64_STANDARD.decode(base64).context("the server's base64 is none")?
+                BASE64_STANDARD.decode(base64).context("the server sent invalid base64")?
             }
         })
     }

@@ -15,7 +15,7 @@ use crate::out::{Out, units};
 #[serde(rename_all = "camelCase")]
 #[command(after_help = "\
 Examples:
-  paned search 'error|panic'               in all panes, ended ones too
+  paned search 'error|panic'               in all panes, also finished ones
   paned search timeout -i --pane web --pane db
   paned search TODO --limit 1000 | sort
 
@@ -23,10 +23,10 @@ Each hit is `pane:line: text`, the newest first. Finding nothing is an answer an
 code is 0, and a note says so on standard error unless you say -q. Patterns are regular expressions \
 that take linear time: no back references, no looking around.")]
 pub(crate) struct Args {
-    /// A regular expression, tried on each line as a person would read it
+    /// A regular expression, matched against each line without escape sequences
     #[arg(allow_hyphen_values = true)]
     pattern: String,
-    /// Its case does not matter
+    /// Ignore case
     #[arg(short, long)]
     ignore_case: bool,
     /// Only in this pane; repeatable [default: all panes]
@@ -36,7 +36,7 @@ pub(crate) struct Args {
     /// At most so many hits [default: 100]
     #[arg(long, value_name = "N")]
     limit: Option<usize>,
-    /// Search for at most so long; a number alone is seconds [default: 2s]
+    /// Time limit; a number alone is seconds [default: 2s]
     #[arg(long, value_name = "TIME", value_parser = millis)]
     #[serde(rename = "timeoutMs")]
     timeout: Option<u64>,
@@ -76,14 +76,14 @@ pub(crate) fn run(context: &CliContext, args: &Args) -> Result<ExitCode> {
 
 fn note(out: Out, found: &PaneSearchReply) -> Result<()> {
     if found.hits.is_empty() {
-        out.note(format!("paned: nothing found in {}", units::count(found.panes, "pane")))?;
+        out.note(format!("paned: no match in {}", units::count(found.panes, "pane")))?;
     }
     output::note_cut_lines(out, found.hits.iter().filter(|hit| hit.cut).count())?;
     if found.truncated {
         out.note("paned: there are more hits; raise `--limit` or name panes with `--pane`")?;
     }
     if found.timed_out {
-        out.note("paned: time ran out before everything was searched; raise `--timeout`")?;
+        out.note("paned: timed out before everything was searched; raise `--timeout`")?;
     }
     Ok(())
 }

@@ -23,8 +23,7 @@ Examples:
   paned server start --port 0          on a free port
   paned --state-dir /tmp/try server start
 
-It runs on after you log out; what it has to say goes to server.log in the state folder. To keep \
-it in the foreground, use `paned serve`.";
+It keeps running after you log out, and logs to server.log in the state folder. To run it in the foreground, use `paned serve`.";
 
 const STOP: &str = "\
 Examples:
@@ -37,21 +36,20 @@ Examples:
   paned server status
   paned server status --json
 
-The exit code is 13 when no server runs.";
+The exit code is 13 if no server is running.";
 
 const RESTART: &str = "\
 Examples:
-  paned server restart              with what it was started with
-  paned server restart --port 8000  with something else
+  paned server restart              with the same options
+  paned server restart --port 8000  with another port
 
-Panes live on.";
+Panes keep running.";
 
 const UPGRADE: &str = "\
 Examples:
   make install && paned server upgrade
 
-The server goes on as the program that is now in its file, with the same process id. Panes live \
-on, and no connection is refused meanwhile.";
+The server re-executes its binary on disk with the same process id. Panes keep running, and no connection is refused.";
 
 /// Manage the background server
 #[derive(Subcommand)]
@@ -59,16 +57,16 @@ pub(crate) enum ServerSubcommand {
     /// Start a server in the background
     #[command(after_help = START)]
     Start(ListenArgs),
-    /// Stop the server; panes live on
+    /// Stop the server; panes keep running
     #[command(after_help = STOP)]
     Stop,
     /// Show how the server is
     #[command(after_help = STATUS)]
     Status,
-    /// Stop the server and start it again; panes live on
+    /// Restart the server; panes keep running
     #[command(after_help = RESTART)]
     Restart(ListenArgs),
-    /// Have the server go on as the program that is now in its file
+    /// Re-exec the server from its binary on disk, after installing a new version
     #[command(after_help = UPGRADE)]
     Upgrade,
 }
@@ -109,7 +107,7 @@ fn fields(status: &ServerStatusReply) -> Vec<(&'static str, StyledLine)> {
     let panes = if panes.is_empty() { "none".to_owned() } else { panes.join(", ") };
     let journal = match &status.trouble {
         Some(trouble) => StyledLine::new(TextStyle::Bad, trouble),
-        None => format!("in order, last event #{}", status.last_event).into(),
+        None => format!("healthy, last event #{}", status.last_event).into(),
     };
     let text = |text: &Option<String>| StyledLine::from(text.as_deref().unwrap_or("-"));
     vec![

@@ -18,18 +18,18 @@ use crate::out::{Out, StyledLine, TextStyle, TextTable};
 const START: &str = "\
 Examples:
   paned session start                         a login shell in the session `main`
-  paned session start --no-follow             new panes are not shown in it
+  paned session start --no-follow             do not show new panes in it
   paned session start work -- vim notes.md
   paned session start && paned session attach";
 
 const STOP: &str = "\
 Examples:
-  paned session stop                          ends the panes that were made for it, too
-  paned session stop work --keep-panes        their programs go on unseen";
+  paned session stop                          also stops the panes that were created for it
+  paned session stop work --keep-panes        their programs keep running";
 
 const ATTACH: &str = "\
 Examples:
-  paned session attach                        leave it with tmux's own keys: ctrl+b d
+  paned session attach                        detach with ctrl+b d, as in tmux
   paned session attach work";
 
 const LIST: &str = "\
@@ -44,31 +44,31 @@ const PANES_WIDTH: usize = 30;
 #[derive(Subcommand, Serialize)]
 #[serde(untagged, rename_all_fields = "camelCase")]
 pub(crate) enum SessionSubcommand {
-    /// Start a session, with a program in its first pane
+    /// Start a session with a program in its first pane
     #[command(after_help = START)]
     Start(SessionStartArgs),
-    /// Stop a session, and end the panes that were made for it
+    /// Stop a session and the panes that were created for it
     #[command(after_help = STOP)]
     Stop {
         /// The session
         #[arg(default_value = "main")]
         name: String,
-        /// Let the programs of its panes go on unseen
+        /// Keep the programs of its panes running
         #[arg(long)]
         keep_panes: bool,
-        /// Mean it, although it ends the pane that this is typed in
+        /// Confirm that this may stop the pane it runs in
         #[arg(long = "self")]
         #[serde(rename = "self")]
         itself: bool,
     },
-    /// Use a session in this terminal
+    /// Attach this terminal to a session
     #[command(after_help = ATTACH)]
     Attach {
         /// The session
         #[arg(default_value = "main")]
         name: String,
     },
-    /// Show every session
+    /// List sessions
     #[command(after_help = LIST, visible_alias = "ls")]
     List,
 }
@@ -82,10 +82,10 @@ pub(crate) struct SessionStartArgs {
     #[command(flatten)]
     #[serde(flatten)]
     environment: EnvironmentArgs,
-    /// How large its window is until a client is attached, as in 200x50
+    /// The size of its window until a client attaches, as in 200x50
     #[arg(long)]
     size: Option<Size>,
-    /// Do not show panes in it that are made from now on
+    /// Do not show new panes in it
     #[arg(long)]
     #[serde(rename = "follow", serialize_with = "negated")]
     no_follow: bool,
@@ -119,8 +119,10 @@ pub(crate) fn run(context: &CliContext, mut command: SessionSubcommand) -> Resul
     match &command {
         SessionSubcommand::Start(SessionStartArgs { name, no_follow, .. }) => {
             let follows = if *no_follow { "" } else { ", and new panes appear in it" };
-            let sentence =
-                format!("started session {name}{follows}; `paned session attach {name}` shows it");
+            let sentence = format!(
+                "started session {name}{follows}; attach with `paned session attach \
+                        {name}`"
+            );
             context.confirm("session:start", &command, sentence)
         }
         SessionSubcommand::Stop { name, .. } => context
@@ -152,13 +154,13 @@ fn attach(context: &CliContext, name: &str) -> Result<ExitCode> {
 }
 
 fn show_stopped(out: Out, name: &str, stopped: StopReply) -> Result<()> {
-    out.line(format!("{name} is stopped").as_str())?;
+    out.line(format!("stopped session {name}").as_str())?;
     if !stopped.closed.is_empty() {
-        out.line(format!("ended: {}", stopped.closed.join(", ")).as_str())?;
+        out.line(format!("stopped panes: {}", stopped.closed.join(", ")).as_str())?;
     }
     if !stopped.kept.is_empty() {
         let kept = stopped.kept.join(", ");
-        out.line(format!("still running, unseen: {kept}; `paned attach` shows one").as_str())?;
+        out.line(format!("still running, hidden: {kept}; open one with `paned attach`").as_str())?;
     }
     Ok(())
 }

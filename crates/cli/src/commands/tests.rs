@@ -25,9 +25,10 @@ use crate::out::Out;
 
 /// Lines that together use every command that calls an action, and each of its arguments once.
 const LINES: &[&str] = &[
-    "new --id a --cwd /x --title t --size 80x24 --env A=1 --meta n=3 --tag t --timeout 9 --persist --notify-on-exit \
+    "new --id a --cwd /x --title t --size 80x24 --env A=1 --env-file /dev/null --clean-env --meta n=3 --tag t --timeout 9 --persist --notify-on-exit \
      --can spawn --session s --visible auto --on-view-closed detach ls",
-    "run --id a --cwd /x --env A=1 --size 80x24 --timeout 9 --keep --raw ls",
+    "run --id a --cwd /x --title t --env A=1 --env-file /dev/null --clean-env --meta n=3 --tag t --size 80x24 --timeout 9 --keep \
+     --raw ls",
     "ls --tag t --status running",
     "get a",
     "read a --view raw --offset 1 --limit 2 --pattern x -i -B 1 -A 1 --numbers --raw",
@@ -48,7 +49,7 @@ const LINES: &[&str] = &[
     "close a --force --self",
     "rm a",
     "agent new codex --model m --permissions ask --prompt p --trust --worktree b --restart --no-wait --timeout 9 --id a \
-     --cwd /x --title t --size 80x24 --env A=1 --meta n=3 --tag t --persist --can none --session s -- ls",
+     --cwd /x --title t --size 80x24 --env A=1 --env-file /dev/null --clean-env --meta n=3 --tag t --persist --can none --session s -- ls",
     "agent ls --state ready --profile codex",
     "agent send a x --when-busy queue --key k --wait --notify --timeout 1",
     "agent send a x --no-wait",
@@ -64,12 +65,15 @@ const LINES: &[&str] = &[
     "agent profiles",
     "agent record a /nowhere/a --last 1",
     "agent hook {} --event Stop --pane a",
-    "session start s --cwd /x --size 80x24 -- ls",
+    "session start s --cwd /x --size 80x24 --env A=1 --env-file /dev/null --clean-env --no-follow -- ls",
     "session stop s --keep-panes --self",
     "session list",
     "layout get --session s",
     "layout plan a --replace --session s",
+    "layout plan a --wait",
+    "layout plan a --no-wait",
     "layout place a --replace --no-wait --session s",
+    "layout place a --wait",
     "layout hide a",
     "layout save n --session s",
     "layout apply n --session s",

@@ -16,7 +16,7 @@ pub(crate) const VERSION: &str = env!("CARGO_PKG_VERSION");
 Examples:
   paned version
   paned version --json
-  paned server status       the version that the server has")]
+  paned server status       the version of the server")]
 pub(crate) struct Args {}
 
 pub(crate) fn run(context: &CliContext) -> Result<ExitCode> {

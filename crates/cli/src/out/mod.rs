@@ -5,6 +5,8 @@
 //! not when `NO_COLOR` is set.
 
 mod clean;
+mod phrases;
+pub(crate) mod progress;
 mod table;
 mod text;
 pub(crate) mod units;
@@ -15,6 +17,7 @@ use paned_model::Refusal;
 use serde::Serialize;
 use serde_json::Value;
 
+pub(crate) use phrases::{in_commands, in_commands_about};
 pub(crate) use table::TextTable;
 pub(crate) use text::{StyledLine, TextStyle};
 
@@ -137,8 +140,8 @@ impl Out {
     /// Prints a refusal: the sentence on standard error, and with `--json` the refusal as the
     /// answer.
     pub(crate) fn refusal(self, refusal: &Refusal) -> io::Result<()> {
-        let sentence =
-            StyledLine::new(TextStyle::Bad, "paned: ").then(TextStyle::Plain, &refusal.sentence);
+        let sentence = StyledLine::new(TextStyle::Bad, "paned: ")
+            .then(TextStyle::Plain, &in_commands(&refusal.sentence));
         self.note(sentence)?;
         if self.json { self.json(refusal) } else { Ok(()) }
     }

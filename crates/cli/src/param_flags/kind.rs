@@ -59,7 +59,7 @@ impl FlagValueKind {
         value.ok_or_else(|| {
             let expected = self.describe();
             let text = text.escape_debug();
-            Refusal::invalid(format!("`--{flag}` takes {expected}, and `{text}` is none"))
+            Refusal::invalid(format!("`--{flag}` must be {expected}, not `{text}`"))
         })
     }
 

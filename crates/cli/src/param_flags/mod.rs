@@ -72,7 +72,7 @@ fn read(
     while let Some(word) = words.next() {
         let (flag, inline) = flag(word)?;
         let (name, kind) = find(flag)?;
-        let missing = || Refusal::invalid(format!("`--{flag}` needs a value"));
+        let missing = || Refusal::invalid(format!("`--{flag}` requires a value"));
         let text = match inline {
             Some(text) => text,
             None if is_bare_flag(&kind, words.peek().copied()) => "true",
@@ -87,7 +87,7 @@ fn read(
 fn flag(word: &str) -> Result<(&str, Option<&str>), Refusal> {
     let flag = word.strip_prefix("--").filter(|flag| !flag.is_empty()).ok_or_else(|| {
         let word = word.escape_debug();
-        Refusal::invalid(format!("`{word}` stands alone; parameters are said as `--name value`"))
+        Refusal::invalid(format!("unexpected argument `{word}`; pass parameters as `--name value`"))
     })?;
     Ok(match flag.split_once('=') {
         Some((flag, value)) => (flag, Some(value)),
@@ -125,7 +125,9 @@ fn put(params: &mut Map<String, Value>, parsed: ParsedFlag<'_>) -> Result<(), Re
             *earlier = Value::Array(vec![earlier.take(), value])
         }
         Some(_) => {
-            return Err(Refusal::invalid(format!("`--{flag}` takes one value and was said twice")));
+            return Err(Refusal::invalid(format!(
+                "`--{flag}` takes one value but was passed twice"
+            )));
         }
     }
     Ok(())
@@ -135,8 +137,8 @@ fn unknown(flag: &str, fields: &Map<String, Value>) -> Refusal {
     let known: Vec<_> = fields.keys().map(|name| format!("--{}", kebab(name))).collect();
     let flag = flag.escape_debug();
     Refusal::invalid(match known.is_empty() {
-        true => format!("no parameter `--{flag}`; the action takes none"),
-        false => format!("no parameter `--{flag}`; the action takes {}", known.join(", ")),
+        true => format!("unknown parameter `--{flag}`; the action takes none"),
+        false => format!("unknown parameter `--{flag}`; the action takes {}", known.join(", ")),
     })
 }
 
@@ -206,16 +208,16 @@ mod tests {
 
     #[test]
     fn what_does_not_fit_is_refused_with_what_would() {
-        check_refused("--grace-ms soon", "`--grace-ms` takes a whole number, and `soon` is none");
-        check_refused("--grace-ms 1.5", "takes a whole number");
-        check_refused("--env A=1", "takes a JSON object");
+        check_refused("--grace-ms soon", "`--grace-ms` must be a whole number, not `soon`");
+        check_refused("--grace-ms 1.5", "must be a whole number");
+        check_refused("--env A=1", "must be a JSON object");
         check_refused(
             "--nope 1",
-            "no parameter `--nope`; the action takes --pane-id, --grace-ms, ",
+            "unknown parameter `--nope`; the action takes --pane-id, --grace-ms, ",
         );
-        check_refused("--pane-id a --pane-id b", "said twice");
-        check_refused("--pane-id", "needs a value");
-        check_refused("stray", "stands alone");
+        check_refused("--pane-id a --pane-id b", "passed twice");
+        check_refused("--pane-id", "requires a value");
+        check_refused("stray", "unexpected argument");
     }
 
     #[test]

@@ -97,7 +97,7 @@ async fn serve(
 const TITLE_BYTES: usize = 80;
 
 fn program() -> Result<PathBuf> {
-    std::env::current_exe().context("cannot tell which program this is")
+    std::env::current_exe().context("cannot determine the path of this program")
 }
 
 fn native(plan: &ServeOptions, fds: &ServerFds) -> Result<NativeBackend> {
@@ -210,12 +210,12 @@ fn announce(
         // Clients find the server by its socket, which needs no disk space.
         Err(error) if is_disk_full(&error) => {
             plan.state.remove_server_info();
-            tracing::error!(%error, "cannot write server.json; trying again until the disk has room");
+            tracing::error!(%error, "cannot write server.json; retrying until the disk has room");
             tokio::spawn(retry_write_server_info(plan.state.clone(), info.clone()));
         }
         written => {
             let folder = plan.state.folder().display();
-            written.with_context(|| format!("cannot write into {folder}"))?;
+            written.with_context(|| format!("cannot write to {folder}"))?;
         }
     }
     if is_first {

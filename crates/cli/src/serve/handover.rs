@@ -49,13 +49,19 @@ struct FdHandover {
 pub(super) fn take() -> Result<Option<ServerFds>> {
     let Ok(text) = std::env::var(VARIABLE) else { return Ok(None) };
     let handover: FdHandover =
-        serde_json::from_str(&text).with_context(|| format!("`{VARIABLE}` is not understood"))?;
+        serde_json::from_str(&text).with_context(|| format!("cannot parse `{VARIABLE}`"))?;
     // Inherited through the environment of a server: not meant for this process.
     if handover.pid != std::process::id() {
         return Ok(None);
     }
-    let take =
-        |number| take_over(number).with_context(|| format!("descriptor {number} was not kept"));
+    let take = |number| {
+        take_over(number).with_context(|| {
+            format!(
+                "file descriptor {number} was not \
+            inherited"
+            )
+        })
+    };
     let all = |numbers: &[RawFd]| {
         numbers.iter().map(|number| Ok(take(*number)?.into())).collect::<Result<Vec<TcpListener>>>()
     };
@@ -88,7 +94,8 @@ impl Upgrade {
     /// # Errors
     /// When the system does not know it.
     pub(super) fn new() -> Result<Self> {
-        let program = std::env::current_exe().context("cannot tell which program this is")?;
+        let program =
+            std::env::current_exe().context("cannot determine the path of this program")?;
         Ok(Self { program })
     }
 
@@ -97,7 +104,7 @@ impl Upgrade {
     pub(super) fn exec(&self, fds: &ServerFds) -> anyhow::Error {
         match self.check().and_then(|()| self.hand_over(fds)) {
             Ok(error) => anyhow::Error::new(error)
-                .context(format!("cannot become {}", self.program.display())),
+                .context(format!("cannot execute {}", self.program.display())),
             Err(error) => error,
         }
     }
@@ -135,11 +142,14 @@ impl Upgrade {
         loop {
             match child.try_wait()? {
                 Some(status) if status.success() => return Ok(()),
-                Some(status) => bail!("{shown} cannot say its version ({status})"),
+                Some(status) => bail!("{shown} cannot report its version ({status})"),
                 None if deadline < Instant::now() => {
                     child.kill()?;
                     child.wait()?;
-                    bail!("{shown} did not say its version in {} s", VERSION_TIMEOUT.as_secs());
+                    bail!(
+                        "{shown} did not report its version within {} s",
+                        VERSION_TIMEOUT.as_secs()
+                    );
                 }
                 None => sleep(Duration::from_millis(5)),
             }

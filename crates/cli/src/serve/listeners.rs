@@ -76,8 +76,8 @@ pub(super) fn addresses(host: Option<&str>) -> Result<Vec<IpAddr>, Refusal> {
     let is_loopback = |address: &IpAddr| address.is_loopback();
     let address = bare.parse().ok().filter(is_loopback).ok_or_else(|| {
         Refusal::invalid(format!(
-            "`{}` is no address of this machine alone; without TLS paned serves on 127.0.0.1, ::1 and \
-             localhost only",
+            "`{}` is not a loopback address; paned listens on 127.0.0.1, ::1 and localhost only \
+            (use `ssh -L` for remote access)",
             host.escape_debug()
         ))
     })?;
@@ -121,7 +121,8 @@ fn refused(address: SocketAddr, error: &io::Error, advice: &str) -> Refusal {
         return Refusal::new(Code::Unavailable, format!("cannot listen on {address}: {error}"));
     }
     let port = address.port();
-    let holder = port::owner(port).map_or_else(|| "somebody else".to_owned(), |it| it.to_string());
+    let holder =
+        port::owner(port).map_or_else(|| "another program".to_owned(), |it| it.to_string());
     let sentence = format!("port {port} is taken by {holder}; {advice}, 0 for a free one");
     Refusal::new(Code::Unavailable, sentence)
 }

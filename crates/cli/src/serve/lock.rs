@@ -77,12 +77,12 @@ fn held(state: &StateFolder) -> Refusal {
             let pid = info.pid;
             let url = &info.url;
             let sentence =
-                format!("a paned server (pid {pid}, {url}) serves {folder} already; {advice}");
+                format!("a paned server (pid {pid}, {url}) already uses {folder}; {advice}");
             Refusal::new(Code::Conflict, sentence).with_details(json!({ "pid": pid, "url": url }))
         }
         None => Refusal::new(
             Code::Conflict,
-            format!("another paned server is at {folder} already; {advice}"),
+            format!("another paned server already uses {folder}; {advice}"),
         ),
     }
 }

@@ -18,7 +18,7 @@ pub(super) fn start() -> Result<()> {
     let wanted = wanted.unwrap_or_else(|| "info".to_owned());
     let filter = EnvFilter::try_new(&wanted).map_err(|error| {
         let wanted = wanted.escape_debug();
-        Refusal::invalid(format!("`{VARIABLE}`: `{wanted}` is no filter ({error}); try `info`"))
+        Refusal::invalid(format!("`{VARIABLE}`: invalid filter `{wanted}` ({error}); try `info`"))
     })?;
     let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(io::stderr);
     // The log may be a file on a full disk. The library would report a lost line with `eprintln!`,

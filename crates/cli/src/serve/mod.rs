@@ -39,14 +39,14 @@ use server_fds::ServerFds;
 const EXAMPLES: &str = "\
 Examples:
   paned serve                          on 127.0.0.1 and ::1, port 7263
-  paned serve --port 0 --json          on a free port; one JSON line says where
-  paned serve --state-dir /tmp/try     apart from your other panes
+  paned serve --port 0 --json          on a free port, reported as one line of JSON
+  paned serve --state-dir /tmp/try     separate from your other panes
   paned serve --door opencode-pty=127.0.0.1:7264,open
-                                       also for clients of opencode-pty, which send no token
+                                       also serve clients of opencode-pty, which send no token
 
 Settings come from flags, then PANED_* variables, then those of the tools paned replaces \
 (POLY_PORT, POLY_HOSTNAME, PTY_WEB_PORT, PTY_WEB_HOSTNAME, PTY_MAX_BUFFER_SIZE, AGENTMUX_*), then config.toml, then defaults. PANED_LOG sets what is logged to \
-standard error (error, warn, info, debug, trace). ^C stops the server; panes live on, and the next server finds them.";
+standard error (error, warn, info, debug, trace). Ctrl+C stops the server; panes keep running, and the next server recovers them.";
 
 /// Run a server in the foreground
 #[derive(clap::Args, Debug)]
@@ -69,8 +69,8 @@ pub(crate) struct ListenArgs {
     #[arg(long)]
     host: Option<String>,
     /// Another tool's protocol (agentapi, agentmux, opencode-pty) at a port of its own; `,open`
-    /// lets in clients without a token, `,pane=NAME` says which agent agentapi is about. Without an
-    /// address it is taken from the tool's own variables, such as PTY_WEB_PORT and AGENTMUX_PORT
+    /// accepts clients without a token, `,pane=NAME` selects the agent of agentapi. The default
+    /// address comes from the tool's own variables, such as PTY_WEB_PORT and AGENTMUX_PORT
     #[arg(long, value_name = "NAME[=ADDRESS[,open]]")]
     door: Vec<CompatFlag>,
 }
@@ -147,7 +147,7 @@ fn serve(
 ) -> Result<ExitCode> {
     memory::configure_malloc();
     logs::start()?;
-    close_inherited().context("cannot see which files are open")?;
+    close_inherited().context("cannot list the open files")?;
     protect_memory();
     let mut flags = listen.flags();
     if ready_format == ReadyFormat::Agentmux {
@@ -205,7 +205,7 @@ fn serve_until_stopped(plan: &ServeOptions, fds: &ServerFds, upgrade: &Upgrade) 
             ServerCommand::Stop => return Ok(()),
             ServerCommand::Upgrade => {
                 let error = upgrade.exec(fds);
-                tracing::error!(%error, "the upgrade did not happen; going on as before");
+                tracing::error!(%error, "the upgrade failed; the server keeps running unchanged");
                 failed = Some(error.to_string());
             }
         }

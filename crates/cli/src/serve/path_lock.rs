@@ -35,7 +35,7 @@ impl PathLock {
             match UnixListener::bind_addr(&name) {
                 Ok(listener) => return Ok(Self { _name: Some(listener) }),
                 Err(error) if error.kind() != ErrorKind::AddrInUse => {
-                    tracing::warn!(%error, "the path of the state folder cannot be claimed");
+                    tracing::warn!(%error, "cannot lock the path of the state folder");
                     return Ok(Self { _name: None });
                 }
                 Err(_) if deadline < Instant::now() => break,
@@ -95,8 +95,9 @@ mod linux {
     pub(super) fn held(state: &StateFolder, pid: i32) -> Refusal {
         let folder = state.folder().display();
         let sentence = format!(
-            "a paned server (pid {pid}) still serves the folder that was at {folder} before it was deleted; \
-             end it with `kill {pid}` and start again: its programs live on and are found"
+            "a paned server (pid {pid}) still uses the folder that was at {folder} before it was \
+            deleted; stop it with `kill {pid}` and start again: its programs keep running and \
+            are recovered"
         );
         Refusal::new(Code::Conflict, sentence).with_details(json!({ "pid": pid }))
     }

@@ -43,7 +43,7 @@ pub(super) fn print(out: Out, ready: &ReadyLine, started: StartSummary) -> io::R
     let name = format!("paned {VERSION}");
     out.line(
         StyledLine::new(TextStyle::Strong, &name)
-            .then(TextStyle::Plain, &format!(" serves at {}", ready.url)),
+            .then(TextStyle::Plain, &format!(" is running at {}", ready.url)),
     )?;
     let ended = started.panes - started.live;
     out.fields(&[
@@ -58,9 +58,9 @@ pub(super) fn print(out: Out, ready: &ReadyLine, started: StartSummary) -> io::R
     out.fields(&[
         ("  paned new -- top", "start a program in a new pane".into()),
         ("  paned ls", "show all panes".into()),
-        ("  paned events", "follow what happens".into()),
+        ("  paned events", "stream events".into()),
     ])?;
-    out.line(format!("^C stops the server; {} on.", live_panes_text(started.live)))
+    out.line(format!("Ctrl+C stops the server; {} running.", live_panes_text(started.live)))
 }
 
 /// The same in agentmux's format: one line of JSON.
@@ -76,8 +76,8 @@ pub(super) fn print_agentmux(out: Out, ready: &ReadyLine) -> io::Result<()> {
 
 fn live_panes_text(live: usize) -> String {
     match live {
-        0 => "panes live".to_owned(),
-        1 => format!("its {} lives", units::count(1, "pane")),
-        more => format!("its {} live", units::count(more, "pane")),
+        0 => "panes keep".to_owned(),
+        1 => format!("its {} keeps", units::count(1, "pane")),
+        more => format!("its {} keep", units::count(more, "pane")),
     }
 }

@@ -23,7 +23,7 @@ pub(super) fn listen() -> io::Result<oneshot::Receiver<()>> {
             _ = terminate.recv() => {}
             _ = hangup.recv() => {}
         }
-        tracing::info!("asked to stop");
+        tracing::info!("received a signal, shutting down");
         let _ = ask.send(());
         interrupt.recv().await;
         std::process::exit(INTERRUPTED);

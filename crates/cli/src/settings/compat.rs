@@ -75,8 +75,8 @@ impl Sources<'_> {
         }
         if self.pick(port)?.0.is_empty() {
             return Err(Refusal::invalid(
-                "the listener for opencode-pty has no port: set PTY_WEB_PORT, or write \
-                 `--door opencode-pty=127.0.0.1:7264,open`",
+                "the listener for opencode-pty has no port: set PTY_WEB_PORT, or pass `--door \
+                opencode-pty=127.0.0.1:7264,open`",
             ));
         }
         let address = self.address("doors.opencode_pty_host", "doors.opencode_pty_port")?;

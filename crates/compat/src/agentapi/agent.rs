@@ -53,7 +53,7 @@ impl AgentapiAgent {
         if let (Some(named), Some(own)) = (&named, &call.default_pane)
             && named != own
         {
-            let sentence = format!("this listener is for the agent in pane `{own}` alone");
+            let sentence = format!("this listener serves only the agent in pane `{own}`");
             return Err(Refusal::new(Code::Forbidden, sentence).into());
         }
         if let Some(pane) = named.or_else(|| call.default_pane.clone()) {
@@ -64,7 +64,7 @@ impl AgentapiAgent {
             pane.agent.as_ref().is_some_and(|agent| agent.state != AgentState::Exited)
         });
         let newest = running.max_by_key(|pane| pane.created_at).ok_or_else(|| {
-            Refusal::not_found("there is no agent; `paned agent new codex` starts one")
+            Refusal::not_found("no agent is running; start one with `paned agent new`")
         })?;
         Ok(Self { client, pane: newest.id })
     }
@@ -74,7 +74,7 @@ impl AgentapiAgent {
         let agent: AgentInfo =
             self.client.act("agent:state", json!({ "paneId": self.pane })).await?;
         let status = status_word(agent.state).ok_or_else(|| {
-            let sentence = format!("the agent in pane `{}` has ended", self.pane);
+            let sentence = format!("the agent in pane `{}` has exited", self.pane);
             Refusal::new(Code::Gone, sentence)
         })?;
         Ok(AgentapiStatus { status, agent_type: agent_type(&agent.profile) })

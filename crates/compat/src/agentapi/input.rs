@@ -18,7 +18,7 @@ impl AgentapiInput {
     /// Parses a body.
     pub(super) fn read(body: &[u8]) -> Result<Self, Rejection> {
         let fields: Value = serde_json::from_slice(body)
-            .map_err(|error| Refusal::invalid(format!("the body is no JSON: {error}")))?;
+            .map_err(|error| Refusal::invalid(format!("the body is not valid JSON: {error}")))?;
         let fields = fields.as_object().ok_or_else(|| unprocessable("expected object"))?;
         if let Some(other) = fields.keys().find(|key| !KNOWN_FIELDS.contains(&key.as_str())) {
             return Err(unprocessable(format!("unexpected property `{}`", other.escape_debug())));

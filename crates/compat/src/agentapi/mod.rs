@@ -30,11 +30,11 @@ pub(crate) const NAME: &str = "agentapi";
 
 const AGENT: &[RouteParam] =
     &[RouteParam { location: ParamLocation::Path, name: "pane", doc: "The agent's pane." }];
-const STATUS: &str = "Say whether an agent works.";
-const MESSAGES: &str = "Show what was said to an agent and by it.";
-const MESSAGE: &str = "Hand a message to an agent, or type into its terminal.";
-const EVENTS: &str = "Follow an agent's messages and whether it works.";
-const UPLOAD: &str = "Say that files are not taken here.";
+const STATUS: &str = "Show whether an agent is working.";
+const MESSAGES: &str = "Show an agent's conversation.";
+const MESSAGE: &str = "Send a message to an agent, or type into its terminal.";
+const EVENTS: &str = "Stream an agent's messages and status.";
+const UPLOAD: &str = "Refuse a file: uploads are not supported.";
 
 /// The API.
 #[derive(Debug, Default)]
@@ -99,6 +99,6 @@ async fn message(client: KernelClient, mut call: Call) -> JsonResult {
 /// Refuses uploads, which are not supported.
 async fn upload(_: KernelClient, _: Call) -> JsonResult {
     let sentence =
-        "files are not taken here: put it where the agent can read it, and name the path";
+        "uploads are not supported: put the file where the agent can read it and send its path";
     Err(Refusal::not_found(sentence).into())
 }

@@ -82,7 +82,7 @@ const CAPTURE: &[RouteParam] = &[
     RouteParam {
         location: ParamLocation::Query,
         name: "target",
-        doc: "Another session than the active one.",
+        doc: "The session; defaults to the active one.",
     },
 ];
 
@@ -126,39 +126,39 @@ impl CompatApi for Agentmux {
         vec![
             json.route(
                 "GET /doors/agentmux/health",
-                "Say how agentmux's sessions are.",
+                "Show the status of agentmux sessions.",
                 http::health,
             ),
             json.route(
                 "GET /doors/agentmux/sessions",
-                "Show agentmux's sessions, and which is the active one.",
+                "List agentmux sessions and the active one.",
                 http::sessions,
             ),
             json.route(
                 "GET /doors/agentmux/idle",
-                "Say whether the active session's agent takes a prompt.",
+                "Check whether the active session's agent accepts a prompt.",
                 http::idle,
             ),
             capture,
             json.route(
                 "POST /doors/agentmux/send",
-                "Hand a text to a session's agent.",
+                "Send a text to a session's agent.",
                 http::send,
             ),
             json.route(
                 "POST /doors/agentmux/run",
-                "Start an agent in a new session and hand it a text.",
+                "Start an agent in a new session and send it a text.",
                 http::run,
             ),
             json.route("POST /doors/agentmux/key", "Press a key in a session.", http::key),
             json.route(
                 "POST /doors/agentmux/restart",
-                "Replace the active session by a fresh one, once that is ready.",
+                "Replace the active session with a new one, once that is ready.",
                 http::restart,
             ),
             json.route(
                 "POST /doors/agentmux/cleanup",
-                "Close the sessions that are idle, but for the active one.",
+                "Close idle sessions except the active one.",
                 http::cleanup,
             ),
             json.route("POST /doors/agentmux/kill", "Close a session.", http::kill),

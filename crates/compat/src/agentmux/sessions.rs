@@ -118,11 +118,11 @@ impl AgentmuxSessions {
             Delivery::Submitted | Delivery::Queued | Delivery::Held => Ok(outcome),
             Delivery::Refused => Err(Refusal::new(Code::Conflict, why)),
             Delivery::Drafted => {
-                Err(Refusal::internal(format!("the text was typed and not taken: {why}")))
+                Err(Refusal::internal(format!("the text was typed but not accepted: {why}")))
             }
-            Delivery::Unknown => {
-                Err(Refusal::internal(format!("whether the text was taken is not known: {why}")))
-            }
+            Delivery::Unknown => Err(Refusal::internal(format!(
+                "it is unknown whether the text was accepted: {why}"
+            ))),
         }
     }
 

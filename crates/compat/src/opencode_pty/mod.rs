@@ -64,7 +64,7 @@ impl CompatApi for OpencodePty {
         vec![
             json.route(
                 "GET /doors/opencode-pty/api/sessions",
-                "Show every session of opencode-pty's clients.",
+                "List the sessions of opencode-pty clients.",
                 rest::list,
             ),
             json.route(
@@ -74,46 +74,46 @@ impl CompatApi for OpencodePty {
             ),
             json.route(
                 "DELETE /doors/opencode-pty/api/sessions",
-                "End and forget every session.",
+                "Stop and delete every session.",
                 rest::clear,
             ),
             json.route("GET /doors/opencode-pty/api/sessions/{id}", "Show one session.", rest::get),
             json.route(
                 "DELETE /doors/opencode-pty/api/sessions/{id}",
-                "End a session's program; its output stays.",
+                "Stop a session's program and keep its output.",
                 rest::kill,
             ),
             json.route(
                 "DELETE /doors/opencode-pty/api/sessions/{id}/cleanup",
-                "End a session's program and forget the session.",
+                "Stop a session's program and delete the session.",
                 rest::cleanup,
             ),
             json.route(
                 "POST /doors/opencode-pty/api/sessions/{id}/input",
-                "Type exactly this text into a session.",
+                "Type the exact text into a session.",
                 rest::input,
             ),
             json.route(
                 "GET /doors/opencode-pty/api/sessions/{id}/buffer/raw",
-                "Show what a session printed, as it is.",
+                "Return a session's raw output.",
                 rest::raw,
             ),
             json.route(
                 "GET /doors/opencode-pty/api/sessions/{id}/buffer/plain",
-                "Show what a session printed, without escape sequences.",
+                "Return a session's output without escape sequences.",
                 rest::plain,
             ),
             json.route(
                 "GET /doors/opencode-pty/health",
-                "Say how the server is, in opencode-pty's words.",
+                "Show the server's status in opencode-pty's format.",
                 rest::health,
             ),
             json.route(
                 "GET /doors/opencode-pty/ws",
-                "Open a WebSocket that speaks opencode-pty's protocol.",
+                "Open a WebSocket with opencode-pty's protocol.",
                 socket::open,
             ),
-            html.route("GET /doors/opencode-pty/index.html", "Show the door's page.", rest::page),
+            html.route("GET /doors/opencode-pty/index.html", "Show the start page.", rest::page),
         ]
     }
 }

@@ -16,8 +16,9 @@ use crate::client::KernelClient;
 use crate::routes::JsonResult;
 
 /// The page for a browser: static, without scripts.
-const PAGE: &str = "<!doctype html><title>opencode-pty</title><p>This is paned's door for clients of \
-                    opencode-pty: <code>/api/sessions</code>, <code>/ws</code>, <code>/health</code>.";
+const PAGE: &str = "<!doctype html><title>opencode-pty</title><p>paned serves clients of \
+                   opencode-pty here: <code>/api/sessions</code>, <code>/ws</code>, \
+                   <code>/health</code>.";
 
 /// Lists all sessions.
 pub(super) async fn list(sessions: PtyCompatSessions, _: Call) -> JsonResult {

@@ -97,7 +97,7 @@ impl PtyCompatSessions {
         if killed.survivors.is_empty() {
             return Ok(());
         }
-        Err(Refusal::new(Code::Busy, "some of its processes could not be ended"))
+        Err(Refusal::new(Code::Busy, "some of its processes could not be stopped"))
     }
 
     /// Ends a session's program, then removes the session. All sockets have reported the exit
@@ -121,7 +121,7 @@ impl PtyCompatSessions {
         refusals.find(|refusal| !gone(refusal)).map_or(Ok(()), Err)
     }
 
-    /// Types into a session. It is not an error if its program has ended.
+    /// Types into a session. It is not an error if its program has exited.
     pub(super) async fn write(&self, id: &str, data: &str) -> Result<(), Refusal> {
         self.check(id).await?;
         let params = json!({ "paneId": id, "text": data });

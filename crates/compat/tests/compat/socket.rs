@@ -300,7 +300,7 @@ async fn what_is_not_understood_is_told_and_ends_nothing() {
     let none = json!({ "type": "spawn", "command": "/no/such" });
     says(&ws.ask(none).await, "PTY spawn failed: no program `/no/such`");
     let nowhere = json!({ "type": "spawn", "command": "/bin/sh", "workdir": "/no/such" });
-    says(&ws.ask(nowhere).await, "PTY spawn failed: `cwd` cannot be used: `/no/such`");
+    says(&ws.ask(nowhere).await, "PTY spawn failed: cannot use `cwd` `/no/such`");
     let unread = json!({ "type": "spawn", "command": "/bin/sh", "args": "-c" });
     says(&ws.ask(unread).await, "PTY spawn failed: invalid type");
     says(&ws.ask(json!({ "type": "readRaw", "sessionId": "x" })).await, "Session x not found");

@@ -40,10 +40,14 @@ impl PtyInput {
         self.guarded += 1;
     }
 
-    /// Counts a write if it has user input. Reports that a terminal sends by itself are no user
-    /// input.
-    pub(crate) fn count(&mut self, parts: &[&[u8]]) {
-        self.typed += u64::from(parts.iter().any(|part| key_filter::has_typed_input(part)));
+    /// Whether this has user input. Reports that a terminal sends by itself are none.
+    pub(crate) fn is_typed(parts: &[&[u8]]) -> bool {
+        parts.iter().any(|part| key_filter::has_typed_input(part))
+    }
+
+    /// Counts a write with user input.
+    pub(crate) fn count(&mut self) {
+        self.typed += 1;
     }
 
     /// Whether queued bytes wait only for space in the pty.

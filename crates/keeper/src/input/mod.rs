@@ -1,5 +1,6 @@
-//! Input on its way to the pty: queue, guard, key names, line length, size.
+//! Input on its way to the pty: queue, guard, key names, line length, echo, size.
 
+pub(crate) mod echo;
 pub(crate) mod guarded;
 pub(crate) mod input_queue;
 pub(crate) mod key_filter;

@@ -39,8 +39,7 @@ fn no_format(file: &Path) -> String {
 fn no_interpreter(file: &Path) -> Option<String> {
     let head = head(file)?;
     let Some(line) = head.strip_prefix(b"#!") else {
-        let sentence =
-            "the system's loader for such programs is missing; it may be built for another system";
+        let sentence = "the loader for this program is missing; it may be built for another system";
         return head.starts_with(b"\x7fELF").then(|| sentence.to_owned());
     };
     let line = line.split(|byte| *byte == b'\n').next().unwrap_or_default();

@@ -57,9 +57,9 @@ fn try_spawn(
         move |error: io::Error| failed(&what, &error)
     };
     let pty = pty.map_err(no_pty)?;
-    pty::resize(&pty.master, request.size).map_err(machine("cannot size the pty"))?;
+    pty::resize(&pty.master, request.size).map_err(machine("cannot set the size of the pty"))?;
     let mut tape = TapeWriter::create(tape, request.capacity, started)
-        .map_err(machine("cannot make the tape"))?;
+        .map_err(machine("cannot create the tape"))?;
     tape.set_size(request.size);
     let (listener, socket) = listen(socket).map_err(machine("cannot listen for the server"))?;
     let pid = start(request, &pty)?;
@@ -82,8 +82,8 @@ fn no_pty(error: io::Error) -> SpawnFailure {
     if ![libc::ENOSPC, libc::EAGAIN, libc::ENXIO].contains(&errno) {
         return failed("cannot open a pty", &error);
     }
-    let reason = "cannot open a pty: all that this machine allows are in use; close some, or raise the limit with \
-                  `sysctl kernel.pty.max=4096`";
+    let reason = "cannot open a pty: all of them are in use; close some, or raise the limit with \
+                 `sysctl kernel.pty.max=4096`";
     SpawnFailure { reason: reason.to_owned(), invalid: false, limit: false }
 }
 

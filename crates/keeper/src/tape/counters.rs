@@ -65,32 +65,33 @@ impl Counters {
 
     fn check(&self) -> Result<(), &'static str> {
         if self.get(HeaderWord::Magic) != MAGIC {
-            return Err("it is not that of a tape");
+            return Err("it is not a tape header");
         }
         // The meaning of the other words in another version is not known.
         if self.get(HeaderWord::Version) != VERSION {
             return Ok(());
         }
         if !self.geometry().is_possible() {
-            return Err("no tape is that large");
+            return Err("the size is impossible");
         }
         let first = self.get(HeaderWord::First);
         let end = self.get(HeaderWord::End);
         if MAX_OFFSET <= end || end < first || self.geometry().capacity() < end - first {
-            return Err("it says that more is kept than there is room for");
+            return Err("it claims more output than fits");
         }
         if end < self.get(HeaderWord::Lines)
             || end < self.get(HeaderWord::Acked)
             || end < self.get(HeaderWord::Lost)
+            || end < self.get(HeaderWord::LastInput)
         {
-            return Err("its counters do not fit its end");
+            return Err("its counters are inconsistent");
         }
         if sizes::MAX_COUNT <= self.get(HeaderWord::Sizes) {
-            return Err("it says that there were too many sizes");
+            return Err("it claims too many sizes");
         }
         let is_process = |word| i32::try_from(self.get(word)).is_ok();
         if !is_process(HeaderWord::Pid) || !is_process(HeaderWord::Keeper) {
-            return Err("its processes have impossible numbers");
+            return Err("its process ids are impossible");
         }
         Ok(())
     }
@@ -104,7 +105,7 @@ impl Counters {
         if is_same && rising.into_iter().all(|word| before.get(word) <= self.get(word)) {
             return Ok(());
         }
-        Err(Damage::Header("it is that of another tape"))
+        Err(Damage::Header("it belongs to another tape"))
     }
 
     /// The same counters, with no output kept: nothing before the end can be read.

@@ -49,6 +49,10 @@ pub(super) enum HeaderWord {
     Stalled = 18,
     /// What was before this offset was lost because the file was cut; zero if it never was.
     Lost = 19,
+    /// Where the output ended when something was last typed.
+    LastInput = 20,
+    /// How many echoes of typed text were found: see `echoes`.
+    Echoes = 21,
     /// How many time marks were made.
     Times = 24,
     /// How many of them fit; zero once they were lost because the file was cut.

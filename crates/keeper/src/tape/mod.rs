@@ -1,7 +1,8 @@
 //! The tape: a pane's output by absolute offset, in a ring file that outlives keeper and server.
 //!
 //! ```text
-//! header  4096 bytes   magic, version, geometry; then counters, changed in place (see `header`)
+//! header  4096 bytes   magic, version, geometry; then counters, changed in place (see `header`),
+//!                      echoes and sizes
 //! index   16 per block what the pane had printed before each 4 KiB block: lines, and the time
 //! data    capacity     byte `offset` is at `offset % capacity`
 //! times   16 per mark  when what was printed (see `times`)
@@ -20,6 +21,7 @@
 //! only what is after the last byte that was lost.
 
 mod counters;
+mod echoes;
 mod header;
 mod keeper_alive;
 mod reader;
@@ -63,7 +65,7 @@ pub enum Error {
         source: io::Error,
     },
     /// It is something else, or its beginning is damaged.
-    #[error("{0} is no tape")]
+    #[error("{0} is not a tape")]
     NoTape(PathBuf),
     /// A newer version of paned wrote it.
     #[error("{path} is a tape of version {found}; this build reads version {}", header::VERSION)]
@@ -87,10 +89,10 @@ pub enum Error {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Damage {
     /// It is shorter than it was made.
-    #[error("it was cut to {0} bytes")]
+    #[error("it was truncated to {0} bytes")]
     Cut(u64),
     /// It was cut, and its keeper has restored what there was to restore.
-    #[error("it was cut, and what was printed before offset {0} is lost")]
+    #[error("it was truncated, and the output before offset {0} is lost")]
     Lost(u64),
     /// Its header was overwritten.
     #[error("its header is damaged: {0}")]

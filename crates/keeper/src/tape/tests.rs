@@ -269,12 +269,12 @@ fn what_is_no_tape_is_refused_with_a_reason() {
         std::fs::write(&path, bytes).unwrap();
         TapeReader::open(&path).unwrap_err().to_string()
     };
-    assert!(refused(b"").contains("is no tape"));
-    assert!(refused(&[0; 9000]).contains("is no tape"));
+    assert!(refused(b"").contains("is not a tape"));
+    assert!(refused(&[0; 9000]).contains("is not a tape"));
     std::fs::remove_file(&path).unwrap();
     drop(TapeWriter::create(&path, MIN_CAPACITY, Time(0)).unwrap());
     let whole = std::fs::read(&path).unwrap();
-    assert!(refused(&whole[..100]).contains("it was cut to 100 bytes"));
+    assert!(refused(&whole[..100]).contains("it was truncated to 100 bytes"));
     let mut damaged = whole.clone();
     damaged[8] = 9;
     assert!(refused(&damaged).contains("its checksum is wrong"));

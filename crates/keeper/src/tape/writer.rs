@@ -2,6 +2,7 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io;
+use std::ops::Range;
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::Path;
 
@@ -12,7 +13,7 @@ use rustix::io::Errno;
 
 use super::header::{HeaderWord, TapeHeader};
 use super::times::TimeMarks;
-use super::{BLOCK, ENTRY, Geometry, LEAD, sizes};
+use super::{BLOCK, ENTRY, Geometry, LEAD, echoes, sizes};
 use crate::time;
 
 /// The one writer of a tape.
@@ -241,6 +242,19 @@ impl TapeWriter {
         let _ = sizes::record(&mut self.header, &self.file, self.end, size);
         self.header.set_size(size);
         self.write_header();
+    }
+
+    /// Records that input is typed now, after all output so far.
+    pub fn set_input(&mut self) {
+        self.header.set(HeaderWord::LastInput, self.end);
+        // Not `refresh`, which looks at the file's length first: this is done for every key.
+        let _ = self.header.write(&self.file);
+    }
+
+    /// Records an echo of typed text, from the beginning of its line. It gets into the file with
+    /// the next bytes.
+    pub fn add_echo(&mut self, echo: &Range<u64>) {
+        echoes::record(&mut self.header, echo);
     }
 
     /// Records what the server has acknowledged. It never goes back.

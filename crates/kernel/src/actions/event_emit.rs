@@ -15,7 +15,7 @@ pub(super) struct EventEmit;
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Params {
-    /// `noun:past`, as in `build:finished`; nouns of paned's own events are refused.
+    /// `noun:past`, as in `build:finished`; nouns that paned uses itself are refused.
     name: String,
     /// The event's data.
     #[serde(default)]
@@ -30,7 +30,7 @@ pub(super) struct EventEmitOutput {
 
 impl Action for EventEmit {
     const NAME: &'static str = "event:emit";
-    const DOC: &'static str = "Record an event of your own.";
+    const DOC: &'static str = "Record a custom event.";
     const SCOPE: Scope = Scope::Input;
     const KIND: ActionKind = ActionKind::Event;
     type Params = Params;
@@ -74,14 +74,15 @@ fn check_name(name: &str) -> Result<(), Refusal> {
     let fits = |c: char| c.is_ascii_alphanumeric() || "._-:".contains(c);
     if name.is_empty() || LONGEST_NAME < name.len() || !name.chars().all(fits) {
         return Err(Refusal::invalid(format!(
-            "`{shown}` is no event name: use letters, digits, `.`, `_`, `-` and `:`, at most {LONGEST_NAME}"
+            "invalid event name `{shown}`: use at most {LONGEST_NAME} letters, digits, `.`, `_`, \
+            `-` and `:`"
         )));
     }
     let noun = name.split(':').next().unwrap_or(name);
     let is_ours = RESERVED_NOUNS.iter().any(|ours| noun.eq_ignore_ascii_case(ours));
     if name.eq_ignore_ascii_case("gap") || is_ours {
         return Err(Refusal::invalid(format!(
-            "`{shown}` is for paned itself to say; choose a noun of your own"
+            "the event name `{shown}` is reserved for paned; use another noun"
         )));
     }
     Ok(())

@@ -19,7 +19,7 @@ pub(super) struct ShellRun;
 pub(super) struct Params {
     /// The command, for `sh -c`.
     command: String,
-    /// Where to run it, absolute; the user's home when left out.
+    /// The absolute path of its working directory; defaults to the user's home.
     cwd: Option<String>,
 }
 

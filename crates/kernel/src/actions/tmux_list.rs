@@ -18,16 +18,16 @@ pub(super) struct TmuxList;
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Params {
-    /// One more server to list: `$TMUX`, or the path of its socket.
+    /// An additional server to list: `$TMUX`, or the path of its socket.
     tmux: Option<String>,
 }
 
-/// A tmux server of this user's.
+/// A tmux server of this user.
 #[derive(Serialize, JsonSchema)]
 pub(super) struct TmuxListServer {
     /// Its socket.
     socket: String,
-    /// Whether it is the one that panes are shown on.
+    /// Whether it is paned's own tmux server.
     own: bool,
     /// Its process.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -66,7 +66,7 @@ struct TmuxListWindow {
     name: String,
     /// Whether it is the current window.
     active: bool,
-    /// How large it is.
+    /// Its size in character cells.
     size: Size,
     /// Its panes.
     panes: Vec<TmuxListPane>,
@@ -79,7 +79,7 @@ struct TmuxListPane {
     id: String,
     /// Its index in the window.
     index: u32,
-    /// How large it is.
+    /// Its size in character cells.
     size: Size,
     /// Its title.
     title: String,
@@ -87,21 +87,22 @@ struct TmuxListPane {
     command: String,
     /// Its working directory.
     cwd: String,
-    /// The process that it was started with.
+    /// The pid of the program that it was started with.
     #[serde(skip_serializing_if = "Option::is_none")]
     pid: Option<u32>,
     /// Whether it has the focus in its window.
     active: bool,
-    /// Whether its program has ended.
+    /// Whether its program has exited.
     dead: bool,
-    /// The pane of paned that it shows, or is adopted as.
+    /// The paned pane that it shows, or is adopted as.
     #[serde(skip_serializing_if = "Option::is_none")]
     paned: Option<PaneId>,
 }
 
 impl Action for TmuxList {
     const NAME: &'static str = "tmux:list";
-    const DOC: &'static str = "Show every tmux server of this user's, with its sessions, windows and panes. None is started for it.";
+    const DOC: &'static str = "List this user's tmux servers with their sessions, windows and \
+                              panes. Starts no tmux server.";
     const SCOPE: Scope = Scope::Read;
     const KIND: ActionKind = ActionKind::Question;
     type Params = Params;

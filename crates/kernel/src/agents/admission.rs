@@ -69,8 +69,8 @@ impl Agents {
 fn full(kernel: &Kernel) -> Refusal {
     let limit = kernel.limits().agents;
     let sentence = format!(
-        "there are {limit} agents already, and none that you may close is idle and unwatched; close one, or raise the \
-         limit"
+        "the limit of {limit} agents is reached, and none of them is idle and unwatched; close \
+        one with `agent:close`, or raise `limits.agents` in config.toml"
     );
     Refusal::new(Code::Limit, sentence)
 }
@@ -90,7 +90,7 @@ pub(crate) fn candidate(kernel: &Kernel, pane: &Pane) -> Option<EvictCandidate> 
     let agent = state.agent.as_ref().filter(|_| state.status().is_live())?;
     let ours = kernel.agents().find(&pane.id).map_or(0, |_| OWN_WATCHERS);
     let others = pane.watchers().saturating_sub(ours);
-    let watched = (0 < others).then(|| format!("{others} follow its output"));
+    let watched = (0 < others).then(|| format!("{others} clients follow its output"));
     Some(EvictCandidate {
         pane: pane.id.clone(),
         state: agent.state,

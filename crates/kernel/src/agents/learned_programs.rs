@@ -114,7 +114,7 @@ impl LearnedPrograms {
         let text = serde_json::to_string(&LearnedFile { version: VERSION, programs });
         let written = text.map_err(io::Error::from).and_then(|text| write_private(file, &text));
         if let Err(error) = written {
-            tracing::warn!(file = %file.display(), %error, "learned programs cannot be written");
+            tracing::warn!(file = %file.display(), %error, "cannot save the learned programs");
         }
     }
 }
@@ -125,7 +125,7 @@ fn read(file: &Path) -> Vec<LearnedProgram> {
         Ok(entries) => entries,
         Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
         Err(error) => {
-            tracing::warn!(file = %file.display(), %error, "what was learned is ignored");
+            tracing::warn!(file = %file.display(), %error, "the learned programs are ignored");
             Vec::new()
         }
     }
@@ -136,13 +136,13 @@ fn try_read(file: &Path) -> io::Result<Vec<LearnedProgram>> {
     let folder = file.parent().map(fs::metadata).transpose()?;
     let is_ours = folder.is_none_or(|folder| folder.uid() == found.uid());
     if !found.is_file() || !is_ours || LARGEST < found.len() {
-        return Err(io::Error::other("it is not a small file of this user"));
+        return Err(io::Error::other("it is not a small file owned by this user"));
     }
     let mut text = String::new();
     fs::File::open(file)?.take(LARGEST).read_to_string(&mut text)?;
     let contents: LearnedFile = serde_json::from_str(&text)?;
     if contents.version != VERSION {
-        return Err(io::Error::other(format!("it has version {}", contents.version)));
+        return Err(io::Error::other(format!("its version is {}", contents.version)));
     }
     let is_sound = |entry: &LearnedProgram| {
         let count = entry.signs.len();

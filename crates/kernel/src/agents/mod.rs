@@ -183,7 +183,7 @@ impl Agents {
             let names: Vec<&str> = library.names().collect();
             let names = names.join(", ");
             let name = name.escape_debug();
-            Refusal::not_found(format!("no profile `{name}`; there are {names}"))
+            Refusal::not_found(format!("no profile `{name}`; the profiles are {names}"))
         })
     }
 
@@ -255,5 +255,5 @@ impl Agents {
 }
 
 fn not_followed(id: &PaneId) -> Refusal {
-    Refusal::invalid(format!("the program in pane `{id}` is not followed as an agent"))
+    Refusal::invalid(format!("the program in pane `{id}` is not tracked as an agent"))
 }

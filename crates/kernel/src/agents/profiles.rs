@@ -133,14 +133,14 @@ fn stamps(folder: &Path) -> Vec<FileStamp> {
 
 fn text(stamp: &FileStamp) -> io::Result<String> {
     if LARGEST_FILE < stamp.length {
-        return Err(io::Error::other(format!("it has {} bytes", stamp.length)));
+        return Err(io::Error::other(format!("the file has {} bytes", stamp.length)));
     }
     fs::read_to_string(&stamp.file)
 }
 
 fn mistake(file: &Path, error: &io::Error) -> ProfileError {
     let file = file.to_string_lossy().into_owned();
-    ProfileError { file, line: 1, sentence: format!("it cannot be read: {error}") }
+    ProfileError { file, line: 1, sentence: format!("cannot read the file: {error}") }
 }
 
 /// How long a profile may find no composer before the generic one takes over.
@@ -249,8 +249,8 @@ impl Recognition {
             let name = &replaced.name;
             let seconds = UNRECOGNISED_TIMEOUT.as_secs();
             format!(
-                "the profile `{name}` found no composer for {seconds} s, so the agent is judged by what every program \
-                 shows"
+                "profile `{name}` found no composer for {seconds} s, so the generic rules are \
+                used"
             )
         });
         replaced.into_iter().chain(self.newer_version_warning(engine)).collect()
@@ -265,7 +265,7 @@ impl Recognition {
         let newest = profile.is_newer(version)?;
         let name = &profile.name;
         Some(format!(
-            "this is version {version}; the profile `{name}` was tried with versions up to {newest}"
+            "this is version {version}; profile `{name}` was tested with versions up to {newest}"
         ))
     }
 }

@@ -43,13 +43,13 @@ pub(super) fn inspect_files(path: &Path) -> Result<JournalFileState, Error> {
         return Ok(JournalFileState::Fresh);
     }
     let mut header = [0; HEADER];
-    file.read_exact(&mut header).map_err(|_| Error::Damaged("the header is cut short"))?;
+    file.read_exact(&mut header).map_err(|_| Error::Damaged("the header is truncated"))?;
     let pages = page_count(&header)?;
     let present = u32::try_from(len / PAGE as u64).unwrap_or(u32::MAX);
     // A kill in the middle of a checkpoint leaves a short file whose other pages are still in the
     // log.
     if present < pages && !wal_has(path, present + 1..=pages)? {
-        return Err(Error::Damaged("the file is cut short"));
+        return Err(Error::Damaged("the file is truncated"));
     }
     Ok(JournalFileState::Present)
 }
@@ -63,7 +63,7 @@ fn page_count(header: &[u8; HEADER]) -> Result<u32, Error> {
         && header[19] == version
         && header[20..24] == [0, 64, 32, 32];
     if !ours {
-        return Err(Error::Damaged("the header is not one of ours"));
+        return Err(Error::Damaged("the header is not that of a paned journal"));
     }
     Ok(number(&header[28..32]))
 }

@@ -22,10 +22,10 @@ const FULL: [i32; 5] = [
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The file system refused.
-    #[error("a file of the journal: {0}")]
+    #[error("journal file error: {0}")]
     File(#[from] io::Error),
     /// SQLite refused.
-    #[error("the journal's database: {0}")]
+    #[error("journal database error: {0}")]
     Database(#[from] Sql),
     /// The content contradicts itself.
     #[error("the journal is damaged: {0}")]

@@ -305,7 +305,7 @@ pub(super) fn delete_revoked_grants(db: &Connection) -> Result<(), Error> {
 fn verify(row: &Row<'_>, sum: i64) -> Result<(), Error> {
     match row.get::<_, i64>(4)? == sum {
         true => Ok(()),
-        false => Err(Error::Damaged("a row does not match its sum")),
+        false => Err(Error::Damaged("a row does not match its checksum")),
     }
 }
 

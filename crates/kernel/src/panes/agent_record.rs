@@ -70,14 +70,15 @@ pub(crate) struct Worktree {
     pub(crate) is_new: bool,
 }
 
-/// Whether an agent is started again by itself.
+/// Whether an agent is restarted automatically.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum RestartPolicy {
     /// It is not.
     #[default]
     Never,
-    /// When its program returns another code than 0, or a signal ends it that we did not send.
+    /// If its program exits with a code other than 0, or is terminated by a signal that paned did
+    /// not send.
     OnFailure,
 }
 

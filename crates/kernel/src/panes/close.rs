@@ -69,7 +69,7 @@ async fn kill_processes(
             Err(refusal) if may_force && refusal.code == Code::Unavailable => {
                 return kill_without_keeper(kernel, pane, grace).await;
             }
-            // It is being started, or its keeper does not answer: without the keeper its processes
+            // It is being started, or its keeper does not respond: without the keeper its processes
             // would be orphaned.
             Err(refusal) => return Err(refusal),
         };
@@ -217,8 +217,8 @@ impl Drop for KillGuard<'_> {
 
 fn kill_timeout(pane: &Pane) -> Refusal {
     let sentence = format!(
-        "the keeper of pane `{}` does not answer; this may still be carried out when the keeper \
-         continues; with `force` the pane is ended without it",
+        "the keeper of pane `{}` does not respond; the request may still take effect when it \
+        does; set `force` to stop the pane without its keeper",
         pane.id
     );
     Refusal::new(Code::Timeout, sentence)

@@ -14,7 +14,7 @@ use crate::grants::Token;
 pub(crate) fn check_text(field: &str, text: &str) -> Result<(), Refusal> {
     match text.contains('\0') {
         true => Err(Refusal::invalid(format!(
-            "`{field}` holds a NUL character, which no program can be given"
+            "`{field}` contains a NUL character, which cannot be passed to a program"
         ))),
         false => Ok(()),
     }
@@ -23,7 +23,7 @@ pub(crate) fn check_text(field: &str, text: &str) -> Result<(), Refusal> {
 /// Refuses a variable's name that no environment can hold.
 pub(crate) fn check_variable(name: &str, value: &str) -> Result<(), Refusal> {
     if name.is_empty() || name.contains('=') {
-        let sentence = format!("`env`: `{}` is not a variable name", name.escape_debug());
+        let sentence = format!("`env`: invalid variable name `{}`", name.escape_debug());
         return Err(Refusal::invalid(sentence));
     }
     check_text("env", name)?;

@@ -9,23 +9,23 @@ use super::record::{PaneExit, PaneRecord};
 const LONGEST_TITLE: usize = 64;
 const LONGEST_LINE: usize = 250;
 
-/// How the exit notice of a pane is written.
+/// The format of a pane's exit notice.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct ExitNoticeFormat {
-    /// Whose tags and wording it uses.
+    /// The tags and wording it uses.
     #[serde(default)]
     words: ExitNoticeStyle,
-    /// What the pane is for; added to the notice.
+    /// A description of the pane, which is added to the notice.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     description: Option<String>,
 }
 
-/// Whose tags and wording a notice uses: its reader may search for them.
+/// The tags and wording of a notice: its reader may search for them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 enum ExitNoticeStyle {
-    /// Our own, `<pane_exited>`.
+    /// Those of paned, `<pane_exited>`.
     #[default]
     Pane,
     /// Those of opencode-pty, `<pty_exited>`.
@@ -114,30 +114,31 @@ impl ExitKind {
 
     fn advice(self, id: &PaneId) -> String {
         match self {
-            Self::TimedOut => format!(
-                "It ran out of time and was ended; read pane `{id}` to see how far it came."
-            ),
-            Self::OnRequest => "It was ended on request.".to_owned(),
-            Self::Success => format!("It went well; read pane `{id}` for the whole output."),
+            Self::TimedOut => {
+                format!("It timed out and was stopped; read pane `{id}` to see how far it got.")
+            }
+            Self::OnRequest => "It was stopped on request.".to_owned(),
+            Self::Success => format!("It succeeded; read pane `{id}` for the full output."),
             Self::Failure => {
-                format!("It did not end well; search pane `{id}` for what went wrong.")
+                format!("It failed; search pane `{id}` for errors.")
             }
             Self::Unknown => {
-                format!("How it ended is not known; read pane `{id}` to see how far it came.")
+                format!("Its exit status is unknown; read pane `{id}` to see how far it got.")
             }
         }
     }
 
     fn pty_advice(self) -> &'static str {
         match self {
-            Self::TimedOut => "Process timed out. Use pty_read to see how far it came.",
+            Self::TimedOut => "Process timed out. Use pty_read to see how far it got.",
             Self::OnRequest => "Process was killed on request.",
             Self::Success => "Use pty_read to check the full output.",
             Self::Failure => {
                 "Process failed. Use pty_read with the pattern parameter to search for errors in the output."
             }
             Self::Unknown => {
-                "Process is gone, and how it ended is not known. Use pty_read to see how far it came."
+                "Process is gone and its exit status is unknown. Use pty_read to see how far it \
+                got."
             }
         }
     }

@@ -38,7 +38,7 @@ impl LaunchRecord {
         let record = kernel.backend().launch_record(pane.id.clone()).await?;
         let unreadable = |_| {
             let id = &pane.id;
-            Refusal::internal(format!("the file that says how `{id}` was started is damaged"))
+            Refusal::internal(format!("the launch record of pane `{id}` is damaged"))
         };
         record.map(|record| serde_json::from_str(&record).map_err(unreadable)).transpose()
     }

@@ -1,9 +1,11 @@
 //! One pane in the table: what is known of it, and how to reach it.
 
+mod last_input;
 mod refusals;
 
 use std::io;
 use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 
 use paned_backend::{
     InputReport, Output, OutputFlag, PaneCommand, PaneHandle, REPLY_TIMEOUT, Summary,
@@ -47,6 +49,8 @@ pub(crate) struct Pane {
     pub(crate) search_index: blocks::SearchIndex,
     /// Its last line, shared by the watches of it.
     pub(crate) last_line: last_line::SharedLastLine,
+    /// See [`Pane::last_input`].
+    adopted_input: AtomicU64,
     /// Whether its files are removed and its name is free. Locked during the removal.
     pub(crate) is_removed: tokio::sync::Mutex<bool>,
 }
@@ -127,6 +131,7 @@ impl Pane {
             screen_cache: screen_cache::ScreenCache::default(),
             search_index: blocks::SearchIndex::default(),
             last_line: last_line::SharedLastLine::default(),
+            adopted_input: AtomicU64::default(),
             is_removed: tokio::sync::Mutex::default(),
         }
     }
@@ -204,7 +209,7 @@ impl Pane {
         kernel.journal().record(Vec::new(), vec![state.record.put()]);
     }
 
-    /// Waits until its program has ended.
+    /// Waits until its program has exited.
     pub(crate) async fn ended(&self) {
         let mut changes = self.watch();
         while self.lock().status().is_live() && changes.changed().await.is_ok() {}
@@ -366,6 +371,7 @@ impl Pane {
         &self,
         parts: Vec<Vec<u8>>,
     ) -> Result<Option<Result<InputReport, RefusalReason>>, Refusal> {
+        self.mark_input();
         self.ask(|reply| PaneCommand::Input(parts, reply)).await
     }
 
@@ -389,9 +395,7 @@ impl Pane {
             }
         };
         // The backend has its own time-outs, with better messages; this one is for tmux.
-        timeout(3 * REPLY_TIMEOUT, asking)
-            .await
-            .map_err(|_| late(&self.id, "what was asked", false))
+        timeout(3 * REPLY_TIMEOUT, asking).await.map_err(|_| late(&self.id, "the request", false))
     }
 }
 

@@ -123,7 +123,7 @@ fn resume_state(kernel: &Kernel, pane: &Arc<Pane>, state: RecoveredState) {
 
 /// The keeper has closed the connection but lives: connects to it again.
 pub(crate) fn reconnect(kernel: &Kernel, pane: &Arc<Pane>) {
-    tracing::warn!(pane = %pane.id, "the keeper of a pane closed the connection; connecting again");
+    tracing::warn!(pane = %pane.id, "the keeper of a pane closed the connection; reconnecting");
     pane.mark_unresponsive(pane.output(), None);
     // The agent's task starts anew, as after a restart.
     kernel.panes().report(kernel, pane, &PaneChange::Disconnected);
@@ -245,7 +245,8 @@ fn guess_record(kernel: &Kernel, found: &RecoveredPane) -> Option<PaneRecord> {
         created_at: kernel.now(),
         expires_at: None,
     });
-    tracing::warn!(pane = %found.id, pid, "found a running program without a record; it is listed with what is known of it");
+    tracing::warn!(pane = %found.id, pid, "found a running program without a record; it is \
+        listed with the available information");
     Some(PaneRecord {
         id: found.id.clone(),
         instance,

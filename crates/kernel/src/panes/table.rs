@@ -47,12 +47,17 @@ impl PaneTable {
     pub(crate) fn insert(&self, pane: Arc<Pane>, limit: usize) -> Result<(), Refusal> {
         let mut panes = self.lock();
         if panes.contains_key(&pane.id) {
-            let sentence = format!("there is a pane `{}` already", pane.id);
+            let sentence = format!(
+                "pane `{}` already exists; choose another id, or delete it \
+                                   with `pane:close`",
+                pane.id
+            );
             return Err(Refusal::new(Code::Conflict, sentence));
         }
         if limit <= panes.len() {
             let sentence = format!(
-                "there are {limit} panes already; remove some, or raise `panes` in `[limits]` of config.toml"
+                "the limit of {limit} panes is reached; delete some with `pane:remove`, or raise \
+                `limits.panes` in config.toml"
             );
             return Err(Refusal::new(Code::Limit, sentence));
         }
@@ -77,7 +82,7 @@ impl PaneTable {
     /// The pane of this name.
     pub(crate) fn get(&self, id: &PaneId) -> Result<Arc<Pane>, Refusal> {
         self.lock().get(id).cloned().ok_or_else(|| {
-            Refusal::not_found(format!("no pane `{id}`; `pane:list` and `paned ls` show them all"))
+            Refusal::not_found(format!("no pane `{id}`; `pane:list` lists all panes"))
         })
     }
 

@@ -175,7 +175,7 @@ impl PaneTask {
             Ok(Ok(read)) => self.scan(&buffer[..read]),
             Ok(Err(gap)) => self.skip_to(gap.first),
             Err(error) => {
-                tracing::error!(pane = %self.pane.id, %error, "the output of a pane cannot be read");
+                tracing::error!(pane = %self.pane.id, %error, "cannot read the output of a pane");
             }
         }
         self.answer_queries().await;

@@ -48,14 +48,14 @@ pub(crate) enum ViewLocation {
     Beside { socket: PathBuf, pane: u32 },
 }
 
-/// What happens to a pane when a person closes the tmux pane that shows it.
+/// What happens to a pane when a user closes the tmux pane that shows it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) enum OnViewClosed {
-    /// Its program is ended, and it is forgotten.
+    /// Its program is stopped, and the pane is deleted.
     #[default]
     Close,
-    /// It goes on unseen.
+    /// It keeps running hidden.
     Detach,
 }
 

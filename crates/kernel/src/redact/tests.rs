@@ -75,6 +75,7 @@ const SHOWN: &[&str] = &[
     "tmux",
     "tmuxPane",
     "toml",
+    "umask",
     "url",
     "warning",
     "why",

@@ -94,7 +94,7 @@ impl Kernel {
         let mut current = self.inner.registry.write().unwrap_or_else(PoisonError::into_inner);
         // Copies the table only while a reader holds the present one.
         if !Arc::make_mut(&mut current).insert(action) {
-            let sentence = format!("there is an action `{name}` already");
+            let sentence = format!("action `{name}` already exists");
             return Err(Refusal::new(Code::Conflict, sentence));
         }
         self.emit("action:added", &added);
@@ -108,10 +108,10 @@ fn definition(spec: ActionSpec) -> Result<ActionDefinition, Refusal> {
     check_name(&name)?;
     let refuse = |sentence: &str| Err(Refusal::invalid(format!("action `{name}`: {sentence}")));
     if doc.trim().is_empty() {
-        return refuse("it has no description");
+        return refuse("the description is missing");
     }
     if kind == ActionKind::Event {
-        return refuse("the kind `event` is for `event:emit` alone");
+        return refuse("the kind `event` is reserved for `event:emit`");
     }
     if params["type"] != "object" {
         return refuse("the schema of its parameters must have the type `object`");
@@ -141,13 +141,14 @@ fn check_name(name: &str) -> Result<(), Refusal> {
     let parts = name.split_once(':').filter(|(noun, verb)| is_word(noun) && is_word(verb));
     let Some((noun, _)) = parts.filter(|_| name.len() <= LONGEST_NAME) else {
         return Err(Refusal::invalid(format!(
-            "`{}` is not an action name: use `noun:verb` of a-z, 0-9 and `-`, at most {LONGEST_NAME}",
+            "invalid action name `{}`: use `noun:verb` with a-z, 0-9 and `-`, at most \
+            {LONGEST_NAME} characters",
             name.escape_debug()
         )));
     };
     // `event` is free for events, but `event:emit` is an action.
     if RESERVED_NOUNS.contains(&noun) || noun == "event" {
-        let sentence = format!("`{name}` is for paned itself; choose a noun of your own");
+        let sentence = format!("the action name `{name}` is reserved for paned; use another noun");
         return Err(Refusal::invalid(sentence));
     }
     Ok(())

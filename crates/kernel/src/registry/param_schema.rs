@@ -7,7 +7,7 @@
 
 use std::collections::BTreeMap;
 
-use paned_model::Refusal;
+use paned_model::{Refusal, parse_error};
 use regex_automata::meta::Regex;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -81,7 +81,7 @@ impl ParamSchema {
                 let rules: Result<Vec<Option<SchemaRule>>, String> = rules.collect();
                 Ok(Self(rules?.into_iter().flatten().collect()))
             }
-            _ => Err("a schema is an object or a boolean".to_owned()),
+            _ => Err("a schema must be an object or a boolean".to_owned()),
         }
     }
 
@@ -107,7 +107,7 @@ fn rule(
     value: &Value,
 ) -> Result<Option<SchemaRule>, String> {
     let schemas = || {
-        let list = value.as_array().ok_or("this is no array")?;
+        let list = value.as_array().ok_or("it must be an array")?;
         list.iter().map(ParamSchema::read).collect::<Result<Vec<_>, String>>()
     };
     Ok(Some(match keyword {
@@ -189,17 +189,17 @@ impl SchemaRule {
             Self::Types(types) => {
                 let names: Vec<_> =
                     types.iter().map(|one| format!("{one:?}").to_ascii_lowercase()).collect();
-                format!("{value} is not of the type {}", names.join(" or "))
+                format!("must be of type {}, not {value}", names.join(" or "))
             }
             Self::Values(values) => {
                 let values: Vec<_> = values.iter().map(Value::to_string).collect();
-                format!("{value} is none of {}", values.join(", "))
+                format!("invalid value {value}: expected one of {}", values.join(", "))
             }
             Self::Pattern(_) => format!("{value} does not match the pattern"),
             Self::Bound(SchemaBound { keyword, limit }) => {
-                format!("{value} is not within `{keyword}`: {limit}")
+                format!("{value} violates `{keyword}`: {limit}")
             }
-            _ => "this is nothing that is taken here; `GET /actions` describes what is".to_owned(),
+            _ => "invalid value; `GET /actions` describes what is accepted".to_owned(),
         }
     }
 }
@@ -246,7 +246,14 @@ fn check_fields(
         let is_refused = matches!(others.0.as_slice(), [SchemaRule::Never]);
         match known.get(name) {
             Some(schema) => schema.check_at(field, &path)?,
-            None if is_refused => return Err(mistake(&path, "there is no such field".to_owned())),
+            None if is_refused => {
+                let known: Vec<_> = known.keys().map(|it| format!("`{it}`")).collect();
+                let known = match known.as_slice() {
+                    [] => "there are no fields".to_owned(),
+                    known => format!("expected one of {}", known.join(", ")),
+                };
+                return Err(mistake(&path, format!("unknown field `{name}`, {known}")));
+            }
             None => others.check_at(field, &path)?,
         }
     }
@@ -264,8 +271,11 @@ fn check_required(value: &Value, path: &str, names: &[String]) -> Result<(), Ref
 /// The refusal, worded as those of typed parameters are.
 fn mistake(path: &str, sentence: String) -> Refusal {
     let place = if path.is_empty() { "." } else { path };
-    let sentence = if path.is_empty() { sentence } else { format!("`{path}`: {sentence}") };
-    Refusal::invalid(sentence).with_details(json!({ "path": place }))
+    let refusal = match sentence.strip_prefix("must ") {
+        Some(rest) if path.is_empty() => Refusal::invalid(format!("the parameters must {rest}")),
+        _ => Refusal::invalid(parse_error::explain(path, &sentence)),
+    };
+    refusal.with_details(json!({ "path": place }))
 }
 
 #[cfg(test)]
@@ -294,42 +304,48 @@ mod tests {
         });
         check(&schema, json!({ "n": 1, "of": ["a"], "word": null }), "");
         check(&schema, json!({ "n": 9.0, "word": "ab" }), "");
-        check(&schema, json!([]), "[] is not of the type object");
-        check(&schema, json!({}), "missing field `n`");
-        check(&schema, json!({ "n": "1" }), "`n`: \"1\" is not of the type integer");
-        check(&schema, json!({ "n": 1.5 }), "`n`: 1.5 is not of the type integer");
-        check(&schema, json!({ "n": 10 }), "`n`: 10 is not within `exclusiveMaximum`: 10");
+        check(&schema, json!([]), "the parameters must be of type object, not []");
+        check(&schema, json!({}), "missing parameter `n`");
+        check(&schema, json!({ "n": "1" }), "`n` must be of type integer, not \"1\"");
+        check(&schema, json!({ "n": 1.5 }), "`n` must be of type integer, not 1.5");
+        check(&schema, json!({ "n": 10 }), "`n`: 10 violates `exclusiveMaximum`: 10");
         check(
             &schema,
             json!({ "n": 1, "of": ["a", "c"] }),
-            "`of[1]`: \"c\" is none of \"a\", \"b\"",
+            "`of[1]`: invalid value \"c\": expected one of \"a\", \"b\"",
         );
-        check(
-            &schema,
-            json!({ "n": 1, "word": "ä" }),
-            "`word`: \"ä\" is not within `minLength`: 2",
-        );
+        check(&schema, json!({ "n": 1, "word": "ä" }), "`word`: \"ä\" violates `minLength`: 2");
         check(
             &schema,
             json!({ "n": 1, "word": "A1" }),
             "`word`: \"A1\" does not match the pattern",
         );
-        check(&schema, json!({ "n": 1, "x": 1 }), "`x`: there is no such field");
+        check(
+            &schema,
+            json!({ "n": 1, "x": 1 }),
+            "unknown parameter `x`; expected `n`, `of` or \
+            `word`",
+        );
     }
 
     #[test]
     fn alternatives_and_maps_are_followed() {
-        const NONE: &str = "this is nothing that is taken here; `GET /actions` describes what is";
+        const NONE: &str = "invalid value; `GET /actions` describes what is accepted";
         let either = json!({ "oneOf": [{ "const": 1 }, { "type": "number" }, { "const": null }] });
         check(&either, json!(2), "");
         check(&either, json!(null), "");
         check(&either, json!(1), NONE);
         check(&json!({ "anyOf": [{ "const": 1 }, { "type": "number" }] }), json!(1), "");
         check(&json!({ "anyOf": [false] }), json!(1), NONE);
-        check(&json!({ "allOf": [true, { "const": 2 }] }), json!(1), "1 is none of 2");
+        check(
+            &json!({ "allOf": [true, { "const": 2 }] }),
+            json!(1),
+            "invalid value 1: expected \
+            one of 2",
+        );
         let map = json!({ "propertyNames": { "maxLength": 1 }, "additionalProperties": { "type": "string" } });
         check(&map, json!({ "a": "x" }), "");
-        check(&map, json!({ "a": 1 }), "`a`: 1 is not of the type string");
+        check(&map, json!({ "a": 1 }), "`a` must be of type string, not 1");
         check(&map, json!({ "ab": "x" }), NONE);
     }
 

@@ -181,10 +181,10 @@ pub(super) fn settle(records: &ViewRecords, job: ShowJob, outcome: Result<ShowOu
     }
 }
 
-/// The refusal for a pane whose tmux pane is gone as soon as it was opened: its program has ended,
+/// The refusal for a pane whose tmux pane is gone as soon as it was opened: its program has exited,
 /// or a user has closed it.
 pub(super) fn closed_at_once(pane: &PaneId) -> Refusal {
-    let sentence = format!("the pane `{pane}` was shown and closed again at once");
+    let sentence = format!("pane `{pane}` was shown, but its view was closed right away");
     Refusal::new(Code::Gone, sentence)
 }
 
@@ -193,6 +193,6 @@ pub(super) fn closed_at_once(pane: &PaneId) -> Refusal {
 fn reason_for(request: &ShowRequest, reason: &NotShownReason) -> String {
     match request.grant.panes {
         PaneSet::All => reason.to_string(),
-        PaneSet::Only(_) => "there is no room in the window".to_owned(),
+        PaneSet::Only(_) => "the window has no room for it".to_owned(),
     }
 }

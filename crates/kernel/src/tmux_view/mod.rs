@@ -217,7 +217,8 @@ impl TmuxViews {
     fn own_server(kernel: &Kernel) -> Result<TmuxServerAddr, Refusal> {
         let setup = kernel.setup().tmux_view.as_ref();
         setup.map(|view| view.server.clone()).ok_or_else(|| {
-            let sentence = "tmux is switched off: `tmux.enabled` is false in the configuration";
+            let sentence = "tmux is disabled: set `tmux.enabled` to true in config.toml and \
+                           restart the server";
             Refusal::new(Code::Unavailable, sentence)
         })
     }
@@ -232,8 +233,8 @@ impl TmuxViews {
         }
         if MAX_FOREIGN <= tasks.len() {
             let sentence = format!(
-                "panes are shown on {MAX_FOREIGN} tmux servers already; \
-                 one that shows none is let go after a few seconds"
+                "panes are already shown on {MAX_FOREIGN} tmux servers, the maximum; hide some \
+                with `layout:hide`"
             );
             return Err(Refusal::new(Code::Limit, sentence));
         }
@@ -254,7 +255,7 @@ impl TmuxViews {
         while let Err(SendError(unsent)) = self.task(kernel, server.clone()).send(request).await {
             request = unsent;
         }
-        let gone = || Refusal::internal("the task for tmux broke off; the server's log says more");
+        let gone = || Refusal::internal("the tmux task failed unexpectedly; see the server's log");
         answered.await.map_err(|_| gone())?
     }
 

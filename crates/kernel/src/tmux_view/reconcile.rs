@@ -209,7 +209,7 @@ impl ServerViews {
             let opens = self.jobs.take(&pane);
             return Some(ViewOps { shot: None, steps: Vec::new(), opens, in_new_window: false });
         };
-        let sentence = format!("there is a session `{}` already", location.session().unwrap_or(""));
+        let sentence = format!("session `{}` already exists", location.session().unwrap_or(""));
         let exists = Refusal::new(Code::Conflict, sentence);
         self.jobs.refuse(&self.records, &exists, |job| is_here(job) && job.request.must_be_new);
         self.settle_shown(location);

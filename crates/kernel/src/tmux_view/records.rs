@@ -35,7 +35,7 @@ pub(crate) struct ViewSessionRecord {
     pub(crate) follows_since: Option<Time>,
 }
 
-/// A session as everyone sees it.
+/// A session, as the API shows it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct SessionInfo {
@@ -43,13 +43,13 @@ pub(crate) struct SessionInfo {
     pub(crate) name: String,
     /// The socket of the tmux server that it is on: `tmux -S <socket> attach -t <target>`.
     pub(crate) socket: PathBuf,
-    /// What tmux knows it by.
+    /// Its tmux target.
     pub(crate) target: String,
-    /// How many people are attached.
+    /// How many clients are attached.
     pub(crate) attached: usize,
     /// The panes that it shows.
     pub(crate) panes: Vec<PaneId>,
-    /// How large its window is.
+    /// The size of its window.
     pub(crate) size: Size,
     /// Whether new panes are shown in it.
     pub(crate) follows: bool,
@@ -113,15 +113,17 @@ impl SessionStopRequest {
             0 => Err(self.missing()),
             all if all == shown.len() => self.check_spared(kernel, shown),
             _ => {
-                let sentence =
-                    format!("the session `{}` shows more than this grant reaches", self.name);
+                let sentence = format!(
+                    "the session `{}` shows panes that this token does not cover",
+                    self.name
+                );
                 Err(Refusal::new(Code::Forbidden, sentence))
             }
         }
     }
 
     pub(super) fn missing(&self) -> Refusal {
-        Refusal::not_found(format!("no session `{}`; `paned session list` shows them", self.name))
+        Refusal::not_found(format!("no session `{}`; `session:list` lists all sessions", self.name))
     }
 
     fn check_spared(&self, kernel: &Kernel, shown: &[Option<PaneId>]) -> Result<(), Refusal> {
@@ -132,7 +134,8 @@ impl SessionStopRequest {
         let own = kernel.panes().find(spared).filter(|pane| is_here && is_ended(pane));
         let Some(own) = own else { return Ok(()) };
         let sentence = format!(
-            "this would end the pane `{}`, which it comes from; say `self` (`--self`) if that is meant, or keep the panes",
+            "this would stop pane `{}`, from which the request comes; set `self` to confirm, or \
+            set `keepPanes`",
             own.id
         );
         Err(Refusal::new(Code::Conflict, sentence))

@@ -51,8 +51,12 @@ impl WindowSnapshot {
         let views = snapshot.views.iter().filter(|view| view.window == tmux_window.id);
         let views: Vec<TmuxPaneView> = views.cloned().collect();
         let active = views.iter().find(|view| view.active).map(|view| TmuxPaneId(view.id.0));
-        let mut window = LayoutWindow::parse(&tmux_window.layout, active)
-            .map_err(|error| Refusal::internal(format!("{error:?} in tmux's own layout")))?;
+        let mut window = LayoutWindow::parse(&tmux_window.layout, active).map_err(|error| {
+            Refusal::internal(format!(
+                "cannot parse the layout that tmux \
+                reports ({error:?})"
+            ))
+        })?;
         window.zoomed = tmux_window.zoomed;
         let owners = owners(kernel, &views, main);
         Ok(Self { id: tmux_window.id, window, owners, views })
@@ -89,7 +93,7 @@ impl ViewLocation {
     pub(super) fn missing(&self) -> Refusal {
         let missing = match self {
             Self::Session { name } => name.clone(),
-            Self::Beside { pane, .. } => format!("no pane %{pane} on that tmux server"),
+            Self::Beside { pane, .. } => format!("no tmux pane `%{pane}` on that server"),
         };
         Error::SessionNotFound(missing).into()
     }

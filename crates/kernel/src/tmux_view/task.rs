@@ -185,7 +185,7 @@ impl TmuxViewTask {
         let now = self.views.records.kernel.now();
         for entry in self.views.jobs.queue.expire(now) {
             let waited = entry.age(now).as_secs();
-            let reason = format!("it waited for {waited} seconds: {}", entry.reason);
+            let reason = format!("no room after waiting {waited} s: {}", entry.reason);
             self.views.records.mark_expired(&entry.pane, &reason);
         }
         if has_passed(&mut self.observe_at) {
@@ -410,7 +410,7 @@ impl TmuxViewTask {
     async fn view(&mut self, pane: &PaneId) -> Result<(ControlClient, TmuxPane), Refusal> {
         let (client, snapshot) = self.query().await?;
         let view = snapshot.views.iter().find(|view| view.shows.as_ref() == Some(pane));
-        let missing = || Refusal::not_found(format!("the pane `{pane}` is shown nowhere in tmux"));
+        let missing = || Refusal::not_found(format!("pane `{pane}` is not shown in tmux"));
         Ok((client, view.ok_or_else(missing)?.id))
     }
 

@@ -66,23 +66,30 @@ async fn ids_are_dense_and_rise() {
 async fn parameters_are_refused_with_the_place_of_the_mistake() {
     let server = TestKernel::new().await;
     for (params, sentence) in [
-        (json!({ "argv": ["sh"], "sise": {} }), "unknown field `sise`"),
+        (json!({ "argv": ["sh"], "sise": {} }), "unknown parameter `sise`; did you mean `size`?"),
         (
             json!({ "argv": ["sh"], "size": { "cols": "x", "rows": 2 } }),
-            "`size.cols`: \"x\" is no whole number",
+            "`size.cols` must be a whole number from 0 to 65535, not \"x\"",
         ),
-        (json!({ "argv": "sh" }), "`argv`: \"sh\" is no array"),
-        (json!({ "argv": [] }), "`argv` is empty"),
-        (json!({ "argv": ["sh", 5] }), "`argv[1]`: 5 is no text"),
-        (json!({ "id": "a/b" }), "`a/b` is no pane id"),
+        (json!({ "argv": "sh" }), "`argv` must be an array, not \"sh\""),
+        (json!({ "argv": [] }), "`argv` must not be empty"),
+        (json!({ "argv": ["sh", 5] }), "`argv[1]` must be a string, not 5"),
+        (json!({ "id": "a/b" }), "`id`: invalid pane id `a/b`"),
         (json!({ "argv": ["sh"], "size": { "cols": 1, "rows": 24 } }), "a pane cannot be 1x24"),
-        (json!({ "argv": ["no-such-program"] }), "no program `no-such-program` on PATH"),
+        (
+            json!({ "argv": ["no-such-program"] }),
+            "no program `no-such-program` on the server's PATH",
+        ),
         (json!({ "argv": ["sh"], "cwd": "/etc/passwd" }), "`cwd` is not a folder"),
-        (json!({ "argv": ["sh"], "env": { "A=B": "" } }), "is not a variable name"),
-        (json!({ "argv": ["sh", "a\u{0}b"] }), "holds a NUL"),
-        (json!({ "argv": ["sh"], "title": "a\nb" }), "`title` must be one line"),
+        (json!({ "argv": ["sh"], "env": { "A=B": "" } }), "invalid variable name `A=B`"),
+        (json!({ "argv": ["sh", "a\u{0}b"] }), "contains a NUL"),
+        (json!({ "argv": ["sh"], "title": "a\nb" }), "`title` must be a single line"),
         (json!({ "argv": ["sh"], "timeoutSeconds": 0 }), "`timeoutSeconds`"),
-        (json!({ "argv": ["sh"], "substrate": "screen" }), "unknown variant `screen`"),
+        (
+            json!({ "argv": ["sh"], "substrate": "screen" }),
+            "`substrate`: invalid value `screen`; \
+            expected `pty` or `tmux`",
+        ),
     ] {
         let (refused, got) = code(server.act("pane:new", params).await);
         assert_eq!(refused, Code::Invalid, "{got}");
@@ -94,7 +101,11 @@ async fn parameters_are_refused_with_the_place_of_the_mistake() {
 #[tokio::test(start_paused = true)]
 async fn what_is_no_object_or_no_action_is_refused() {
     let server = TestKernel::new().await;
-    assert_eq!(code(server.act("pane:list", json!([1])).await).1, "parameters are a JSON object");
+    assert_eq!(
+        code(server.act("pane:list", json!([1])).await).1,
+        "parameters must be a JSON \
+        object"
+    );
     assert_eq!(code(server.act("pane:fly", json!({})).await).0, Code::NotFound);
     let dispatch = |body: &'static [u8]| server.kernel.dispatch("pane:list", body, &server.owner);
     assert!(dispatch(b"").await.is_ok());

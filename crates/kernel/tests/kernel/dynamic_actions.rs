@@ -93,10 +93,10 @@ async fn calls_are_checked_as_those_of_built_in_actions() {
     server.act("pane:new", json!({ "id": "a", "argv": ["sh"] })).await.unwrap();
     let _echo = server.kernel.register_action(spec("echo:say", Arc::default())).unwrap();
     for (params, sentence) in [
-        (json!({}), "missing field `text`"),
-        (json!({ "text": 7 }), "`text`: 7 is not of the type string"),
-        (json!({ "text": "", "x": 1 }), "`x`: there is no such field"),
-        (json!([]), "parameters are a JSON object"),
+        (json!({}), "missing parameter `text`"),
+        (json!({ "text": 7 }), "`text` must be of type string, not 7"),
+        (json!({ "text": "", "x": 1 }), "unknown parameter `x`; expected `paneId` or `text`"),
+        (json!([]), "parameters must be a JSON object"),
     ] {
         let refused = code(server.act("echo:say", params).await);
         assert_eq!(refused, (Code::Invalid, sentence.to_owned()));

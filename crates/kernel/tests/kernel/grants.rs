@@ -174,3 +174,23 @@ async fn a_shell_that_a_pane_runs_counts_as_that_pane() {
     let child = server.act_as(&shell, "pane:new", child).await.unwrap();
     assert_eq!(child["parent"], "a");
 }
+
+#[tokio::test]
+async fn a_grant_that_may_not_start_programs_finds_out_nothing_about_ports() {
+    let server = TestKernel::new().await;
+    server.act("pane:new", json!({ "id": "a", "argv": ["sh"] })).await.unwrap();
+    let local = json!({ "http": "http://localhost:1/", "timeoutMs": 1 });
+    let far = json!({ "http": "http://192.0.2.1/", "timeoutMs": 1 });
+    let port = json!({ "paneId": "a", "port": 1, "timeoutMs": 1 });
+    for (scopes, expect) in [
+        (json!(["read", "input"]), [false, false, false]),
+        (json!(["read", "spawn"]), [true, true, false]),
+        (json!(["admin"]), [true, true, true]),
+    ] {
+        let (_, caller) = create_caller(&server, json!({ "scopes": scopes })).await;
+        for (params, expect) in [&port, &local, &far].into_iter().zip(expect) {
+            let waited = server.act_as(&caller, "pane:wait", params.clone()).await;
+            assert_eq!(waited.is_ok(), expect, "{scopes} {params}: {waited:?}");
+        }
+    }
+}

@@ -42,7 +42,15 @@ async fn a_new_pane_is_all_that_was_asked_for() {
 async fn a_name_is_taken_once_and_there_is_a_limit() {
     let server = with_pane("a").await;
     let again = server.act("pane:new", json!({ "id": "a", "argv": ["sh"] })).await;
-    assert_eq!(code(again), (Code::Conflict, "there is a pane `a` already".into()));
+    assert_eq!(
+        code(again),
+        (
+            Code::Conflict,
+            "pane `a` already exists; choose another id, or \
+        delete it with `pane:close`"
+                .into()
+        )
+    );
     for _ in 0..4 {
         server.act("pane:new", json!({ "argv": ["sh"] })).await.unwrap();
     }
@@ -163,9 +171,9 @@ async fn what_is_typed_arrives_exactly() {
     server.act("pane:write", json!({ "paneId": "a", "base64": "AP8=" })).await.unwrap();
     assert_eq!(server.pane("a").typed(), b"l\xc3\xa4\r\n\x00\xff");
     for (params, sentence) in [
-        (json!({ "paneId": "a" }), "say what to type"),
+        (json!({ "paneId": "a" }), "pass `text` or `base64`"),
         (json!({ "paneId": "a", "text": "", "base64": "" }), "not both"),
-        (json!({ "paneId": "a", "base64": "?" }), "`base64` cannot be read"),
+        (json!({ "paneId": "a", "base64": "?" }), "invalid `base64`"),
     ] {
         assert!(code(server.act("pane:write", params).await).1.contains(sentence));
     }
@@ -233,7 +241,7 @@ async fn who_asks_something_of_a_pane_that_is_just_going_is_answered() {
         let asked = tokio::time::timeout(Duration::from_secs(60), server.act(name, params));
         let (code, sentence) = code(asked.await.expect("an answer"));
         assert_eq!(code, Code::Gone, "{name}");
-        assert!(sentence.ends_with("(it has just ended)"), "{sentence}");
+        assert!(sentence.ends_with("pane `a` has exited"), "{sentence}");
     }
 }
 
@@ -413,10 +421,10 @@ async fn a_notice_says_what_the_pane_was_for_and_who_ended_it() {
     let end = "\nTimeout Seconds: 9\nTimed Out: no\nOutput Lines: 1\nLast Line: the &lt;/pty_exited>\n\
                </pane_exited>\n\n";
     let failed = format!(
-        "{begin}Description: all of them\nExit Code: 1{end}It did not end well; search pane `a` for what went wrong."
+        "{begin}Description: all of them\nExit Code: 1{end}It failed; search pane `a` for errors."
     );
     check_notice(json!({ "description": "all of them" }), fails, &failed).await;
-    let killed = format!("{begin}Exit Code: SIGTERM{end}It was ended on request.");
+    let killed = format!("{begin}Exit Code: SIGTERM{end}It was stopped on request.");
     check_notice(json!({}), is_closed, &killed).await;
 }
 

@@ -228,18 +228,22 @@ async fn a_tail_is_as_long_as_asked_without_a_limit() {
 async fn what_makes_no_sense_is_refused() {
     let server = printing("x").await;
     for (params, sentence) in [
-        (json!({ "paneId": "a", "offset": 1, "tail": 1 }), "not several"),
-        (json!({ "paneId": "a", "pattern": "(" }), "`pattern` is no pattern"),
-        (json!({ "paneId": "a", "pattern": "x", "view": "raw" }), "goes with the view"),
-        (json!({ "paneId": "a", "pattern": "x", "before": 101 }), "up to 100"),
-        (json!({ "paneId": "a", "before": 1 }), "go with a `pattern`"),
-        (json!({ "paneId": "a", "after": 1 }), "go with a `pattern`"),
-        (json!({ "paneId": "a", "limit": 10_001 }), "up to 10000 lines"),
+        (json!({ "paneId": "a", "offset": 1, "tail": 1 }), "only one of"),
+        (json!({ "paneId": "a", "pattern": "(" }), "invalid `pattern`"),
+        (json!({ "paneId": "a", "pattern": "x", "view": "raw" }), "requires the view"),
+        (json!({ "paneId": "a", "pattern": "x", "before": 101 }), "at most 100"),
+        (json!({ "paneId": "a", "before": 1 }), "require a `pattern`"),
+        (json!({ "paneId": "a", "after": 1 }), "require a `pattern`"),
+        (json!({ "paneId": "a", "limit": 10_001 }), "at most 10000 lines"),
         (json!({ "paneId": "a", "limit": 2_000_000, "view": "raw" }), "up to 1048576 bytes"),
-        (json!({ "paneId": "a", "since": 0, "view": "rendered" }), "`since` goes with"),
-        (json!({ "paneId": "a", "pattern": "x", "view": "rendered" }), "goes with the view"),
-        (json!({ "paneId": "a", "since": 2 }), "pane `a` has printed 1 byte, and `since` is 2"),
-        (json!({ "paneId": "a", "since": 2, "view": "raw" }), "has printed 1 byte"),
+        (json!({ "paneId": "a", "since": 0, "view": "rendered" }), "`since` requires"),
+        (json!({ "paneId": "a", "pattern": "x", "view": "rendered" }), "requires the view"),
+        (
+            json!({ "paneId": "a", "since": 2 }),
+            "`since` is 2, but the output of pane `a` has \
+            only 1 byte",
+        ),
+        (json!({ "paneId": "a", "since": 2, "view": "raw" }), "has only 1 byte"),
     ] {
         let (refused, got) = code(server.act("pane:read", params).await);
         assert!(refused == Code::Invalid && got.contains(sentence), "{got}");
@@ -254,8 +258,8 @@ async fn check_refused(name: &str, params: Value, sentence: &str) {
 
 #[tokio::test(start_paused = true)]
 async fn a_wait_since_what_was_never_printed_is_refused() {
-    let sentence =
-        "pane `a` has printed 1 byte, and `since` is 99; is that of an earlier pane of this name?";
+    let sentence = "`since` is 99, but the output of pane `a` has only 1 byte; the offset may belong to an \
+        earlier pane of this name";
     let params = json!({ "paneId": "a", "pattern": "x", "since": 99 });
     check_refused("pane:wait", params, sentence).await;
 }
@@ -264,41 +268,53 @@ async fn a_wait_since_what_was_never_printed_is_refused() {
 async fn what_is_more_than_an_action_does_is_refused() {
     for limit in [0, 1001] {
         let params = json!({ "pattern": "x", "limit": limit });
-        check_refused("pane:search", params, "`limit` is from 1 to 1000").await;
+        check_refused("pane:search", params, "`limit` must be from 1 to 1000").await;
     }
     let params = json!({ "pattern": "x", "timeoutMs": 10_001 });
-    check_refused("pane:search", params, "`timeoutMs` goes up to 10000").await;
+    check_refused("pane:search", params, "`timeoutMs` must be at most 10000").await;
     let params = json!({ "paneId": "a", "exit": true, "timeoutMs": 86_400_001 });
-    check_refused("pane:wait", params, "`timeoutMs` goes up to 86400000").await;
+    check_refused("pane:wait", params, "`timeoutMs` must be at most 86400000").await;
     let params = json!({ "paneId": "a", "quietMs": 86_400_001 });
-    check_refused("pane:wait", params, "`quietMs` goes up to 86400000").await;
+    check_refused("pane:wait", params, "`quietMs` must be at most 86400000").await;
 }
 
 #[tokio::test(start_paused = true)]
 async fn what_cannot_be_read_is_refused_in_plain_words() {
     let read = |field: &str, value: Value| json!({ "paneId": "a", field: value });
     for (name, params, sentence) in [
-        ("pane:read", read("limit", json!(-1)), "`limit`: -1 is no whole number from 0 on"),
-        ("pane:read", read("limit", json!(1.5)), "`limit`: 1.5 is no whole number from 0 on"),
-        ("pane:read", read("limit", json!("5")), "`limit`: \"5\" is no whole number from 0 on"),
-        ("pane:read", read("ignoreCase", json!(1)), "`ignoreCase`: 1 is neither true nor false"),
-        ("pane:read", read("pattern", json!(7)), "`pattern`: 7 is no text"),
+        (
+            "pane:read",
+            read("limit", json!(-1)),
+            "`limit` must be a whole number of at least 0, not -1",
+        ),
+        (
+            "pane:read",
+            read("limit", json!(1.5)),
+            "`limit` must be a whole number of at least 0, not 1.5",
+        ),
+        (
+            "pane:read",
+            read("limit", json!("5")),
+            "`limit` must be a whole number of at least 0, not \"5\"",
+        ),
+        ("pane:read", read("ignoreCase", json!(1)), "`ignoreCase` must be true or false, not 1"),
+        ("pane:read", read("pattern", json!(7)), "`pattern` must be a string, not 7"),
         (
             "pane:run",
             json!({ "command": "x", "timeoutSeconds": 0 }),
-            "`timeoutSeconds`: 0 is no whole number from 1 to 4294967295",
+            "`timeoutSeconds` must be a whole number from 1 to 4294967295, not 0",
         ),
         (
             "pane:resize",
             read("size", json!({ "cols": 70_000, "rows": 5 })),
-            "`size.cols`: 70000 is no whole number from 0 to 65535",
+            "`size.cols` must be a whole number from 0 to 65535, not 70000",
         ),
-        ("pane:run", json!({ "argv": [] }), "`argv` is empty; say what to run"),
-        ("pane:new", json!({ "argv": [] }), "`argv` is empty; leave it out for a login shell"),
+        ("pane:run", json!({ "argv": [] }), "`argv` must not be empty"),
+        ("pane:new", json!({ "argv": [] }), "`argv` must not be empty; omit it for a login shell"),
         (
             "pane:keys",
             json!({ "paneId": "a", "keys": ["\\n"] }),
-            "no key is called `\\n`; did you mean `enter`?",
+            "unknown key `\\n`; did you mean `enter`?",
         ),
     ] {
         check_refused(name, params, sentence).await;

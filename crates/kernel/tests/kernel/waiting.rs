@@ -107,8 +107,10 @@ async fn a_long_search_finds_what_a_short_one_would() {
     }
 }
 
-/// Waits while something happens.
-async fn wait(server: &TestKernel, params: Value, happen: impl AsyncFnOnce()) -> Value {
+/// Waits while something happens, for what comes from then on unless `since` says otherwise.
+async fn wait(server: &TestKernel, mut params: Value, happen: impl AsyncFnOnce()) -> Value {
+    let object = params.as_object_mut().unwrap();
+    object.entry("since").or_insert(json!("now"));
     let waiting = server.act("pane:wait", params);
     let happening = async {
         // not a wait: time is paused, and this is how much of it passes before it happens.
@@ -128,12 +130,17 @@ async fn a_wait_is_met_by_new_output_only() {
     assert_eq!(met["evidence"], json!([{ "n": 2, "text": "ready on 80", "open": true }]));
     assert_eq!(met["tail"][0]["text"], "ready");
     let missed = server
-        .act("pane:wait", json!({ "paneId": "a", "pattern": "ready", "timeoutMs": 100 }))
+        .act(
+            "pane:wait",
+            json!({ "paneId": "a", "pattern": "ready", "since": "now", "timeoutMs": 100 }),
+        )
         .await
         .unwrap();
     assert_eq!((&missed["met"], &missed["timedOut"]), (&json!(null), &json!(true)));
     let why = missed["why"].to_string();
-    assert!(why.contains("nothing new") && why.contains("on the screen already"), "{why}");
+    assert!(why.contains("nothing was printed since this call"), "{why}");
+    assert!(why.contains("line 2 matches, but was not printed since this call"), "{why}");
+    assert_eq!(missed["earlier"], json!({ "n": 2, "offset": 17 }), "{missed}");
     let since = json!({ "paneId": "a", "pattern": "^ready$", "since": 0 });
     assert_eq!(server.act("pane:wait", since).await.unwrap()["met"], "pattern");
 }
@@ -155,9 +162,9 @@ async fn a_wait_ends_early_at_a_stop_at_the_end_and_in_silence() {
     assert_eq!((&ended["met"], &ended["pane"]["exitCode"]), (&json!("exit"), &json!(3)));
     let late = server.act("pane:wait", json!({ "paneId": "a", "pattern": "x" })).await.unwrap();
     assert_eq!((&late["met"], &late["timedOut"]), (&json!(null), &json!(false)));
-    assert!(late["why"].to_string().contains("not running any more"));
+    assert!(late["why"].to_string().contains("has exited"));
     let nothing = server.act("pane:wait", json!({ "paneId": "a" })).await;
-    assert!(code(nothing).1.contains("say what to wait for"));
+    assert!(code(nothing).1.contains("pass what to wait for"));
 }
 
 /// Waits for a pattern for a moment.
@@ -325,21 +332,18 @@ async fn a_wait_that_is_not_met_says_why() {
         asked.as_object_mut().unwrap().extend(params.as_object().unwrap().clone());
         server.act("pane:wait", asked).await.unwrap()["why"].to_string()
     };
-    let now = why(json!({ "pattern": "ready" })).await;
-    assert!(now.contains("nothing new was printed\""), "{now}");
-    assert!(now.contains("line 0 matches, but was printed before this call; `since` 0"), "{now}");
+    let now = why(json!({ "pattern": "ready", "since": "now" })).await;
+    assert!(now.contains("nothing was printed since this call\""), "{now}");
+    assert!(now.contains("line 0 matches, but was not printed since this call"), "{now}");
     let since = why(json!({ "pattern": "ready", "since": 7 })).await;
-    assert!(since.contains("2 bytes were printed since the given place, and no new"), "{since}");
-    assert!(since.contains("before the given `since`; `since` 0 would count it"), "{since}");
+    assert!(since.contains("2 bytes were printed since the given place, and no line"), "{since}");
+    assert!(since.contains("line 0 matches, but was not printed since the given place"), "{since}");
     let nowhere = why(json!({ "pattern": "never", "since": 0 })).await;
     assert!(!nowhere.contains("matches,") && !nowhere.contains("screen"), "{nowhere}");
     let exit = why(json!({ "exit": true, "since": 0 })).await;
-    assert_eq!(
-        exit,
-        r#"["the program is still running","9 bytes were printed since the given place"]"#
-    );
+    assert_eq!(exit, r#"["the program is still running"]"#);
     let quiet = why(json!({ "quietMs": 5000 })).await;
-    assert!(quiet.contains("100 ms ago, and 5000 ms of silence"), "{quiet}");
+    assert!(quiet.contains("the last output was 100 ms ago, not 5000 ms"), "{quiet}");
 }
 
 #[tokio::test(start_paused = true)]
@@ -351,11 +355,11 @@ async fn stops_are_bounded_and_enough_to_wait_for() {
         code(server.act("pane:wait", asked).await)
     };
     for (params, expect, part) in [
-        (json!({ "stop": vec![r"\w{20}"; 200] }), Code::Limit, "`stop` takes up to 32"),
-        (json!({ "stop": ["a", "b", "("] }), Code::Invalid, "`stop[2]` is no pattern"),
-        (json!({ "pattern": "(", "stop": ["a"] }), Code::Invalid, "`pattern` is no pattern"),
-        (json!({ "quietMs": 0 }), Code::Invalid, "`quietMs` is at least 1"),
-        (json!({ "stop": [] }), Code::Invalid, "say what to wait for"),
+        (json!({ "stop": vec![r"\w{20}"; 200] }), Code::Limit, "`stop` can have at most 32"),
+        (json!({ "stop": ["a", "b", "("] }), Code::Invalid, "invalid `stop[2]`"),
+        (json!({ "pattern": "(", "stop": ["a"] }), Code::Invalid, "invalid `pattern`"),
+        (json!({ "quietMs": 0 }), Code::Invalid, "`quietMs` must be at least 1"),
+        (json!({ "stop": [] }), Code::Invalid, "pass what to wait for"),
     ] {
         let (refused, sentence) = refused(params).await;
         assert!(refused == expect && sentence.contains(part), "{sentence}");
@@ -398,4 +402,87 @@ async fn a_thousand_wait_at_once() {
     };
     let happening = async { server.pane("a").print(b"now\r\n") };
     tokio::join!(all, happening);
+}
+
+/// Output before the input, its echo, output after it, a pattern, and the line that matches.
+#[tokio::test(start_paused = true)]
+async fn output_counts_since_the_last_input_and_its_echo_does_not() {
+    for (before, echo, after, pattern, expect) in [
+        ("42\r\n>>> ", "print(6*7)", "\r\n42\r\n>>> ", "^42$", Some(2)),
+        ("42\r\n>>> ", "print(6*7)", "\r\n", "^42$", None),
+        ("$ ", "echo hello", "\r\nhello\r\n", "hello", Some(1)),
+        ("$ ", "echo hello", "", "hello", None),
+        ("$ ", "echo hello", "\r\n", "hello", None),
+        ("Continue? ", "y", " OK\r\n", "OK", Some(0)),
+        ("", "", "listening\r\n", "listening", Some(0)),
+    ] {
+        let server = printing(before).await;
+        server.pane("a").type_in(b"something");
+        server.pane("a").echo(echo.as_bytes());
+        server.pane("a").print(after.as_bytes());
+        let met = wait_for(&server, pattern, None).await;
+        assert_eq!(met["evidence"][0]["n"].as_u64(), expect, "{before}{echo}{after}: {met}");
+    }
+    let server = printing("listening\r\n").await;
+    assert_eq!(wait_for(&server, "listening", None).await["met"], "pattern", "nothing was typed");
+    server.pane("a").type_in(b"something");
+    assert_eq!(wait_for(&server, "listening", None).await["met"], json!(null));
+    for since in [json!("start"), json!(0)] {
+        assert_eq!(wait_for(&server, "listening", Some(&since)).await["met"], "pattern");
+    }
+    server.pane("a").echo(b"listening");
+    let missed = wait_for(&server, "listening", None).await;
+    assert_eq!(missed["earlier"], json!({ "n": 1, "offset": 11, "echo": true }), "{missed}");
+    let refused = json!({ "paneId": "a", "pattern": "x", "since": "yesterday" });
+    assert!(code(server.act("pane:wait", refused).await).1.contains("`input`, `start`, `now`"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn several_panes_are_waited_for_at_once() {
+    let server = printing("ready\r\n").await;
+    server.act("pane:new", json!({ "id": "b", "argv": ["cat"] })).await.unwrap();
+    let both = json!({ "paneIds": ["a", "b"], "pattern": "ready", "since": "start" });
+    let any =
+        both.as_object().unwrap().clone().into_iter().chain([("mode".to_owned(), json!("any"))]);
+    let any = server.act("pane:wait", any.collect()).await.unwrap();
+    assert_eq!((&any["met"], &any["pane"]["id"]), (&json!("pattern"), &json!("a")), "{any}");
+    assert_eq!(any["panes"][1]["met"], json!(null));
+    let all = wait(&server, both.clone(), async || server.pane("b").print(b"ready\r\n")).await;
+    assert_eq!((&all["met"], &all["pane"]["id"]), (&json!("pattern"), &json!("b")), "{all}");
+    assert_eq!(all["panes"][0]["evidence"][0]["text"], "ready");
+    let later = json!({ "paneIds": ["a", "b"], "pattern": "never" });
+    let gone = wait(&server, later, async || server.pane("b").exit(Exit::Code(1))).await;
+    assert_eq!((&gone["met"], &gone["timedOut"]), (&json!(null), &json!(false)), "{gone}");
+    assert_eq!((&gone["pane"]["id"], &gone["panes"][0]["timedOut"]), (&json!("b"), &json!(false)));
+}
+
+#[tokio::test]
+async fn a_port_and_an_address_are_waited_for() {
+    let server = printing("").await;
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let met = server.act("pane:wait", json!({ "port": port })).await.unwrap();
+    assert_eq!(met, json!({ "met": "port", "timedOut": false, "evidence": [], "tail": [] }));
+    let in_pane = json!({ "paneId": "a", "port": port });
+    assert_eq!(server.act("pane:wait", in_pane).await.unwrap()["pane"]["id"], "a");
+    let url = format!("http://127.0.0.1:{port}/health");
+    let answer = async |status: &str| {
+        let (mut stream, _) = listener.accept().await.unwrap();
+        let answer = format!("HTTP/1.1 {status}\r\n\r\n");
+        tokio::io::AsyncWriteExt::write_all(&mut stream, answer.as_bytes()).await.unwrap();
+        stream
+    };
+    // Of the two waits for the port.
+    for _ in 0..2 {
+        drop(listener.accept().await.unwrap());
+    }
+    let waiting = server.act("pane:wait", json!({ "http": url }));
+    let serving = async { (answer("503 Busy").await, answer("302 Found").await) };
+    assert_eq!(tokio::join!(waiting, serving).0.unwrap()["met"], "http");
+    drop(listener);
+    let missed = server.act("pane:wait", json!({ "port": port, "timeoutMs": 50 })).await.unwrap();
+    assert!(missed["timedOut"] == true && missed["why"][0].to_string().contains("no program"));
+    let exited = json!({ "paneId": "a", "port": port });
+    let exited = wait(&server, exited, async || server.pane("a").exit(Exit::Code(1))).await;
+    assert_eq!((&exited["met"], &exited["timedOut"]), (&json!(null), &json!(false)), "{exited}");
 }

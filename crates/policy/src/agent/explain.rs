@@ -53,7 +53,7 @@ impl Explainer<'_> {
     fn exit(&self) -> Option<EvidenceItem> {
         let code = self.facts.exited?;
         let sentence = match code {
-            Some(code) => format!("its program ended with code {code}"),
+            Some(code) => format!("its program exited with code {code}"),
             None => "its program is gone".to_owned(),
         };
         Some(EvidenceItem {
@@ -86,7 +86,7 @@ impl Explainer<'_> {
     fn osc(&self) -> Option<EvidenceItem> {
         let osc = self.facts.osc.as_ref()?;
         let says = osc.says?;
-        let words = format!("its output marked {}, which means {says}", osc.words);
+        let words = format!("its output contained {}, which means {says}", osc.words);
         Some(self.reason(StateSource::Osc, says, 0.9, osc.since, &words))
     }
 
@@ -99,7 +99,7 @@ impl Explainer<'_> {
 
     fn hook(&self) -> Option<EvidenceItem> {
         let claim = self.facts.hook.as_ref()?;
-        let words = format!("its hook `{}` said {}", claim.name, claim.says);
+        let words = format!("its hook `{}` reported {}", claim.name, claim.says);
         Some(self.reason(StateSource::Hook, claim.says, claim.weight, claim.at, &words))
     }
 
@@ -109,9 +109,9 @@ impl Explainer<'_> {
         let is_stale = rule.moves && self.profile.timing.stale < self.now.since(held.moved);
         let words = match (&rule.pattern, is_stale) {
             (None, _) => format!("the terminal's modes mean {}", rule.name),
-            (Some(_), false) => format!("{place} says `{}`", held.rule_match.found),
+            (Some(_), false) => format!("{place} shows `{}`", held.rule_match.found),
             (Some(_), true) => {
-                format!("{place} says `{}` and does not move", held.rule_match.found)
+                format!("{place} shows `{}` and does not change", held.rule_match.found)
             }
         };
         let weight = if is_stale { rule.weight * 0.5 } else { rule.weight };
@@ -129,14 +129,14 @@ impl Explainer<'_> {
         let since = self.facts.composer.since;
         let (says, weight, words) = match &self.facts.findings.as_ref()?.composer {
             Composer::Empty => {
-                (AgentState::Ready, shape.weight(), "the composer is there, and empty".to_owned())
+                (AgentState::Ready, shape.weight(), "the composer is visible and empty".to_owned())
             }
             Composer::Draft(draft) => {
                 let draft: String = draft.chars().take(40).collect();
                 (
                     AgentState::Ready,
                     shape.weight(),
-                    format!("the composer holds a draft: `{draft}`"),
+                    format!("the composer contains a draft: `{draft}`"),
                 )
             }
             Composer::Hidden => {
@@ -149,27 +149,30 @@ impl Explainer<'_> {
 
     fn learned(&self) -> Option<EvidenceItem> {
         let at = self.facts.known_since()?;
-        let words = format!("its composer `{}` was learned before", self.facts.sign()?.text);
+        let words = format!("its composer `{}` was learned earlier", self.facts.sign()?.text);
         Some(self.reason(StateSource::Screen, AgentState::Ready, 0.4, at, &words))
     }
 
     fn computes(&self) -> Option<EvidenceItem> {
         let at = self.facts.computed.filter(|at| self.now.since(*at) < 3000)?;
-        let words = "its processes used a processor";
+        let words = "its processes used CPU time";
         Some(self.reason(StateSource::Process, AgentState::Busy, 0.5, at, words))
     }
 
     fn waits(&self) -> Option<EvidenceItem> {
         let at = self.facts.waited?;
-        let words = "its process in the foreground sleeps in a read of the terminal";
+        let words = "its foreground process is blocked reading the terminal";
         Some(self.reason(StateSource::Process, AgentState::Ready, 0.5, at, words))
     }
 
     fn terminal(&self) -> Option<EvidenceItem> {
         let facts = self.facts;
         let words = match (facts.reads_no_line(), facts.has_other_modes()) {
-            (true, _) => "no process in the foreground waits for a line from the terminal",
-            (false, true) => "the terminal is in other modes than when the program took input",
+            (true, _) => "no foreground process is reading a line from the terminal",
+            (false, true) => {
+                "the terminal modes differ from those when the program accepted \
+                             input"
+            }
             (false, false) => return None,
         };
         let is_used = self.profile.reads_lines();
@@ -180,9 +183,9 @@ impl Explainer<'_> {
     fn quiet(&self) -> Option<EvidenceItem> {
         let moved = self.facts.moved_at;
         let (says, words) = if self.now.since(moved) < 1000 {
-            (AgentState::Busy, "something moved on the screen")
+            (AgentState::Busy, "the screen changed")
         } else {
-            (AgentState::Unknown, "nothing has moved on the screen since")
+            (AgentState::Unknown, "the screen has not changed since")
         };
         self.facts.findings.as_ref()?;
         Some(self.reason(StateSource::Quiet, says, 0.1, moved, words))

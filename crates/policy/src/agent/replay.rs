@@ -202,22 +202,23 @@ fn read(cast: &str) -> Result<(Size, Vec<ReplayEvent>), String> {
     let mut lines = cast.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
     let header = lines.next().and_then(|(_, line)| serde_json::from_str::<Value>(line).ok());
     let header = header.filter(Value::is_object);
-    let header = header.ok_or("the file is no asciicast: its first line is no JSON object")?;
+    let header =
+        header.ok_or("the file is not an asciicast: its first line is not a JSON object")?;
     let version = header["version"].as_u64();
     if !matches!(version, Some(2 | 3)) {
-        return Err("the file is no asciicast of version 2 or 3".to_owned());
+        return Err("the file is not an asciicast of version 2 or 3".to_owned());
     }
     let side = |old: &str, new: &str| {
         let side = header[old].as_u64().or_else(|| header["term"][new].as_u64());
         side.and_then(|side| u16::try_from(side).ok())
     };
     let (Some(cols), Some(rows)) = (side("width", "cols"), side("height", "rows")) else {
-        return Err("the file's first line does not say how large the screen was".to_owned());
+        return Err("the file's first line does not contain the size of the screen".to_owned());
     };
     let mut events = Vec::new();
     let mut clock = 0.0;
     for (at, line) in lines.filter(|(_, line)| !line.starts_with('#')) {
-        let bad = || format!("line {} is no event of an asciicast", at + 1);
+        let bad = || format!("line {} is not an asciicast event", at + 1);
         let event: Value = serde_json::from_str(line).map_err(|_| bad())?;
         let (Some(t), Some(code), Some(data)) =
             (event[0].as_f64(), event[1].as_str(), event[2].as_str())
@@ -250,10 +251,9 @@ fn parse_input(code: &str, data: &str) -> Option<ReplayInput> {
 
 fn read_reports(reports: &str) -> Result<Vec<ReplayEvent>, String> {
     let lines = reports.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
-    lines
-        .map(|(at, line)| read_report(line).ok_or(at))
-        .collect::<Result<_, _>>()
-        .map_err(|at| format!("line {} of the reports is no JSON object with a time `t`", at + 1))
+    lines.map(|(at, line)| read_report(line).ok_or(at)).collect::<Result<_, _>>().map_err(|at| {
+        format!("line {} of the reports is not a JSON object with a time `t`", at + 1)
+    })
 }
 
 fn read_report(line: &str) -> Option<ReplayEvent> {

@@ -67,9 +67,9 @@ pub fn choose<'a>(
     };
     match found[..] {
         [option] if !option.keys.is_empty() => Ok(option),
-        [_] => Err(NoSuchOption("which keys choose that option is not known".to_owned())),
-        [] => Err(NoSuchOption(format!("the question has no such option; {}", options(dialog)))),
-        [..] => Err(NoSuchOption(format!("several options fit; {}", options(dialog)))),
+        [_] => Err(NoSuchOption("the keys that choose that option are unknown".to_owned())),
+        [] => Err(NoSuchOption(format!("no such option; {}", options(dialog)))),
+        [..] => Err(NoSuchOption(format!("several options match; {}", options(dialog)))),
     }
 }
 
@@ -115,11 +115,11 @@ fn is_permanent(label: &str) -> bool {
 
 fn options(dialog: &Dialog) -> String {
     if dialog.options.is_empty() {
-        return "its options cannot be read".to_owned();
+        return "the options on the screen cannot be read".to_owned();
     }
     let named = |(n, option): (usize, &DialogOption)| format!("{} `{}`", n + 1, option.label);
     let named: Vec<_> = dialog.options.iter().enumerate().map(named).collect();
-    format!("it has {}", named.join(", "))
+    format!("the options are {}", named.join(", "))
 }
 
 /// An attempt to answer a question.
@@ -299,7 +299,7 @@ impl AnswerAttempt {
                 let since = *self.moved_since.get_or_insert(now);
                 self.not_before = Some(Time(now.0 + AGAIN));
                 (RESTLESS <= now.since(since))
-                    .then(|| "something moved between every look and the key".to_owned())
+                    .then(|| "the screen kept changing, so no key was pressed".to_owned())
             }
             WriteResult::Refused(why) | WriteResult::Unknown(why) => Some(why.clone()),
         }

@@ -135,7 +135,7 @@ impl InterruptAttempt {
             WriteResult::Stale | WriteResult::Unread => {
                 self.moved_since.get_or_insert(now);
                 self.not_before = Some(Time(now.0 + AGAIN));
-                (CONFIRM <= now.since(self.begun)).then(|| "somebody types all the time".to_owned())
+                (CONFIRM <= now.since(self.begun)).then(|| "a user is typing".to_owned())
             }
             WriteResult::Refused(why) | WriteResult::Unknown(why) => Some(why.clone()),
         }
@@ -208,13 +208,15 @@ impl InterruptAttempt {
         let mut evidence = vec![match (self.pressed, observation.state) {
             (0, state) => format!("it is {state}; nothing was pressed"),
             (count, state) if goes_on => format!("{}; it is still {state}", times(count)),
-            (count, state) => format!("{}; it is {state} now", times(count)),
+            (count, state) => format!("{}; it is now {state}", times(count)),
         }];
         if is_late && !goes_on {
-            evidence.push("that was long after the keys: it may have ended by itself".to_owned());
+            evidence.push(
+                "it stopped long after the keys, so the turn may have ended by itself".to_owned(),
+            );
         }
         if 0 < self.cleared {
-            evidence.push("the prompt that came back was cleared away".to_owned());
+            evidence.push("the restored prompt was cleared from the composer".to_owned());
         }
         Step::Finished(InterruptOutcome { interrupted, evidence })
     }
@@ -222,8 +224,8 @@ impl InterruptAttempt {
 
 fn times(count: u32) -> String {
     match count {
-        1 => "its keys for that were pressed once".to_owned(),
-        count => format!("its keys for that were pressed {count} times"),
+        1 => "the interrupt keys were pressed once".to_owned(),
+        count => format!("the interrupt keys were pressed {count} times"),
     }
 }
 

@@ -110,7 +110,7 @@ fn play(
                 prop_assert!(known, "Enter where a question may be");
                 prop_assert!(result.pastes == 1, "Enter without a text");
                 prop_assert!(matches!(scene.composer, Composer::Draft(_)), "Enter on nothing");
-                prop_assert_eq!(typed_before, Some(scene.typed), "Enter on what somebody typed");
+                prop_assert_eq!(typed_before, Some(scene.typed), "Enter on a user's text");
                 result.enters += usize::from(done);
             }
             InputAction::Type(_) => prop_assert!(false, "it asked for pastes"),

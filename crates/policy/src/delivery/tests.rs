@@ -156,7 +156,7 @@ impl AttemptTest {
 fn a_ready_agent_gets_text_then_enter_and_is_seen_to_take_it() {
     let mut play = AttemptTest::pressed();
     play.shows(AgentState::Ready, Composer::Empty).waits(30, Delivery::Queued);
-    let outcome = play.ends(150, Delivery::Submitted, "the composer emptied");
+    let outcome = play.ends(150, Delivery::Submitted, "the composer was emptied");
     assert_eq!(play.leftover(&outcome), None);
 }
 
@@ -168,7 +168,7 @@ fn a_composer_that_is_empty_while_the_screen_is_drawn_is_no_sign() {
     play.shows(AgentState::Ready, draft(TEXT)).waits(100, Delivery::Queued);
     play.presses(2_000);
     play.shows(AgentState::Ready, Composer::Empty).waits(30, Delivery::Queued);
-    play.ends(150, Delivery::Submitted, "the composer emptied");
+    play.ends(150, Delivery::Submitted, "the composer was emptied");
 }
 
 #[test]
@@ -208,7 +208,7 @@ fn busy_after_enter_is_a_sign_and_before_it_is_none() {
     play.scene.inferred = true;
     play.shows(AgentState::Busy, Composer::Hidden).waits(10, Delivery::Queued);
     play.scene.inferred = false;
-    play.shows(AgentState::Busy, Composer::Hidden).ends(10, Delivery::Submitted, "turned busy");
+    play.shows(AgentState::Busy, Composer::Hidden).ends(10, Delivery::Submitted, "became busy");
     let mut busy = AttemptTest::of(TEXT, WhenBusy::Send, None);
     busy.scene.state = AgentState::Busy;
     busy.pastes(0);
@@ -238,7 +238,7 @@ fn a_text_that_enter_does_not_move_is_drafted() {
     for _ in 1..4 {
         play.presses(10_000);
     }
-    let outcome = play.ends(20_000, Delivery::Drafted, "still stands");
+    let outcome = play.ends(20_000, Delivery::Drafted, "is still in");
     assert_eq!(play.leftover(&outcome), Some(Leftover { text: TEXT.into(), typed: Some(3) }));
 }
 
@@ -246,7 +246,7 @@ fn a_text_that_enter_does_not_move_is_drafted() {
 fn a_question_refuses_a_message() {
     let mut play = AttemptTest::new();
     (play.scene.state, play.scene.dialog) = (AgentState::Blocked, Some(question()));
-    let outcome = play.ends(0, Delivery::Refused, "which Enter would answer");
+    let outcome = play.ends(0, Delivery::Refused, "a question is on its screen");
     assert_eq!(outcome.dialog, Some(question()));
 }
 
@@ -299,7 +299,7 @@ fn somebody_who_types_into_the_text_has_it() {
     play.pastes(0);
     play.shows(AgentState::Ready, draft(TEXT)).waits(10, Delivery::Queued);
     play.scene.typed = Some(4);
-    play.ends(10, Delivery::Drafted, "somebody typed");
+    play.ends(10, Delivery::Drafted, "a user typed");
 }
 
 #[test]
@@ -320,7 +320,11 @@ fn what_an_earlier_message_left_is_cleared_away_if_it_is_ours_alone() {
 #[test]
 fn busy_is_dealt_with_as_asked() {
     let mut play = AttemptTest::of(TEXT, WhenBusy::Refuse, None);
-    play.shows(AgentState::Busy, Composer::Empty).ends(0, Delivery::Refused, "not to wait");
+    play.shows(AgentState::Busy, Composer::Empty).ends(
+        0,
+        Delivery::Refused,
+        "so nothing was typed",
+    );
     let mut play = AttemptTest::new();
     play.scene.inferred = true;
     assert!(play.shows(AgentState::Busy, Composer::Empty).waits(0, Delivery::Queued).transient);
@@ -344,7 +348,7 @@ fn an_agent_that_cannot_be_made_out_is_waited_for_and_then_refused() {
 fn a_text_that_never_shows_is_not_submitted_blindly() {
     let mut play = AttemptTest::new();
     play.pastes(0);
-    play.ends(11_000, Delivery::Unknown, "not to be seen");
+    play.ends(11_000, Delivery::Unknown, "not visible");
 }
 
 #[test]
@@ -353,15 +357,15 @@ fn an_unknown_state_after_the_paste_stops_enter() {
     play.pastes(0);
     play.shows(AgentState::Unknown, draft(TEXT)).waits(10, Delivery::Queued);
     play.waits(5_000, Delivery::Queued);
-    play.ends(6_000, Delivery::Drafted, "could not be made out");
+    play.ends(6_000, Delivery::Drafted, "could not be determined");
 }
 
 #[test]
 fn an_end_is_told_as_far_as_it_is_known() {
     let mut play = AttemptTest::new();
-    play.shows(AgentState::Exited, Composer::Hidden).ends(0, Delivery::Refused, "has ended");
+    play.shows(AgentState::Exited, Composer::Hidden).ends(0, Delivery::Refused, "has exited");
     let mut play = AttemptTest::pressed();
-    play.shows(AgentState::Exited, Composer::Hidden).ends(0, Delivery::Unknown, "ended after");
+    play.shows(AgentState::Exited, Composer::Hidden).ends(0, Delivery::Unknown, "exited after");
 }
 
 #[test]
@@ -420,7 +424,7 @@ fn after_a_restart_a_text_that_was_not_typed_is_typed() {
 fn after_a_restart_enter_that_was_pressed_is_not_pressed_again() {
     let mut play = resumed(Some(9), ready());
     play.waits(0, Delivery::Queued);
-    play.ends(200, Delivery::Submitted, "the composer emptied");
+    play.ends(200, Delivery::Submitted, "the composer was emptied");
     // It may have caused a question.
     let mut play = resumed(Some(9), ready());
     play.scene.view = view(&format!("\u{1b}[?2004h> {TEXT}\r\n\r\nMay I run it?\r\n 1. yes"));
@@ -455,16 +459,16 @@ fn resumed_unseen(
 fn after_a_restart_a_question_or_work_shows_that_the_text_was_taken() {
     let mut play = resumed_unseen(WhenBusy::Queue, AgentState::Blocked, |_| {});
     play.waits(0, Delivery::Queued);
-    play.ends(200, Delivery::Submitted, "it led to a question");
+    play.ends(200, Delivery::Submitted, "the agent asked a question");
     let mut play = resumed_unseen(WhenBusy::Queue, AgentState::Busy, |_| {});
-    play.ends(0, Delivery::Submitted, "the agent turned busy");
+    play.ends(0, Delivery::Submitted, "the agent became busy");
     // A screen that can be read only later is no reason to give up before.
     let mut play = resumed_unseen(WhenBusy::Queue, AgentState::Unknown, |_| {});
     play.waits(5_000, Delivery::Queued);
     play.shows(AgentState::Blocked, Composer::Hidden);
     play.scene.dialog = Some(question());
     play.waits(0, Delivery::Queued);
-    play.ends(200, Delivery::Submitted, "it led to a question");
+    play.ends(200, Delivery::Submitted, "the agent asked a question");
 }
 
 #[test]
@@ -494,7 +498,7 @@ fn after_a_restart_what_may_have_another_cause_shows_nothing() {
     unknown(queue, AgentState::Unknown, &|scene| scene.view = view("> something else"));
     let mut play = resumed_unseen(queue, blocked, |scene| scene.view = view(&format!("> {TEXT}")));
     play.waits(1_000, Delivery::Queued);
-    play.ends(12_000, Delivery::Drafted, "still stands in the composer");
+    play.ends(12_000, Delivery::Drafted, "still in the composer");
 }
 
 #[test]
@@ -515,7 +519,7 @@ fn after_a_restart_with_a_keeper_that_does_not_count_only_what_the_screen_shows_
     // Nothing shows it.
     let mut play = resumed(ready());
     play.waits(0, Delivery::Queued);
-    play.ends(15_000, Delivery::Unknown, "not to be seen");
+    play.ends(15_000, Delivery::Unknown, "not visible");
 }
 
 #[test]
@@ -562,5 +566,5 @@ fn a_line_that_the_program_has_not_read_was_not_taken() {
     slow.scene.has_unread_line = true;
     slow.shows(AgentState::Busy, Composer::Hidden).waits(1_000, Delivery::Queued);
     slow.scene.has_unread_line = false;
-    slow.ends(100, Delivery::Submitted, "turned busy");
+    slow.ends(100, Delivery::Submitted, "became busy");
 }

@@ -33,23 +33,24 @@ impl PreparedText {
     ) -> Result<Self, String> {
         if MAX_MESSAGE_BYTES < text.len() {
             return Err(format!(
-                "the text has {} bytes; the longest is {MAX_MESSAGE_BYTES}; put it in a file and name that",
+                "the text has {} bytes, more than the limit of {MAX_MESSAGE_BYTES}; put it in a \
+                file and send its path",
                 text.len()
             ));
         }
         if text.trim().is_empty() {
-            return Err("the text is empty; an agent would not take it".to_owned());
+            return Err("the text is empty".to_owned());
         }
         paste(text, true).map_err(|refused| format!("{refused}; send plain text"))?;
         let mut changes = Vec::new();
         let kept = text.trim_end_matches(['\n', '\r']);
         if kept.len() < text.len() {
-            changes.push("line ends at the end of the text were left out".to_owned());
+            changes.push("line ends at the end of the text were removed".to_owned());
         }
         let text = escape(kept)?;
         if text != kept {
-            let what = "something was added to the text";
-            changes.push(format!("{what}, so that the program takes it for no command of its own"));
+            let what = "a prefix or suffix was added to the text";
+            changes.push(format!("{what}, so that the program does not treat it as a command"));
         }
         Ok(Self { text, changes })
     }
@@ -62,22 +63,25 @@ impl PreparedText {
         if marked && submit.typing == TypingMode::Paste {
             return Ok(vec![InputAction::Paste(self.text.clone())]);
         }
-        const NO_PASTES: &str = "the program is not told of pastes";
+        const NO_PASTES: &str = "the program does not support bracketed paste";
         if LONGEST_TYPED < self.text.len() {
             let length = self.text.len();
-            return Err(format!("{NO_PASTES}, and {length} bytes are too many to be typed"));
+            return Err(format!("{NO_PASTES}, and {length} bytes are too many to type"));
         }
         if self.text.contains('\t') {
-            return Err(format!("{NO_PASTES}, and would take the tab in the text for a key"));
+            return Err(format!("{NO_PASTES}, so the tab in the text would act as a key"));
         }
         let lines: Vec<&str> =
             self.text.split('\n').map(|line| line.trim_end_matches('\r')).collect();
         if lines.iter().any(|line| line.contains('\r')) {
-            return Err(format!("{NO_PASTES}, and would take the carriage return for Enter"));
+            return Err(format!(
+                "{NO_PASTES}, so the carriage return in the text would act as \
+                               Enter"
+            ));
         }
         match lines[..] {
             [line] => Ok(pieces(line).map(|piece| InputAction::Type(piece.to_owned())).collect()),
-            _ => Err(format!("{NO_PASTES}, and would take each line of the text for a prompt")),
+            _ => Err(format!("{NO_PASTES}, so each line of the text would be a prompt of its own")),
         }
     }
 }
@@ -131,15 +135,16 @@ mod tests {
 
     #[test]
     fn what_cannot_be_typed_is_refused() {
-        check("", Err("the text is empty; an agent would not take it"));
-        check(" \n", Err("the text is empty; an agent would not take it"));
+        check("", Err("the text is empty"));
+        check(" \n", Err("the text is empty"));
         check(
             "a\u{3}",
-            Err("character 2 of the text is the control character U+0003; send plain text"),
+            Err("the text contains the control character U+0003 at character 2; send plain text"),
         );
         check(
             "a\u{1b}[201~b",
-            Err("character 2 of the text begins the end marker of a paste; send plain text"),
+            Err("the text contains the end marker of a bracketed paste at character 2; send \
+                plain text"),
         );
         let long = prepare(&"x".repeat(MAX_MESSAGE_BYTES + 1)).unwrap_err();
         assert!(long.contains("1048577 bytes"), "{long}");

@@ -274,8 +274,8 @@ fn a_shell_text_that_is_not_simple_is_unknown() {
 fn everything_else_is_plain_and_says_why() {
     all("plain", "ls\ncargo build\nmake\nvimtutor-like\necho vim");
     let reason = judge(&["/bin/ls"], &[]).to_string();
-    assert_eq!(reason, "plain: no rule is about `ls`");
-    assert_eq!(judge::<&str>(&[], &[]).to_string(), "plain: there is no command");
+    assert_eq!(reason, "plain: no rule matches `ls`");
+    assert_eq!(judge::<&str>(&[], &[]).to_string(), "plain: the command is empty");
     let reason = judge(&["psql", "-c", "x"], &[]).to_string();
     assert_eq!(reason, "plain: `psql` needs no terminal with `-c`");
     let reason = judge(&["sudo", "vim"], &[]).to_string();
@@ -309,7 +309,7 @@ fn the_users_rules_come_first_and_the_first_of_them_decides() {
     }
     let json = serde_json::to_value(judge(&["mytool", "db", "repl"], &rules)).unwrap();
     assert_eq!(json["verdict"], "interactive");
-    assert_eq!(json["reason"], "your rule about `mytool db repl` says so");
+    assert_eq!(json["reason"], "your rule `mytool db repl` matches");
     assert!(toml::from_str::<UserRule>("program = 'a'\nvisible = true\nargv = []").is_err());
 }
 

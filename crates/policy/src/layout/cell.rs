@@ -327,7 +327,7 @@ impl FromStr for TmuxPaneId {
     fn from_str(text: &str) -> Result<Self, String> {
         let number = text.strip_prefix('%').filter(|it| it.bytes().all(|b| b.is_ascii_digit()));
         let id = number.and_then(|number| number.parse().ok()).map(Self);
-        id.ok_or_else(|| format!("`{text}` is no tmux pane: write it as `%3`"))
+        id.ok_or_else(|| format!("invalid tmux pane `{text}`: write it as `%3`"))
     }
 }
 
@@ -346,13 +346,13 @@ impl<'de> Deserialize<'de> for TmuxPaneId {
 impl fmt::Display for LayoutError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::NoPane(pane) => write!(f, "the pane {pane} is not in this window"),
-            Self::NoSpace(pane) => write!(f, "the pane {pane} is too small to be split"),
-            Self::LastPane(pane) => write!(f, "the pane {pane} is the only one of its window"),
+            Self::NoPane(pane) => write!(f, "pane {pane} is not in this window"),
+            Self::NoSpace(pane) => write!(f, "pane {pane} is too small to be split"),
+            Self::LastPane(pane) => write!(f, "pane {pane} is the only one in its window"),
             Self::WrongPaneCount(cells, panes) => {
                 write!(f, "the layout has {cells} cells and the window {panes} panes")
             }
-            Self::Inconsistent => f.write_str("the cells of the window would not fit together"),
+            Self::Inconsistent => f.write_str("the cells do not add up to the window"),
         }
     }
 }

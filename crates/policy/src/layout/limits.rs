@@ -227,6 +227,6 @@ impl fmt::Display for LayoutKind {
 impl fmt::Display for LimitError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { name, value, least, most } = self;
-        write!(f, "`{name}` is {value}; it may be {least} to {most}")
+        write!(f, "`{name}` must be from {least} to {most}, not {value}")
     }
 }

@@ -189,11 +189,11 @@ fn blocker(window: &LayoutWindow, id: TmuxPaneId, ours: &ManagedPane) -> Option<
 impl fmt::Display for Blockers {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.replace_forbidden {
-            return f.write_str("replacing one was not allowed");
+            return f.write_str("replacing one is not allowed");
         }
         let counts = [
             (self.busy, "busy"),
-            (self.blocked, "waiting for a person"),
+            (self.blocked, "waiting for a user"),
             (self.focused, "focused"),
             (self.persistent, "persistent"),
             (self.starting, "starting"),
@@ -203,8 +203,8 @@ impl fmt::Display for Blockers {
         let counts = counts.iter().filter(|(count, _)| *count > 0);
         let counts: Vec<_> = counts.map(|(count, word)| format!("{count} {word}")).collect();
         match counts[..] {
-            [] => f.write_str("there is none to replace"),
-            [..] => write!(f, "none may be replaced: {}", counts.join(", ")),
+            [] => f.write_str("none can be replaced"),
+            [..] => write!(f, "none can be replaced: {}", counts.join(", ")),
         }
     }
 }

@@ -125,6 +125,6 @@ impl From<QueueFull> for Refusal {
 impl fmt::Display for QueueFull {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { waiting, reason } = self;
-        write!(f, "{waiting} requests wait for room already, as many as may; {reason}")
+        write!(f, "{waiting} requests are already waiting for room, the maximum; {reason}")
     }
 }

@@ -65,7 +65,7 @@ impl fmt::Display for NotShownReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NoMain => f.write_str("the main pane is not in this window"),
-            Self::AlreadyShown(pane) => write!(f, "it is shown already, in {pane}"),
+            Self::AlreadyShown(pane) => write!(f, "it is already shown in {pane}"),
             Self::TooSmall { cols, rows, limits } => too_small(f, (*cols, *rows), limits),
             Self::Full { cols, rows, shown, capacity, kept } => {
                 let Capacity { columns, rows: high } = capacity;
@@ -74,12 +74,12 @@ impl fmt::Display for NotShownReason {
                     "the window is {cols}x{rows} and holds {} agent panes",
                     capacity.total()
                 )?;
-                write!(f, " ({columns} across, {high} down); {shown} are there and {kept}")
+                write!(f, " ({columns} across, {high} down); {shown} are shown and {kept}")
             }
             Self::Crowded { width, height, shown, limits, kept } => {
                 let agent = limits.agent_pane_min_width;
                 let high = limits.min_height;
-                write!(f, "other panes share the window and are not touched; ")?;
+                write!(f, "the window also contains panes that paned does not manage; ")?;
                 write!(f, "the main pane is {width}x{height} and ")?;
                 match limits.layout {
                     LayoutKind::Vertical | LayoutKind::Grid => {
@@ -88,7 +88,11 @@ impl fmt::Display for NotShownReason {
                     }
                     LayoutKind::Horizontal => write!(f, "cannot give {high} rows and keep {high}")?,
                 }
-                write!(f, "; {shown} of ours are there, none with room for two, and {kept}")
+                write!(
+                    f,
+                    "; {shown} agent panes are shown, none large enough to be split, and \
+                          {kept}"
+                )
             }
         }
     }
@@ -126,8 +130,8 @@ fn too_small(f: &mut fmt::Formatter<'_>, size: (u16, u16), limits: &LayoutLimits
 impl fmt::Display for ReplaceReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.state {
-            ManagedPaneState::Exited => write!(f, "the program in {} has ended", self.victim),
-            _ => write!(f, "{} has been idle for longest", self.victim),
+            ManagedPaneState::Exited => write!(f, "the program in {} has exited", self.victim),
+            _ => write!(f, "{} has been idle the longest", self.victim),
         }
     }
 }

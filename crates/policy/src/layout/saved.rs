@@ -133,7 +133,7 @@ impl SavedLayout {
         let panes = window.panes();
         if panes.iter().any(|id| matches!(owners.of(*id), PaneOwner::Foreign)) {
             let sentence =
-                "there are panes that are not ours in the window, and those are not moved";
+                "the window contains panes that paned does not manage, and those are not moved";
             return conflict(sentence.to_owned());
         }
         let roles: Vec<_> = panes.iter().map(|id| (role(*id), *id)).collect();
@@ -145,7 +145,7 @@ impl SavedLayout {
         let wanted: Vec<TmuxPaneId> = positions.iter().copied().flatten().collect();
         if wanted.len() != panes.len() || positions.len() != panes.len() {
             return conflict(format!(
-                "the layout has {} places, and {} of the window's {} panes belong into one",
+                "the layout has {} places, but {} of the window's {} panes belong in one",
                 positions.len(),
                 wanted.len(),
                 panes.len()
@@ -309,15 +309,19 @@ impl TryFrom<RawSavedNode> for SavedNode {
             (Some(role), None, None) => SavedNodeKind::Pane(role.into()),
             (None, Some(parts), None) => SavedNodeKind::Parts(LayoutDirection::Right, parts),
             (None, None, Some(parts)) => SavedNodeKind::Parts(LayoutDirection::Down, parts),
-            _ => return Err("a part of a layout is one of `pane`, `row` and `column`".into()),
+            _ => {
+                return Err(
+                    "each part of a layout must be one of `pane`, `row` and `column`".into()
+                );
+            }
         };
         let node = Self { size: raw.size, kind };
         match &node.kind {
             SavedNodeKind::Parts(_, parts) if parts.len() < 2 => {
-                Err("a row or column has at least two parts".into())
+                Err("a row or column must have at least two parts".into())
             }
             SavedNodeKind::Parts(..) if depth(&node) > DEEPEST => {
-                Err(format!("a layout goes at most {DEEPEST} deep"))
+                Err(format!("a layout can be at most {DEEPEST} levels deep"))
             }
             SavedNodeKind::Parts(..) | SavedNodeKind::Pane(_) => Ok(node),
         }
@@ -363,9 +367,9 @@ impl fmt::Display for SavedLayoutError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::TooSmall { window: (cols, rows), need: (wide, high) } => {
-                write!(f, "the layout needs {wide}x{high}; the window is {cols}x{rows}")
+                write!(f, "the layout needs {wide}x{high}, but the window is {cols}x{rows}")
             }
-            Self::DuplicateRole(role) => write!(f, "the pane `{role}` is in the layout twice"),
+            Self::DuplicateRole(role) => write!(f, "pane `{role}` is in the layout twice"),
         }
     }
 }

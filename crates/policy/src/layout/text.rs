@@ -200,12 +200,12 @@ impl<'de> Deserialize<'de> for LayoutTree {
 impl fmt::Display for LayoutParseError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Syntax(at) => write!(f, "this is no tmux layout, from byte {at} on"),
+            Self::Syntax(at) => write!(f, "invalid tmux layout at byte {at}"),
             Self::Checksum { said, found } => {
-                write!(f, "the layout names the sum {said:04x} and has {found:04x}")
+                write!(f, "the layout's checksum is {found:04x}, not {said:04x}")
             }
-            Self::Inconsistent => f.write_str("the cells of the layout do not fill it"),
-            Self::DuplicatePane(pane) => write!(f, "the pane {pane} is in the layout twice"),
+            Self::Inconsistent => f.write_str("the cells of the layout do not add up to its size"),
+            Self::DuplicatePane(pane) => write!(f, "pane {pane} is in the layout twice"),
         }
     }
 }

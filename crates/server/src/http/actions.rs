@@ -35,8 +35,8 @@ pub(crate) async fn emit(mut call: Call) -> HandlerResult {
 fn params(name: &str, body: &[u8]) -> Result<Bytes, Refusal> {
     let is_empty = body.trim_ascii().is_empty();
     let payload = (!is_empty).then(|| serde_json::from_slice(body)).transpose();
-    let payload =
-        payload.map_err(|error| Refusal::invalid(format!("the body is no JSON: {error}")))?;
+    let payload = payload
+        .map_err(|error| Refusal::invalid(format!("the body is not valid JSON: {error}")))?;
     let params = serde_json::to_vec(&EmitParams { name, payload });
     params.map(Bytes::from).map_err(Refusal::internal)
 }

@@ -77,15 +77,17 @@ pub(crate) fn authenticate(
 
 /// The refusal of a request without a token.
 pub(crate) fn missing_token() -> Refusal {
-    Refusal::new(Code::Unauthorized, "this needs a grant: send `Authorization: Bearer <token>`")
+    Refusal::new(Code::Unauthorized, "a token is required: send `Authorization: Bearer <token>`")
 }
 
 /// Adapts the refusal of a token to how the token was sent: as a header or as a subprotocol.
 fn rejected_token(headers: &HeaderMap, refusal: Refusal) -> Refusal {
     match (refusal.code, protocol_tokens(headers).next()) {
         (Code::Unauthorized, Some(_)) => {
-            let sentence =
-                format!("this needs a valid grant: offer `{BEARER_PROTOCOL}<token>` with one");
+            let sentence = format!(
+                "a valid token is required: offer the subprotocol \
+                        `{BEARER_PROTOCOL}<token>`"
+            );
             Refusal { sentence, ..refusal }
         }
         _ => refusal,
@@ -129,8 +131,10 @@ fn check_claims(headers: &HeaderMap, caller: &Caller) -> Result<(), Refusal> {
 fn unproven_pane(claim: &HeaderValue) -> Refusal {
     let claim = String::from_utf8_lossy(claim.as_bytes());
     let claim = claim.escape_debug();
-    let sentence =
-        format!("nothing proves that this comes from pane `{claim}`: show that pane's token");
+    let sentence = format!(
+        "cannot verify that this request comes from pane `{claim}`: send that pane's \
+                token"
+    );
     Refusal::new(Code::Forbidden, sentence)
 }
 

@@ -79,12 +79,14 @@ impl Call {
 }
 
 fn too_long(limits: &ServerLimits) -> Rejection {
-    let sentence = format!("a body may have at most {} bytes", limits.body_bytes);
+    let sentence =
+        format!("the request body is larger than the limit of {} bytes", limits.body_bytes);
     Rejection::new(StatusCode::PAYLOAD_TOO_LARGE, Code::Limit, sentence)
 }
 
 fn too_slow(limits: &ServerLimits) -> Rejection {
-    let sentence = format!("the body did not arrive within {} ms", limits.body_timeout.as_millis());
+    let sentence =
+        format!("the request body did not arrive within {} ms", limits.body_timeout.as_millis());
     Rejection::new(StatusCode::REQUEST_TIMEOUT, Code::Timeout, sentence)
 }
 
@@ -92,5 +94,6 @@ fn broken(error: &(dyn Error + Send + Sync + 'static), limits: &ServerLimits) ->
     if error.is::<LengthLimitError>() {
         return too_long(limits);
     }
-    Refusal::invalid(format!("the body broke off: {error}")).into()
+    Refusal::invalid(format!("the connection closed before the end of the request body: {error}"))
+        .into()
 }

@@ -17,7 +17,6 @@ use futures_util::{StreamExt, stream};
 use paned_kernel::journal::JournalRead;
 use paned_kernel::{EventFeed, StreamSlot};
 use paned_model::{EventFilter, EventId, Refusal};
-use serde::Deserialize;
 use tokio::time::{Instant, Interval, MissedTickBehavior, interval_at};
 
 use crate::http::call::Call;
@@ -31,23 +30,27 @@ pub const MEDIA_TYPE: &str = "text/event-stream";
 /// The most events pulled at once.
 const BATCH: usize = 512;
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
+/// What the query selects.
+#[derive(Debug, Default, PartialEq, Eq)]
 struct EventsQuery {
-    include: Option<String>,
+    include: EventFilter,
+    since: Option<EventId>,
 }
 
 /// Opens a stream of the events that the query selects.
 pub(crate) async fn follow(mut call: Call) -> HandlerResult {
-    let include = include(&mut call).await?;
-    let after = last_seen(&call.parts.headers)?;
+    let query = Query::<Vec<(String, String)>>::from_request_parts(&mut call.parts, &()).await;
+    let Query(fields) = query.map_err(|error| Refusal::invalid(error.body_text()))?;
+    let EventsQuery { include, since } = EventsQuery::read(fields)?;
+    // A client that reconnects by itself repeats the address, and knows better by then.
+    let since = last_seen(&call.parts.headers)?.or(since);
     if include.is_empty() {
         tracing::warn!(
             "a client follows /events without `include` and gets no events; use `?include=*` for all"
         );
     }
     let is_silent = include.is_empty();
-    let feed = call.shared.kernel.events(after, include, &call.caller)?;
+    let feed = call.shared.kernel.events(since, include, &call.caller)?;
     let source = JournalSource((!is_silent).then_some(feed));
     stream_response(&call, Bytes::from_static(sse::GREETING.as_bytes()), source)
 }
@@ -74,20 +77,38 @@ pub fn stream_response(call: &Call, first: Bytes, source: impl SseSource) -> Han
     Ok(([(CONTENT_TYPE, MEDIA_TYPE)], body).into_response())
 }
 
-async fn include(call: &mut Call) -> Result<EventFilter, Refusal> {
-    let query = Query::<EventsQuery>::from_request_parts(&mut call.parts, &()).await;
-    let Query(EventsQuery { include }) =
-        query.map_err(|error| Refusal::invalid(error.body_text()))?;
-    let include = include.unwrap_or_default().parse::<EventFilter>();
-    include.map_err(|error| Refusal::invalid(error.to_string()))
+impl EventsQuery {
+    fn read(fields: Vec<(String, String)>) -> Result<Self, Refusal> {
+        let mut query = Self::default();
+        for (name, value) in fields {
+            match name.as_str() {
+                "include" => {
+                    let filter = value.parse::<EventFilter>();
+                    query.include = filter.map_err(|error| Refusal::invalid(error.to_string()))?;
+                }
+                "since" => query.since = Some(event_id("since", &value)?),
+                _ => {
+                    let sentence = format!(
+                        "unknown query parameter `{}`; the parameters are `include` and `since`",
+                        name.escape_debug()
+                    );
+                    return Err(Refusal::invalid(sentence));
+                }
+            }
+        }
+        Ok(query)
+    }
+}
+
+fn event_id(name: &str, text: &str) -> Result<EventId, Refusal> {
+    let id = text.trim().parse().map(EventId);
+    id.map_err(|_| Refusal::invalid(format!("`{name}` is the number of an event")))
 }
 
 /// The last event that the client saw, from its `Last-Event-ID` header.
 fn last_seen(headers: &HeaderMap) -> Result<Option<EventId>, Refusal> {
     let Some(value) = headers.get("last-event-id") else { return Ok(None) };
-    let id = value.to_str().ok().and_then(|text| text.trim().parse().ok());
-    let id = id.ok_or_else(|| Refusal::invalid("`Last-Event-ID` is the number of an event"))?;
-    Ok(Some(EventId(id)))
+    event_id("Last-Event-ID", value.to_str().unwrap_or_default()).map(Some)
 }
 
 /// An open stream.
@@ -185,5 +206,17 @@ mod tests {
         for no_number in ["", "x", "-1", "1.5", "99999999999999999999"] {
             check(Some(no_number), None);
         }
+    }
+
+    #[test]
+    fn a_wrong_query_is_refused_with_the_names_there_are() {
+        let read = |name: &str, value: &str| EventsQuery::read(vec![(name.into(), value.into())]);
+        assert_eq!(read("since", "17").unwrap().since, Some(EventId(17)));
+        let sentence = |name, value| read(name, value).unwrap_err().sentence;
+        assert_eq!(
+            sentence("after", "1"),
+            "unknown query parameter `after`; the parameters are `include` and `since`"
+        );
+        assert_eq!(sentence("since", "x"), "`since` is the number of an event");
     }
 }

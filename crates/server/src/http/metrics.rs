@@ -103,9 +103,9 @@ pub(crate) async fn show(call: Call) -> HandlerResult {
 fn render(shared: &ServerState, status: &HealthStatus, is_wide: bool) -> String {
     let mut page = MetricsPage(String::new());
     let build = [(format!("{{version=\"{}\"}}", status.version), 1)];
-    page.family("paned_build_info gauge The version that runs.", build);
+    page.family("paned_build_info gauge The running version.", build);
     let uptime = format!("{}.{:03}", status.uptime_ms / 1000, status.uptime_ms % 1000);
-    page.one("paned_uptime_seconds gauge How long the server has run.", Some(uptime));
+    page.one("paned_uptime_seconds gauge Time since the server was started.", Some(uptime));
     let panes = status.panes.iter().map(|(word, count)| (format!("{{status=\"{word}\"}}"), count));
     page.family("paned_panes gauge Panes by status.", panes);
     if is_wide {
@@ -115,18 +115,18 @@ fn render(shared: &ServerState, status: &HealthStatus, is_wide: bool) -> String 
 }
 
 fn render_all(page: &mut MetricsPage, shared: &ServerState, status: &HealthStatus) {
-    page.one("paned_events_total counter Events ever recorded.", Some(status.last_event));
+    page.one("paned_events_total counter Events recorded so far.", Some(status.last_event));
     page.one("paned_connections gauge Open connections.", Some(shared.connections()));
     let refused = shared.metrics.refused.load(Relaxed);
-    page.one("paned_connections_refused_total counter Connections not let in.", Some(refused));
+    page.one("paned_connections_refused_total counter Connections refused.", Some(refused));
     page.family("paned_http_requests_total counter Requests answered.", shared.metrics.rows());
     let streams = shared.metrics.streams.load(Relaxed);
-    page.one("paned_sse_streams gauge Open streams of events.", Some(streams));
+    page.one("paned_sse_streams gauge Open event streams.", Some(streams));
     let sockets = shared.metrics.sockets();
     page.one("paned_ws_sockets gauge Open WebSockets.", Some(sockets));
     let resident = process::resident_bytes();
-    page.one("process_resident_memory_bytes gauge Memory in use.", resident);
-    page.one("process_open_fds gauge Open descriptors.", process::open_descriptors());
+    page.one("process_resident_memory_bytes gauge Resident memory.", resident);
+    page.one("process_open_fds gauge Open file descriptors.", process::open_descriptors());
 }
 
 /// A page of metrics. A family is declared as one string: name, type and help sentence.

@@ -37,7 +37,7 @@ pub(crate) fn document(registry: &Registry, routes: &[Arc<Route>], version: &str
             "securitySchemes": { "bearer": { "type": "http", "scheme": "bearer" } },
             "responses": {
                 "Refused": {
-                    "description": "Refused: a code for programs and a sentence for people.",
+                    "description": "The error: a code for programs and a message for people.",
                     "content": content(JSON, refusal),
                 },
             },

@@ -127,7 +127,7 @@ fn check_length(request: &Request) -> Result<(), Rejection> {
         return Ok(());
     }
     let status = StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE;
-    let sentence = "what comes before the body may have at most 100 headers and 64 KiB";
+    let sentence = "the request head is larger than the limit of 100 headers and 64 KiB";
     Err(Rejection::new(status, Code::Limit, sentence))
 }
 
@@ -152,15 +152,15 @@ fn rejection(refused: RequestRefusal, transport: &RequestTransport) -> Rejection
                 RequestTransport::Tcp(names) => names.to_string(),
                 RequestTransport::Unix => String::new(),
             };
-            let sentence = format!("`Host` must be exactly one of our names: {names}");
+            let sentence = format!("the header `Host` must be one of {names}");
             Rejection::new(StatusCode::MISDIRECTED_REQUEST, Code::Invalid, sentence)
         }
         RequestRefusal::ForeignOrigin => {
-            let sentence = "pages of other origins may not call this server";
+            let sentence = "requests from web pages of other origins are not allowed";
             Rejection::new(StatusCode::FORBIDDEN, Code::Forbidden, sentence)
         }
         RequestRefusal::UnsupportedType => {
-            let sentence = "a body must be JSON: send `Content-Type: application/json`";
+            let sentence = "the body must be JSON: send `Content-Type: application/json`";
             Rejection::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, Code::Invalid, sentence)
         }
     }

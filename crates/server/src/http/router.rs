@@ -92,7 +92,8 @@ async fn answer_unmatched(
 
 fn unknown_route(method: &Method, path: &str) -> HandlerResult {
     let sentence = format!(
-        "no route `{method} {path}`; GET /actions lists the actions, GET /openapi.json all routes"
+        "no route `{method} {path}`; `GET /actions` lists the actions, `GET /openapi.json` all \
+        routes"
     );
     Err(Refusal::not_found(sentence).into())
 }
@@ -100,8 +101,7 @@ fn unknown_route(method: &Method, path: &str) -> HandlerResult {
 /// On the listener of a compat API, redirects unknown paths to that API's index page.
 fn redirect_to_index(method: &Method, path: &str) -> HandlerResult {
     if !matches!(*method, Method::GET | Method::HEAD) {
-        let sentence =
-            format!("no route `{method} {path}` here; GET /index.html says what there is");
+        let sentence = format!("no route `{method} {path}`; GET /index.html lists all routes");
         return Err(Refusal::not_found(sentence).into());
     }
     Ok((StatusCode::FOUND, [(LOCATION, "/index.html")]).into_response())
@@ -109,7 +109,9 @@ fn redirect_to_index(method: &Method, path: &str) -> HandlerResult {
 
 /// axum adds the header.
 fn not_allowed(method: &Method, path: &str) -> HandlerResult {
-    let sentence =
-        format!("`{path}` does not take {method}; the header `Allow` says what it takes");
+    let sentence = format!(
+        "`{path}` does not support {method}; the header `Allow` lists the supported \
+                methods"
+    );
     Err(Rejection::new(StatusCode::METHOD_NOT_ALLOWED, Code::Invalid, sentence))
 }

@@ -104,7 +104,7 @@ const OWN_ROUTES: [Route; 8] = [
     Route {
         method: Method::POST,
         path: "/emit/{event}",
-        doc: "Record an event of your own, with the body as its payload.",
+        doc: "Record a custom event with the body as its payload.",
         params: &[RouteParam {
             location: ParamLocation::Path,
             name: "event",
@@ -117,7 +117,7 @@ const OWN_ROUTES: [Route; 8] = [
     Route {
         method: Method::GET,
         path: "/actions",
-        doc: "Show every action with the JSON Schema of its parameters and its answer.",
+        doc: "List every action with the JSON Schemas of its parameters and answer.",
         params: &[],
         takes: AcceptedBody::Json,
         answers: JSON,
@@ -135,17 +135,28 @@ const OWN_ROUTES: [Route; 8] = [
     Route {
         method: Method::GET,
         path: "/events",
-        doc: "Follow events as server-sent events.",
+        doc: "Stream events as server-sent events.",
         params: &[
             RouteParam {
                 location: ParamLocation::Query,
                 name: "include",
-                doc: "Which events: a comma list of names, `prefix:*` or `*`; none when left out.",
+                doc: "The events to stream: a comma-separated list of names, `prefix:*` or `*`; \
+                     none when omitted.",
+            },
+            RouteParam {
+                location: ParamLocation::Query,
+                name: "since",
+                doc: "Resume after this event; only new events when omitted.",
+            },
+            RouteParam {
+                location: ParamLocation::Query,
+                name: "since",
+                doc: "Begin after the event with this id; from now on when left out.",
             },
             RouteParam {
                 location: ParamLocation::Header,
                 name: "Last-Event-ID",
-                doc: "Go on after this event; from now on when left out.",
+                doc: "The same as `since`, which it overrides; browsers send it when they reconnect.",
             },
         ],
         takes: AcceptedBody::Json,
@@ -155,7 +166,8 @@ const OWN_ROUTES: [Route; 8] = [
     Route {
         method: Method::GET,
         path: "/health",
-        doc: "Say that the server lives; with a grant that may read, also how it is.",
+        doc: "Check that the server is alive; with a token that has the scope `read`, return its \
+             status.",
         params: &[],
         takes: AcceptedBody::Json,
         answers: JSON,
@@ -164,7 +176,7 @@ const OWN_ROUTES: [Route; 8] = [
     Route {
         method: Method::GET,
         path: "/metrics",
-        doc: "Show counters and gauges in Prometheus's text format.",
+        doc: "Return counters and gauges in the Prometheus text format.",
         params: &[],
         takes: AcceptedBody::Json,
         answers: metrics::MEDIA_TYPE,
@@ -173,11 +185,12 @@ const OWN_ROUTES: [Route; 8] = [
     Route {
         method: Method::GET,
         path: "/ws",
-        doc: "Open a WebSocket for output, input, events and actions; without an upgrade, say what it speaks.",
+        doc: "Open a WebSocket for output, input, events and actions; without an upgrade, \
+             describe its protocol.",
         params: &[RouteParam {
             location: ParamLocation::Header,
             name: "Sec-WebSocket-Protocol",
-            doc: "`paned.v1`, and for browsers `paned.bearer.<token>` in place of `Authorization`.",
+            doc: "`paned.v1`; browsers add `paned.bearer.<token>` instead of `Authorization`.",
         }],
         takes: AcceptedBody::Json,
         answers: JSON,
@@ -251,13 +264,13 @@ async fn catch_panic(handling: BoxFuture<'static, HandlerResult>) -> HandlerResu
     let caught = AssertUnwindSafe(handling).catch_unwind().await;
     caught.unwrap_or_else(|panic| {
         tracing::error!(panic = panic_message(panic.as_ref()), "a handler panicked");
-        Err(Refusal::internal("something broke here; the server's log says more").into())
+        Err(Refusal::internal("the request failed unexpectedly; see the server's log").into())
     })
 }
 
 fn panic_message(panic: &(dyn Any + Send)) -> &str {
     let owned = panic.downcast_ref::<String>().map(String::as_str);
-    owned.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("something that is no text")
+    owned.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("a panic without a message")
 }
 
 #[cfg(test)]

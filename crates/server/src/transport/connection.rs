@@ -133,7 +133,7 @@ async fn serve_http(context: ConnContext, stream: Box<dyn ConnStream>, upgrade_s
         }
     };
     if let Err(error) = ended {
-        tracing::debug!(%error, "a connection broke off");
+        tracing::debug!(%error, "a connection was closed by an error");
     }
 }
 

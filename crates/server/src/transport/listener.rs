@@ -82,7 +82,8 @@ impl Ingress {
             ServedApi::Compat { api, auth, pane } => (Some(api), auth, pane),
         };
         if let (RequestTransport::Tcp(names), ListenerAuth::Anyone) = (&transport, &auth) {
-            tracing::warn!(%names, "an open listener: every program on this machine may use it");
+            tracing::warn!(%names, "this listener requires no token: every program on this \
+                                   machine can use it");
         }
         let address = match listener {
             Listener::Tcp(listener) => Some(listener.local_addr().map_err(Error::Listener)?),
@@ -166,7 +167,7 @@ fn check_user(stream: &UnixStream) -> Result<(), Refusal> {
     if theirs == ours || theirs == 0 {
         return Ok(());
     }
-    Err(Refusal::new(Code::Unauthorized, "this socket is for its owner and root only"))
+    Err(Refusal::new(Code::Unauthorized, "only its owner and root can use this socket"))
 }
 
 #[cfg(test)]

@@ -36,7 +36,7 @@ impl LoginLimit {
         match taken {
             Ok(()) => refusal,
             Err(wait) => {
-                let sentence = "too many wrong tokens came over TCP; a right one is let in at once";
+                let sentence = "too many invalid tokens over TCP; retry with a valid one";
                 Refusal::new(Code::Limit, sentence).with_details(json!({ "retryAfterMs": wait }))
             }
         }

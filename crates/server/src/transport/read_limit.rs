@@ -59,7 +59,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for LimitedReader<S> {
     ) -> Poll<io::Result<()>> {
         match self.limit.0.load(Ordering::Relaxed) {
             UNLIMITED => Pin::new(&mut self.stream).poll_read(cx, buf),
-            0 => Poll::Ready(Err(io::Error::other("too much was sent before `auth`"))),
+            0 => Poll::Ready(Err(io::Error::other("too many bytes before `auth`"))),
             left => {
                 let before = buf.filled().len();
                 ready!(Pin::new(&mut self.stream).poll_read(cx, buf))?;

@@ -32,7 +32,7 @@ const NO_DESCRIPTOR_DELAY: Duration = Duration::from_millis(100);
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// Tokens could be read on the network.
-    #[error("cannot serve on {0}: only this machine's own addresses are served without TLS")]
+    #[error("cannot serve on {0}: paned listens on loopback addresses only")]
     NotLoopback(SocketAddr),
     /// A listener does not work.
     #[error("cannot listen: {0}")]
@@ -140,7 +140,7 @@ impl AcceptLoop {
     /// The client may be gone, or there is no descriptor for it; the loop goes on in both cases.
     /// Unauthenticated connections are evicted to free a descriptor.
     async fn handle_accept_error(&mut self, error: io::Error) {
-        tracing::warn!(%error, "a connection could not be accepted");
+        tracing::warn!(%error, "cannot accept a connection");
         let pause = if self.shared.evict() { EVICT_DELAY } else { NO_DESCRIPTOR_DELAY };
         sleep(pause).await;
         while self.connections.try_join_next().is_some() {}
@@ -162,6 +162,6 @@ fn all_connections_taken(limits: &ServerLimits) -> Refusal {
     let max = limits.connections;
     Refusal::new(
         Code::Unavailable,
-        format!("all {max} connections are taken; close some and try again"),
+        format!("all {max} connections are in use; close some and try again"),
     )
 }

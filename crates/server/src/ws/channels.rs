@@ -69,7 +69,10 @@ impl Channels {
     /// If there are too many.
     pub(super) fn open(&mut self, reader: PaneOutput, window: SendWindow) -> Result<u32, Refusal> {
         if MAX_CHANNELS <= self.open.len() {
-            let sentence = format!("a socket has at most {MAX_CHANNELS} channels; close some");
+            let sentence = format!(
+                "this socket has {MAX_CHANNELS} open channels, the maximum; \
+                                   close some"
+            );
             return Err(Refusal::new(Code::Limit, sentence));
         }
         self.last += 1;
@@ -109,7 +112,10 @@ impl Channels {
         };
         self.open.insert(channel, Channel { window, reader });
         acknowledged.map_err(|sent| {
-            Refusal::invalid(format!("channel {channel} has sent only the bytes before {sent}"))
+            Refusal::invalid(format!(
+                "cannot acknowledge that offset: channel {channel} has sent \
+                                     only the bytes before {sent}"
+            ))
         })
     }
 
@@ -161,7 +167,10 @@ impl Channels {
         if (1..=self.last).contains(&channel) {
             return Ok(());
         }
-        Err(Refusal::not_found(format!("no channel {channel}; `subscribed` says which there are")))
+        Err(Refusal::not_found(format!(
+            "no channel {channel}; the channels are in the \
+                                       `subscribed` messages"
+        )))
     }
 }
 

@@ -166,8 +166,8 @@ impl WsJobs {
         let first = self.waiting.pop_front();
         self.waiting_bytes -= first.as_ref().map_or(0, |action| action.bytes);
         let sentence = format!(
-            "{MAX_JOBS} actions of this socket are under way and none has ended for {} ms; wait for one, or open \
-             another socket",
+            "{MAX_JOBS} actions of this socket are in progress, the maximum, and none has \
+            finished for {} ms; wait for one, or open another socket",
             STALL_TIMEOUT.as_millis()
         );
         let refusal = Refusal::new(Code::Limit, sentence);

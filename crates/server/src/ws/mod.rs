@@ -133,7 +133,7 @@ impl UpgradeSlot {
     /// If the connection cannot become a WebSocket.
     pub fn of(parts: &mut Parts) -> Result<Self, Refusal> {
         let slot = parts.extensions.remove::<Self>();
-        slot.ok_or_else(|| Refusal::internal("this connection cannot be a socket"))
+        slot.ok_or_else(|| Refusal::internal("this connection cannot be upgraded to a WebSocket"))
     }
 }
 
@@ -168,7 +168,7 @@ async fn upgrade(parts: &mut Parts) -> Result<WebSocketUpgrade, Rejection> {
         return Ok(upgrade);
     }
     // A client closes the connection if the response names none of its protocols.
-    Err(Refusal::invalid(format!("offer `{PROTOCOL}` in `Sec-WebSocket-Protocol` too")).into())
+    Err(Refusal::invalid(format!("also offer `{PROTOCOL}` in `Sec-WebSocket-Protocol`")).into())
 }
 
 fn describe(shared: &ServerState) -> HandlerResult {
@@ -248,7 +248,8 @@ async fn authenticate(
 fn rejected_token(refusal: Refusal) -> Refusal {
     match refusal.code {
         Code::Unauthorized => {
-            let sentence = "the `token` of this `auth` is not good, or no more: open a new socket and send another";
+            let sentence = "the `token` of this `auth` is invalid, expired or revoked: open a \
+                           new socket and send a valid one";
             Refusal { sentence: sentence.to_owned(), ..refusal }
         }
         _ => refusal,
@@ -256,11 +257,11 @@ fn rejected_token(refusal: Refusal) -> Refusal {
 }
 
 fn missing_auth() -> Refusal {
-    let sentence = r#"this needs a grant: send {"type":"auth","token":…} first"#;
+    let sentence = r#"a token is required: send {\"type\":\"auth\",\"token\":…} first"#;
     Refusal::new(Code::Unauthorized, sentence)
 }
 
 fn auth_timed_out(shared: &ServerState) -> Refusal {
     let limit = shared.limits.auth_timeout.as_millis();
-    Refusal::new(Code::Timeout, format!("nobody said who opened this socket within {limit} ms"))
+    Refusal::new(Code::Timeout, format!("no `auth` message arrived within {limit} ms"))
 }

@@ -141,18 +141,20 @@ impl CloseReason {
             Self::Refused(_, refusal) if refusal.code == Code::Limit => {
                 Some((close_code::AGAIN, cut(refusal.sentence.clone())))
             }
-            Self::Refused(..) => Some((UNAUTHORIZED, "not let in".to_owned())),
-            Self::GrantEnded => Some((UNAUTHORIZED, "the grant is over".to_owned())),
-            Self::ServerStopping => Some((close_code::AWAY, "the server stops".to_owned())),
+            Self::Refused(..) => Some((UNAUTHORIZED, "not authenticated".to_owned())),
+            Self::GrantEnded => {
+                Some((UNAUTHORIZED, "the token was revoked or has expired".to_owned()))
+            }
+            Self::ServerStopping => Some((close_code::AWAY, "the server is stopping".to_owned())),
             Self::Broken(error) => {
-                tracing::debug!(%error, "a socket broke off");
+                tracing::debug!(%error, "a socket was closed by an error");
                 Some((close_code::PROTOCOL, cut(error.to_string())))
             }
         }
     }
 }
 
-/// Completes when a session must end, because its grant is over or the server stops.
+/// Completes when a session must end, because its grant is over or the server is stopping.
 pub type SessionEnd = BoxFuture<'static, CloseReason>;
 
 /// Waits until the caller's session must end.

@@ -10,7 +10,9 @@ use std::iter::once;
 
 use axum::extract::ws::{Message, Utf8Bytes};
 use paned_kernel::journal::JournalEntry;
-use paned_model::{EventId, Offset, PaneId, PaneInfo, PaneStatus, Refusal, Scope, Size, Time};
+use paned_model::{
+    EventId, Offset, PaneId, PaneInfo, PaneStatus, Refusal, Scope, Size, Time, parse_error,
+};
 use schemars::JsonSchema;
 use serde::de::Error as _;
 use serde::de::value::{MapAccessDeserializer, MapDeserializer};
@@ -57,7 +59,7 @@ pub(super) enum WsRequest<'a> {
     /// Run `pane:resize`, after the earlier requests.
     Resize { pane: PaneId, cols: u16, rows: u16, force: Option<bool> },
     /// Follow the events of this filter, after this one.
-    Events { include: String, after: Option<EventId> },
+    Events { include: String, since: Option<EventId> },
     /// Run any action, concurrently with others.
     Action {
         name: String,
@@ -74,7 +76,7 @@ pub(super) enum WsRequest<'a> {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(super) struct WsSubscribe {
     pub(super) pane: PaneId,
-    pub(super) from: Option<SubscribeFrom>,
+    pub(super) since: Option<SubscribeSince>,
     #[serde(default = "default_window", deserialize_with = "window")]
     pub(super) window: u64,
     /// When the pane was created, if the client wants no later pane of the same name.
@@ -85,9 +87,9 @@ pub(super) struct WsSubscribe {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(
     rename_all = "lowercase",
-    expecting = r#"is "screen", "start", "now" or the offset of a byte"#
+    expecting = r#"must be "screen", "start", "now" or a byte offset"#
 )]
-pub(super) enum SubscribeFrom {
+pub(super) enum SubscribeSince {
     /// With a snapshot of the screen.
     #[default]
     Screen,
@@ -123,7 +125,7 @@ impl<'a> WsEnvelope<'a> {
         let mut fields: Fields<'a> = match serde_json::from_str(text) {
             Ok(fields) => fields,
             Err(error) => {
-                let sentence = format!("a message is a JSON object with a `type`: {error}");
+                let sentence = format!("a message must be a JSON object with a `type`: {error}");
                 return Self { id: None, request: Err(Refusal::invalid(sentence)) };
             }
         };
@@ -141,7 +143,7 @@ fn request_id(id: &RawValue) -> Result<WsRequestId, Refusal> {
         _ => None,
     };
     if length.is_none_or(|length| MAX_ID < length) {
-        let sentence = format!("`id` is a string or a number of at most {MAX_ID} characters");
+        let sentence = format!("`id` must be a string or a number of at most {MAX_ID} characters");
         return Err(Refusal::invalid(sentence));
     }
     Ok(id.to_owned())
@@ -149,8 +151,9 @@ fn request_id(id: &RawValue) -> Result<WsRequestId, Refusal> {
 
 fn request(mut fields: Fields<'_>) -> Result<WsRequest<'_>, Refusal> {
     let kind = fields.remove("type").ok_or_else(|| Refusal::invalid("`type` is missing"))?;
-    let kind: String = serde_json::from_str(kind.get())
-        .map_err(|error| Refusal::invalid(format!("`type` is wrong: {error}")))?;
+    let kind: String = serde_json::from_str(kind.get()).map_err(|error| {
+        Refusal::invalid(parse_error::explain("type", &without_position(&error)))
+    })?;
     // serde's own `tag` copies every value into a tree first, and that cannot hold raw JSON. So the
     // message is read as `{type: {fields}}`, serde's other format of enums.
     let message = || {
@@ -166,21 +169,24 @@ fn request(mut fields: Fields<'_>) -> Result<WsRequest<'_>, Refusal> {
 
 /// The sentence for a message of this type that is not valid.
 fn sentence(kind: &str, error: &serde_path_to_error::Error<serde_json::Error>) -> String {
-    let text = error.inner().to_string();
+    let text = without_position(error.inner());
     let mut path = error.path().iter();
     match (path.next(), path.next()) {
-        (None, _) => format!("`type` is wrong: {text}"),
+        (None, _) => parse_error::explain("type", &text),
         (Some(_), Some(Segment::Map { key })) if text.starts_with("unknown field") => {
             format!("`{kind}` has no field `{}`", key.escape_debug())
         }
-        // Our own checks say what a field is.
-        (Some(_), Some(Segment::Map { key })) if text.starts_with("is ") => {
-            format!("`{key}` {text}")
-        }
-        (Some(_), Some(Segment::Map { key })) => format!("`{key}` is wrong: {text}"),
+        (Some(_), Some(Segment::Map { key })) => parse_error::explain(key, &text),
         // A field is missing.
-        (Some(_), _) => format!("`{kind}`: {text}"),
+        (Some(_), _) => parse_error::explain(kind, &text),
     }
+}
+
+/// The message of an error. Its line and column are those of one value, not of the message.
+fn without_position(error: &serde_json::Error) -> String {
+    let text = error.to_string();
+    let place = format!(" at line {} column {}", error.line(), error.column());
+    text.strip_suffix(&place).map_or(text.clone(), str::to_owned)
 }
 
 fn default_window() -> u64 {
@@ -192,7 +198,7 @@ fn window<'de, D: Deserializer<'de>>(json: D) -> Result<u64, D::Error> {
     if (1..=MAX_WINDOW).contains(&window) {
         return Ok(window);
     }
-    Err(D::Error::custom(format_args!("is a number of bytes from 1 to {MAX_WINDOW}")))
+    Err(D::Error::custom(format_args!("must be a number of bytes from 1 to {MAX_WINDOW}")))
 }
 
 /// A message to a client. `docs/websocket.md` lists all of them.

@@ -139,11 +139,11 @@ impl WsSession {
             }
             Message::Text(_) => {
                 let max = self.shared.limits.body_bytes;
-                let sentence = format!("a message may have at most {max} bytes");
+                let sentence = format!("the message is larger than the limit of {max} bytes");
                 self.send_error(None, &Refusal::new(Code::Limit, sentence));
             }
             Message::Binary(_) => {
-                let sentence = "binary frames only go the other way; send JSON as text";
+                let sentence = "clients must send JSON in text frames, not binary frames";
                 self.send_error(None, &Refusal::invalid(sentence));
             }
             // The WebSocket library answers a ping.
@@ -182,11 +182,11 @@ impl WsSession {
             WsRequest::Ping {} => return self.send(&WsMessage::Pong { id: id.as_deref() }),
             WsRequest::Unsubscribe { channel } => self.channels.close(channel),
             WsRequest::Ack { channel, offset } => self.channels.acknowledge(channel, offset),
-            WsRequest::Events { include, after } => {
-                self.events.follow(&self.shared.kernel, &self.caller, &include, after)
+            WsRequest::Events { include, since } => {
+                self.events.follow(&self.shared.kernel, &self.caller, &include, since)
             }
             WsRequest::Auth { .. } => {
-                Err(Refusal::new(Code::Conflict, "whoever opened this socket was let in already"))
+                Err(Refusal::new(Code::Conflict, "this socket is already authenticated"))
             }
         };
         match result {

@@ -13,7 +13,7 @@ use paned_model::{
 };
 
 use super::channels::SendWindow;
-use super::protocol::{SubscribeFrom, WsSubscribe};
+use super::protocol::{SubscribeSince, WsSubscribe};
 use crate::state::ServerState;
 
 /// The most events pulled at once.
@@ -40,20 +40,20 @@ pub(super) struct WsSubscription {
 pub(super) async fn open(
     shared: Arc<ServerState>,
     caller: Caller,
-    WsSubscribe { pane, from, window, created_at }: WsSubscribe,
+    WsSubscribe { pane, since, window, created_at }: WsSubscribe,
 ) -> Result<Box<WsSubscription>, Refusal> {
     let kernel = &shared.kernel;
     kernel.wait_started(&pane, &caller).await?;
     let info = kernel.output(&pane, Offset(0), &caller)?.info();
     check_created_at(created_at, &info)?;
-    let (offset, size, screen) = match from.unwrap_or_default() {
-        SubscribeFrom::Screen => {
+    let (offset, size, screen) = match since.unwrap_or_default() {
+        SubscribeSince::Screen => {
             let dump = kernel.dump(&pane, &caller).await?;
             (dump.offset, dump.size, Some(dump.bytes))
         }
-        SubscribeFrom::Start => (Offset(info.dropped), info.size, None),
-        SubscribeFrom::Now => (Offset(info.bytes), info.size, None),
-        SubscribeFrom::Offset(offset) => (check_offset(offset, &info)?, info.size, None),
+        SubscribeSince::Start => (Offset(info.dropped), info.size, None),
+        SubscribeSince::Now => (Offset(info.bytes), info.size, None),
+        SubscribeSince::Offset(offset) => (check_offset(offset, &info)?, info.size, None),
     };
     let reader = kernel.output(&pane, offset, &caller)?;
     // The pane may have been replaced while its screen was drawn.
@@ -79,7 +79,8 @@ fn check_created_at(expected: Option<Time>, pane: &PaneInfo) -> Result<(), Refus
         Some(expected) if expected != actual => Err(Refusal::new(
             Code::Gone,
             format!(
-                "the pane `{id}` of {expected} is gone; the one of this name was made at {actual}"
+                "pane `{id}` of {expected} is gone; the current pane `{id}` was created at \
+                {actual}"
             ),
         )),
         Some(_) | None => Ok(()),
@@ -93,7 +94,10 @@ fn check_offset(offset: Offset, pane: &PaneInfo) -> Result<Offset, Refusal> {
     }
     let id = &pane.id;
     let bytes = pane.bytes;
-    let sentence = format!("pane `{id}` has printed {bytes} bytes, so none at {offset}");
+    let sentence = format!(
+        "offset {offset} is beyond the output of pane `{id}`, which has \
+                           {bytes} bytes"
+    );
     Err(Refusal::invalid(sentence))
 }
 
@@ -123,12 +127,12 @@ impl WsEventFeed {
         kernel: &Kernel,
         caller: &Caller,
         include: &str,
-        after: Option<EventId>,
+        since: Option<EventId>,
     ) -> Result<(), Refusal> {
         let include = include.parse::<EventFilter>();
         let include = include.map_err(|error| Refusal::invalid(error.to_string()))?;
         let is_empty = include.is_empty();
-        let feed = kernel.events(after, include, caller)?;
+        let feed = kernel.events(since, include, caller)?;
         *self = Self { batches: (!is_empty).then(|| batches(feed)), next: None };
         Ok(())
     }

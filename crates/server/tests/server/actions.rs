@@ -47,10 +47,10 @@ async fn what_makes_no_sense_is_answered() {
     post("/action/%ff", "{}", 400, "not UTF-8").await;
     post("/action/pane:list", "[]", 400, "JSON object").await;
     post("/action/pane:list", "{", 400, "EOF").await;
-    post("/action/pane:list", "{\"x\":1}", 400, "unknown field `x`").await;
+    post("/action/pane:list", "{\"x\":1}", 400, "unknown parameter `x`").await;
     post("/action/pane:get", "{\"paneId\":\"nope\"}", 404, "nope").await;
-    post("/emit/a:b", "{", 400, "no JSON").await;
-    post("/emit/pane:exited", "{}", 400, "for paned itself").await;
+    post("/emit/a:b", "{", 400, "not valid JSON").await;
+    post("/emit/pane:exited", "{}", 400, "reserved for paned").await;
 }
 
 #[tokio::test]

@@ -54,7 +54,7 @@ impl ViewerConn {
                 Err(_) if !has_live_keeper(state_dir, id) => return Ok(None),
                 Err(_) if Instant::now() < until => sleep(RETRY_INTERVAL).await,
                 Err(_) => {
-                    let sentence = "the pane's keeper is alive and accepts no connection";
+                    let sentence = "the pane's keeper is alive but does not accept connections";
                     return Err(Error::Failed(sentence.to_owned()));
                 }
             }
@@ -115,7 +115,7 @@ impl ViewerConn {
         }
         let names: Vec<String> =
             survivors.iter().map(|left| format!("{} ({})", left.command, left.pid)).collect();
-        Err(Error::Failed(format!("these processes do not end: {}", names.join(", "))))
+        Err(Error::Failed(format!("cannot stop these processes: {}", names.join(", "))))
     }
 
     /// Waits until the exit record is on the tape: the response to a kill may come a moment before.
@@ -179,17 +179,17 @@ fn timed_out() -> Error {
 }
 
 fn timed_out_after(limit: Duration) -> Error {
-    Error::Timeout { what: "an answer of a pane's keeper", limit }
+    Error::Timeout { what: "a reply of a pane's keeper", limit }
 }
 
 /// The error that a keeper's response means, if any.
 fn check(response: Option<&KeeperResponse>) -> Result<(), Error> {
-    let gone = || Error::SessionNotFound("the pane's program has just ended".to_owned());
+    let gone = || Error::SessionNotFound("the pane's program has just exited".to_owned());
     match response.map(|response| response.refused) {
         Some(None) => Ok(()),
         None | Some(Some(RefusalReason::Gone)) => Err(gone()),
         Some(Some(RefusalReason::Full)) => {
-            Err(Error::Failed("the program does not read what is typed".to_owned()))
+            Err(Error::Failed("the program does not read its input".to_owned()))
         }
         Some(Some(RefusalReason::TimedOut | RefusalReason::Cancelled)) => Err(timed_out()),
         Some(Some(
@@ -197,7 +197,7 @@ fn check(response: Option<&KeeperResponse>) -> Result<(), Error> {
             | RefusalReason::Failed
             | RefusalReason::Stale
             | RefusalReason::Unread,
-        )) => Err(Error::Failed("the terminal cannot be set".to_owned())),
+        )) => Err(Error::Failed("cannot set the terminal's modes".to_owned())),
     }
 }
 
@@ -272,8 +272,8 @@ mod tests {
     #[tokio::test]
     async fn what_a_keeper_refuses_has_a_name() {
         for (refused, says) in [
-            (RefusalReason::Gone, "session not found: the pane's program has just ended"),
-            (RefusalReason::Full, "the program does not read what is typed"),
+            (RefusalReason::Gone, "session not found: the pane's program has just exited"),
+            (RefusalReason::Full, "the program does not read its input"),
         ] {
             let (mut viewer, mut keeper) = viewer();
             let done = KeeperResponse { refused: Some(refused), ..KeeperResponse::ok(1) };
@@ -310,6 +310,6 @@ mod tests {
         let left = paned_model::frame::Survivor { pid: 7, command: "stuck".to_owned() };
         let done = KeeperResponse { survivors: vec![left], ..KeeperResponse::ok(1) };
         let (killed, ()) = tokio::join!(viewer.kill(), answer(&mut keeper, done));
-        assert_eq!(killed.unwrap_err().to_string(), "these processes do not end: stuck (7)");
+        assert_eq!(killed.unwrap_err().to_string(), "cannot stop these processes: stuck (7)");
     }
 }

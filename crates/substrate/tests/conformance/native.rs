@@ -62,7 +62,7 @@ async fn a_keeper_that_is_killed_takes_its_session_from_the_list() {
     rustix::process::kill_process(pid, rustix::process::Signal::KILL).unwrap();
     server.until("gone", || async { server.names().await.is_empty() }).await;
     let refused = server.substrate().send(&Target::from(&named("a")), "x").await.unwrap_err();
-    assert_eq!(refused.to_string(), "session not found: no session is called `a`");
+    assert_eq!(refused.to_string(), "session not found: no session `a`");
 }
 
 /// A client that shows a pane holds its size; for all others the session is attached.

@@ -17,7 +17,7 @@ async fn no_server_has_its_name_and_no_tmux_too() {
     assert!(matches!(refused, Error::NoServer(_)), "{refused:?}");
     let place = TmuxServerAddr::own(server.folder()).with_program("/no/such/tmux");
     let refused = TmuxSubstrate::new(place).spawn(&name, &programs::cat(), SIZE).await.unwrap_err();
-    let says = "tmux not found: no program `/no/such/tmux` that runs";
+    let says = "tmux not found: cannot run `/no/such/tmux`";
     assert_eq!(refused.to_string(), says);
 }
 

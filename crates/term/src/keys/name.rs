@@ -113,7 +113,7 @@ impl UnknownKey {
 
 impl fmt::Display for UnknownKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "no {} is called `{}`; ", self.what, self.name)?;
+        write!(f, "unknown {} `{}`; ", self.what, self.name)?;
         let Some((last, others)) = self.suggestions.split_last() else {
             return f.write_str("a key is one character or a name such as `enter`, `up` or `f1`");
         };

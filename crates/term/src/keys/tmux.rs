@@ -39,6 +39,6 @@ mod tests {
     fn the_kitty_protocol_does_not_help_in_tmux() {
         let key: Key = "super+a".parse().unwrap();
         let refused = key.encode_in_tmux(&ScreenModes { kitty_keyboard: 31, ..OLD }).unwrap_err();
-        assert_eq!(refused.to_string(), "tmux has no way to tell a program of `super+a`");
+        assert_eq!(refused.to_string(), "tmux cannot send `super+a` to a program");
     }
 }

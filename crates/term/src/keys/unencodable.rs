@@ -36,14 +36,14 @@ impl fmt::Display for UnencodableKey {
         match self.needs {
             KeyRequirement::Kitty => write!(
                 f,
-                "`{key}` can be pressed only while the program has the kitty keyboard protocol on, and it has not"
+                "`{key}` requires the kitty keyboard protocol, which the program has not enabled"
             ),
             KeyRequirement::AllKeys => write!(
                 f,
-                "`{key}` can be pressed only while the program has the kitty keyboard protocol report all keys (flag 8), \
-                 and it has not"
+                "`{key}` requires flag 8 of the kitty keyboard protocol (report all keys), which \
+                the program has not enabled"
             ),
-            KeyRequirement::NoTmux => write!(f, "tmux has no way to tell a program of `{key}`"),
+            KeyRequirement::NoTmux => write!(f, "tmux cannot send `{key}` to a program"),
         }
     }
 }

@@ -16,8 +16,8 @@ use super::subset::subset;
 pub(super) const FAMILIES: &str =
     "paned, paned-symbols, paned-cjk, 'DejaVu Sans Mono', Menlo, Consolas, monospace";
 
-/// The style sheet that embeds the fonts of a picture.
-pub(super) fn fonts(frame: &RenderFrame, cell: CellSize) -> String {
+/// The style sheet that embeds the fonts of a picture with these frames.
+pub(super) fn fonts(frames: &[RenderFrame], cell: CellSize) -> String {
     let faces = FontSet::get();
     let named = [
         (&faces.regular, "paned", "normal"),
@@ -27,7 +27,7 @@ pub(super) fn fonts(frame: &RenderFrame, cell: CellSize) -> String {
     ];
     let mut sheet = String::new();
     for (face, family, weight) in named {
-        let mut used = characters(frame, face, cell);
+        let mut used = characters(frames, face, cell);
         if used.is_empty() {
             continue;
         }
@@ -42,9 +42,10 @@ pub(super) fn fonts(frame: &RenderFrame, cell: CellSize) -> String {
     sheet
 }
 
-/// The characters of a picture that use this face.
-fn characters(frame: &RenderFrame, face: &FontFace, cell: CellSize) -> BTreeSet<char> {
-    let shown = frame.cells().map(|(_, cell)| cell).filter(|cell| !cell.look.hidden);
+/// The characters of these frames that use this face.
+fn characters(frames: &[RenderFrame], face: &FontFace, cell: CellSize) -> BTreeSet<char> {
+    let cells = frames.iter().flat_map(RenderFrame::cells).map(|(_, cell)| cell);
+    let shown = cells.filter(|cell| !cell.look.hidden);
     let wanted: BTreeSet<GlyphRequest> = shown.flat_map(GlyphRequest::all).collect();
     let is_of_face = |wanted: &GlyphRequest| matches!(wanted.source(cell), GlyphSource::Face(found, _) if ptr::eq(found, face));
     wanted.into_iter().filter(is_of_face).map(|wanted| wanted.c).collect()

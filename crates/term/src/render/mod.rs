@@ -3,6 +3,7 @@
 //! Fonts are compiled in. Nothing here reads a file, and the same screen always gives the same
 //! bytes.
 
+mod animation;
 mod ansi;
 mod canvas;
 mod cell_size;
@@ -23,6 +24,7 @@ mod svg;
 #[cfg(test)]
 mod tests;
 
+pub use animation::Animation;
 pub use ansi::ansi;
 pub use png::png;
 pub use svg::svg;

@@ -20,23 +20,23 @@ use crate::Screen;
 use crate::screen::styled_screen::{CellStyle, Rgb, StyledCell, Underline};
 
 /// A cell, in units of the picture.
-const CELL: CellSize = CellSize::with_height(20);
+pub(super) const CELL: CellSize = CellSize::with_height(20);
 
 /// The font size at which a letter is as wide as a cell.
-const FONT_SIZE: &str = "16.61";
+pub(super) const FONT_SIZE: &str = "16.61";
 
 /// The font size at which a wide character fills two cells.
 const WIDE_FONT_SIZE: &str = "19";
 
 /// Keeps the columns: no blank is dropped, no letter moved or joined with the next.
-const TEXT_STYLE: &str = "text{white-space:pre;direction:ltr;unicode-bidi:bidi-override;\
+pub(super) const TEXT_STYLE: &str = "text{white-space:pre;direction:ltr;unicode-bidi:bidi-override;\
                           font-variant-ligatures:none}";
 
 /// The screen as an SVG. A cell is 10 × 20 units.
 #[must_use]
 pub fn svg(screen: &Screen) -> String {
     let frame = RenderFrame::of(screen);
-    let mut svg = Svg { frame: &frame, out: String::new() };
+    let mut svg = Svg { frame: &frame, first_row: 0, out: String::new() };
     svg.open();
     for (row, cells) in (0..).zip(&frame.screen.rows) {
         svg.backgrounds(row, cells);
@@ -50,9 +50,24 @@ pub fn svg(screen: &Screen) -> String {
     svg.out
 }
 
+/// One row of a screen as SVG elements, drawn at the top.
+pub(super) fn row_elements(frame: &RenderFrame, row: u16) -> String {
+    let mut svg = Svg { frame, first_row: row, out: String::new() };
+    let cells = &frame.screen.rows[usize::from(row)];
+    svg.backgrounds(row, cells);
+    svg.texts(row, cells);
+    svg.lines(row, cells);
+    if frame.cursor_stroke().is_some_and(|cursor| cursor.row == row) {
+        svg.cursor_stroke();
+    }
+    svg.out
+}
+
 /// Writes one picture.
 struct Svg<'a> {
     frame: &'a RenderFrame,
+    /// The row that is drawn at the top.
+    first_row: u16,
     out: String,
 }
 
@@ -89,7 +104,10 @@ impl Svg<'_> {
         ));
         let title = Some(self.frame.screen.title.as_str()).filter(|title| !title.is_empty());
         self.put(format_args!("<title>{}</title>", escape(title.unwrap_or("terminal"))));
-        self.put(format_args!("<style>{TEXT_STYLE}{}</style>", embed::fonts(self.frame, CELL)));
+        self.put(format_args!(
+            "<style>{TEXT_STYLE}{}</style>",
+            embed::fonts(std::slice::from_ref(self.frame), CELL)
+        ));
         let background = hex(self.frame.palette.background);
         self.put(format_args!(r#"<rect width="100%" height="100%" fill="{background}"/>"#));
     }
@@ -133,7 +151,7 @@ impl Svg<'_> {
         let SvgTextStyle { ink, bold, italic, .. } = run.kind;
         let is_wide = run.cells[0].cols == 2;
         let width = CELL.span(run.cols());
-        let Point { x, y } = corner(row, run.col());
+        let Point { x, y } = self.corner(row, run.col());
         let position = if is_wide {
             format!(r#"x="{}" text-anchor="middle" font-size="{WIDE_FONT_SIZE}""#, x + width / 2.0)
         } else {
@@ -155,7 +173,7 @@ impl Svg<'_> {
             if let GlyphSource::Shape(GlyphShape { outline, .. }) =
                 GlyphRequest::of(cell).source(CELL)
             {
-                path += &outline.path(corner(row, cell.col));
+                path += &outline.path(self.corner(row, cell.col));
             }
         }
         let fill = hex(run.kind.ink);
@@ -204,8 +222,14 @@ impl Svg<'_> {
 
     fn path(&mut self, row: u16, col: u16, outline: &Outline, colour: Rgb) {
         let fill = hex(colour);
-        let path = outline.path(corner(row, col));
+        let path = outline.path(self.corner(row, col));
         self.put(format_args!(r#"<path fill="{fill}" d="{path}"/>"#));
+    }
+
+    /// The top left corner of a cell.
+    fn corner(&self, row: u16, col: u16) -> Point {
+        let row = row - self.first_row;
+        Point { x: CELL.span(col), y: f32::from(row) * f32::from(CELL.height) }
     }
 
     fn put(&mut self, element: impl Display) {
@@ -237,17 +261,12 @@ fn letters(cells: &[StyledCell]) -> String {
     letters
 }
 
-/// The top left corner of a cell.
-fn corner(row: u16, col: u16) -> Point {
-    Point { x: CELL.span(col), y: f32::from(row) * f32::from(CELL.height) }
-}
-
-fn hex(Rgb(r, g, b): Rgb) -> String {
+pub(super) fn hex(Rgb(r, g, b): Rgb) -> String {
     format!("#{r:02x}{g:02x}{b:02x}")
 }
 
 /// Escapes text for XML. Characters that XML cannot hold become replacement characters.
-fn escape(text: &str) -> String {
+pub(super) fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for c in text.chars() {
         match c {

@@ -19,7 +19,7 @@ pub struct ScreenView {
     pub size: Size,
     /// The text of each row, without trailing blanks.
     pub rows: Vec<String>,
-    /// Where the next character goes.
+    /// The position of the next character.
     pub cursor: Cursor,
     /// The window title that the program has set; empty if none.
     pub title: String,
@@ -67,7 +67,7 @@ pub struct ScreenModes {
     pub bracketed_paste: bool,
     /// Whether cursor keys send `ESC O`.
     pub application_cursor: bool,
-    /// Whether the keypad sends sequences.
+    /// Whether the keypad sends escape sequences.
     pub application_keypad: bool,
     /// Whether the program wants focus events.
     pub focus_events: bool,
@@ -77,8 +77,8 @@ pub struct ScreenModes {
     pub mouse_encoding: MouseEncoding,
     /// The flags of the kitty keyboard protocol; 0 is the legacy keyboard.
     pub kitty_keyboard: u8,
-    /// Whether foreground and background are swapped on the whole screen. Pictures and `ansi` show
-    /// it so.
+    /// Whether foreground and background are swapped on the whole screen. Pictures and `ansi`
+    /// include this.
     pub reverse_video: bool,
 }
 
@@ -90,9 +90,9 @@ pub enum MouseTracking {
     Off,
     /// Button presses and releases.
     Click,
-    /// Also moves while a button is down.
+    /// Also motion while a button is pressed.
     Drag,
-    /// Also all other moves.
+    /// All motion.
     Motion,
 }
 

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::io;
 use std::time::{Duration, Instant};
 
-use paned_e2e::fake_model::PromptInstruction;
+use paned_fake_model::PromptInstruction;
 use serde_json::json;
 
 use crate::flags::Flags;

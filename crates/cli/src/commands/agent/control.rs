@@ -16,25 +16,24 @@ use crate::commands::support::params::PaneParams;
 use crate::context::CliContext;
 use crate::out::{StyledLine, TextStyle};
 
-/// Answer the question that an agent asks
+/// Answer an agent's question
 #[derive(clap::Args, Serialize)]
 #[command(after_help = "\
 Examples:
   paned agent state fix-42              shows the question and its options
   paned agent answer fix-42 1           the first of them
-  paned agent answer fix-42 no          the one that says no
+  paned agent answer fix-42 no          the option that declines
   paned agent answer fix-42 'Allow for this session'
 
-Keys are pressed only while that question is on the screen; with --dialog, only if it is still the one \
-that was shown before.")]
+Keys are pressed only while the question is on the screen; with --dialog, only if it is still the same question.")]
 pub(crate) struct AnswerArgs {
     /// The agent's pane
     #[serde(rename = "paneId")]
     pane: String,
-    /// The number of an option, its words, or yes, no or always
+    /// The option: its number, its text, or yes, no or always
     #[arg(value_parser = number_or_text)]
     option: Value,
-    /// Only if this is the question: `dialog.id` of an earlier answer
+    /// Answer only this question: `dialog.id` of `paned agent state --json`
     #[arg(long, value_name = "ID")]
     #[serde(rename = "dialogId")]
     dialog: Option<String>,
@@ -52,25 +51,25 @@ struct AgentAnswerReply {
 
 pub(super) fn answer(context: &CliContext, args: &AnswerArgs) -> Result<ExitCode> {
     context.show("agent:answer", args, |reply: AgentAnswerReply| {
-        let pressed = format!("pressed {}; it is ", reply.pressed.join(" "));
+        let pressed = format!("answered with {}; the agent is now ", reply.pressed.join(" "));
         let line = StyledLine::new(TextStyle::Plain, &pressed).with(state_text(&reply.agent));
         context.out.line(line)
     })
 }
 
-/// Have an agent stop its turn, and see that it did
+/// Interrupt an agent's turn and confirm that it stopped
 #[derive(clap::Args, Serialize)]
 #[command(after_help = "\
 Examples:
   paned agent interrupt fix-42
   paned agent interrupt fix-42 --timeout 30s
 
-Exit codes: 0 it was seen to stop, 12 (timeout) it was not.")]
+Exit codes: 0 it stopped, 12 (timeout) it did not stop in time.")]
 pub(crate) struct InterruptArgs {
     /// The agent's pane
     #[serde(rename = "paneId")]
     pane: String,
-    /// How long it may take; a number alone is seconds
+    /// Time limit; a number alone is seconds
     #[arg(long, value_name = "TIME", value_parser = millis)]
     #[serde(rename = "timeoutMs")]
     timeout: Option<u64>,
@@ -94,32 +93,32 @@ pub(super) fn interrupt(context: &CliContext, args: &InterruptArgs) -> Result<Ex
     Ok(exit_code(Some(Code::Timeout)))
 }
 
-/// Start an agent anew, and end the old one once the new one is there
+/// Restart an agent in a new pane
 #[derive(clap::Args, Serialize)]
 #[command(after_help = "\
 Examples:
   paned agent restart fix-42
-  paned agent restart fix-42 --model opus --prompt 'go on'
+  paned agent restart fix-42 --model opus --prompt 'continue'
 
-The old one is closed once the new one takes a prompt. If it never does, the old one stays.")]
+The old pane is closed once the new agent accepts a prompt, and is left running if it does not.")]
 pub(crate) struct RestartArgs {
     /// The agent's pane
     #[serde(rename = "paneId")]
     pane: String,
-    /// Another model for the new one
+    /// Use another model
     #[arg(long)]
     model: Option<String>,
-    /// Whether the new one asks before it acts
+    /// Whether the new agent asks before it acts
     #[arg(long, value_name = "WHEN", value_parser = ["ask", "auto"])]
     permissions: Option<String>,
-    /// A first prompt for the new one
+    /// The first prompt of the new agent
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     prompt: Option<String>,
-    /// How long it may take until it takes a prompt; a number alone is seconds [default: 60s]
+    /// Time limit until it accepts a prompt; a number alone is seconds [default: 60s]
     #[arg(long, value_name = "TIME", value_parser = millis)]
     #[serde(rename = "timeoutMs")]
     timeout: Option<u64>,
-    /// Mean it, although it is the agent that this comes from
+    /// Confirm that the agent may be the one this runs in
     #[arg(long = "self")]
     #[serde(rename = "self")]
     itself: bool,
@@ -136,22 +135,22 @@ pub(super) fn restart(context: &CliContext, args: &RestartArgs) -> Result<ExitCo
     })
 }
 
-/// End agents and forget their panes
+/// Stop agents and delete their panes
 #[derive(clap::Args, Serialize)]
 #[command(after_help = "\
 Examples:
   paned agent rm fix-42 reviewer
-  paned agent rm --idle            all that wait for a prompt and that no client looks at")]
+  paned agent rm --idle            all idle agents that no client is watching")]
 pub(crate) struct RmArgs {
     /// The agents' panes
     #[arg(required_unless_present = "idle", conflicts_with = "idle")]
     #[serde(skip)]
     pane: Vec<String>,
-    /// All that wait for a prompt and that no client looks at
+    /// All idle agents that no client is watching
     #[arg(long)]
     #[serde(skip)]
     idle: bool,
-    /// Mean it, although it is the agent that this comes from
+    /// Confirm that the agent may be the one this runs in
     #[arg(long = "self")]
     #[serde(rename = "self")]
     itself: bool,
@@ -185,6 +184,8 @@ fn clean_up(context: &CliContext) -> Result<ExitCode> {
     context.show("agent:cleanup", &(), |cleaned: AgentCleanupReply| {
         cleaned.closed.iter().try_for_each(|id| context.out.line(id.as_str()))?;
         let mut kept = cleaned.kept.iter();
-        kept.try_for_each(|kept| context.out.note(format!("{} stays: {}", kept.id, kept.why)))
+        kept.try_for_each(|kept| {
+            context.out.note(format!("{} was not closed: {}", kept.id, kept.why))
+        })
     })
 }

@@ -11,21 +11,20 @@ use serde_json::{Map, Value};
 use crate::client::{self, params};
 use crate::context::CliContext;
 
-/// Pass on what an agent's own hook says
+/// Report an agent's state from its own hook
 #[derive(clap::Args, Serialize)]
 #[command(after_help = "\
 Examples:
-  paned agent hook                       in an agent's hook: JSON comes on standard input
+  paned agent hook                       in an agent's hook: reads JSON from standard input
   paned agent hook '{\"type\":\"agent-turn-complete\"}'
   paned agent hook --event Stop
 
-The pane is the one that the hook runs in. It never fails and prints nothing: a hook that fails may stop \
-the agent. What is wrong is said on standard error.")]
+The pane is the one that the hook runs in. It always exits with 0 and prints nothing, because a failing hook could stop the agent. Errors go to standard error.")]
 pub(crate) struct Args {
-    /// What it says, as JSON; standard input when left out
+    /// The report as JSON [default: standard input]
     #[serde(skip)]
     said: Option<String>,
-    /// The hook's name for what happened, where the JSON does not hold it
+    /// The name of the event, if the JSON does not contain it
     #[arg(long, value_name = "NAME")]
     event: Option<String>,
     /// The agent's pane [default: the one this runs in]
@@ -60,9 +59,10 @@ fn report(args: &Args) -> Result<Map<String, Value>> {
     }
     match serde_json::from_str(&text) {
         Ok(Value::Object(report)) => Ok(report),
-        Ok(_) => Err(Refusal::invalid("what a hook says must be a JSON object").into()),
+        Ok(_) => Err(Refusal::invalid("the report of a hook must be a JSON object").into()),
         Err(error) => {
-            Err(Refusal::invalid(format!("what the hook says is no JSON: {error}")).into())
+            Err(Refusal::invalid(format!("the report of the hook is not valid JSON: {error}"))
+                .into())
         }
     }
 }

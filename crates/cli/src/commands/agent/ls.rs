@@ -27,12 +27,12 @@ const TABLE_EVENTS: &str =
 const MIN_REDRAW_INTERVAL: Duration = Duration::from_millis(100);
 const MAX_REDRAW_INTERVAL: Duration = Duration::from_secs(1);
 
-/// Show the agents, and what each is doing
+/// List agents and their states
 #[derive(clap::Args, Serialize)]
 #[command(after_help = "\
 Examples:
   paned agent ls
-  paned agent ls --watch                  a live table; ctrl+c leaves it
+  paned agent ls --watch                  a live table; exit with ctrl+c
   paned agent ls --state blocked --json   those that need you, for a program")]
 pub(crate) struct Args {
     /// Only agents in this state: starting, ready, busy, blocked, limited, error, exited or unknown
@@ -41,7 +41,7 @@ pub(crate) struct Args {
     /// Only agents of this profile
     #[arg(long, value_name = "NAME")]
     profile: Option<String>,
-    /// Go on showing them as they change
+    /// Update the list as it changes
     #[arg(short, long)]
     #[serde(skip)]
     watch: bool,

@@ -16,24 +16,23 @@ use crate::commands::support::view_note;
 use crate::context::CliContext;
 use crate::out::{StyledLine, TextStyle};
 
-/// Start an agent, wait until it takes a prompt, and print its pane's id
+/// Start an agent, wait until it accepts a prompt, and print its pane's id
 #[derive(clap::Args, Serialize)]
 #[command(after_help = "\
 Examples:
   paned agent new codex
   paned agent new claude --model opus --prompt 'explain this repository'
-  paned agent new opencode --worktree --id fix-42    in a git worktree of its own
+  paned agent new opencode --worktree --id fix-42    in a new git worktree
   paned agent new codex --permissions auto --session work
-  paned agent new -- ./my-agent --flag               a program that no profile knows
-  paned agent new codex -- ./codex-wrapper.sh        a known agent, started by another command
+  paned agent new -- ./my-agent --flag               a program without a profile
+  paned agent new codex -- ./codex-wrapper.sh        a known agent, started with another command
 
-The agent is there when it takes a prompt, or asks something; what it asks is shown. `paned agent profiles` \
-shows what can be started.")]
+The command returns when the agent accepts a prompt or asks a question, and shows the question. `paned agent profiles` lists the agents.")]
 pub(crate) struct Args {
-    /// What to start: codex, claude, opencode, …; any other program comes after `--`
+    /// The agent: codex, claude, opencode, …; pass any other program after `--`
     #[arg(required_unless_present = "argv")]
     profile: Option<String>,
-    /// The model, by the name that the program knows
+    /// The model, as the program names it
     #[arg(long)]
     model: Option<String>,
     /// Whether it asks before it acts
@@ -42,44 +41,44 @@ pub(crate) struct Args {
     /// The first prompt
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     prompt: Option<String>,
-    /// Answer its questions about trust in the folder by yes
+    /// Accept the folder trust prompt automatically
     #[arg(long)]
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     trust: bool,
-    /// Have it work in a git worktree of its own, on this branch if you name one
+    /// Use a new git worktree, on this branch if one is given
     #[arg(long, value_name = "BRANCH", num_args = 0..=1, default_missing_value = "")]
     #[arg(value_parser = worktree)]
     worktree: Option<Value>,
-    /// Start it again when it fails
+    /// Restart it if it fails
     #[arg(long)]
     #[serde(serialize_with = "restart_policy")]
     restart: bool,
-    /// Print its id at once
+    /// Print the id without waiting until it is ready
     #[arg(long)]
     #[serde(rename = "waitReady", serialize_with = "negated")]
     no_wait: bool,
-    /// How long it may take until it takes a prompt; a number alone is seconds [default: 60s]
+    /// Time limit until it accepts a prompt; a number alone is seconds [default: 60s]
     #[arg(long, value_name = "TIME", value_parser = millis)]
     #[serde(rename = "timeoutMs")]
     timeout: Option<u64>,
-    /// What to name its pane; a name is made up when left out
+    /// The id of its pane [default: generated]
     #[arg(long)]
     id: Option<PaneId>,
     #[command(flatten)]
     #[serde(flatten)]
     spawn: SpawnArgs,
-    /// Have automatic clean-up leave it alone
+    /// Exclude it from automatic clean-up
     #[arg(long)]
     persist: bool,
-    /// What the token of its program may do besides reading and typing: spawn, approve, or none
-    /// [default: as its profile says, mostly spawn]
+    /// What the token of its program permits besides reading and typing: spawn, approve, or none
+    /// [default: set by its profile, usually spawn]
     #[arg(long, value_name = "POWER", value_delimiter = ',', value_parser = ["spawn", "approve", "none"])]
     #[serde(serialize_with = "powers")]
     can: Option<Vec<String>>,
     #[command(flatten)]
     #[serde(flatten)]
     view: SpawnViewArgs,
-    /// The program and its arguments, in place of the profile's own
+    /// The program and its arguments, instead of the profile's
     #[arg(last = true)]
     #[serde(skip_serializing_if = "Vec::is_empty")]
     argv: Vec<String>,
@@ -109,7 +108,9 @@ pub(super) fn run(context: &CliContext, mut args: Args) -> Result<ExitCode> {
         out.line(pane.id.as_str())?;
         view_note::print(out, &pane)?;
         if let Some(agent) = pane.agent.filter(|agent| !agent.state.takes_prompts()) {
-            out.note(StyledLine::new(TextStyle::Plain, "paned: it is ").with(state_text(&agent)))?;
+            out.note(
+                StyledLine::new(TextStyle::Plain, "paned: the agent is ").with(state_text(&agent)),
+            )?;
             question(&agent).iter().try_for_each(|line| out.note(line.as_str()))?;
         }
         anyhow::Ok(())

@@ -10,15 +10,14 @@ use crate::commands::support::exit_status::exit_code;
 use crate::context::CliContext;
 use crate::out::{StyledLine, TextStyle, TextTable};
 
-/// Show the agents that can be started, and the mistakes in profiles of yours
+/// List the agent profiles and the errors in your own
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
   paned agent profiles
   paned agent profiles --json
 
-Yours are `*.toml` in the folder that is shown. One with the name of one of ours changes what it says and \
-keeps the rest. They are read again when they change. Exit code 2 (invalid) when one has mistakes.")]
+Your own profiles are `*.toml` in the folder that is shown. A file with the name of a built-in profile overrides the keys it contains. Files are reloaded when they change. The exit code is 2 (invalid) if one has errors.")]
 pub(crate) struct Args {}
 
 #[derive(Deserialize)]
@@ -52,7 +51,7 @@ fn show(context: &CliContext, found: &AgentProfilesReply) -> Result<()> {
         [name, profile.command.join(" ").into()]
     }))?;
     if let Some(folder) = &found.folder {
-        context.out.note(format!("yours are in {folder}"))?;
+        context.out.note(format!("your own profiles are in {folder}"))?;
     }
     for ProfileErrorReply { file, line, sentence } in &found.mistakes {
         let place = StyledLine::new(TextStyle::Bad, &format!("{file} line {line}: "));

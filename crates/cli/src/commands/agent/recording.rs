@@ -15,7 +15,7 @@ use crate::context::CliContext;
 use crate::out::{StyledLine, TextStyle, TextTable};
 use crate::settings::SettingFlags;
 
-/// Make a recording of what an agent has done
+/// Export a recording of an agent's output
 #[derive(clap::Args, Serialize)]
 #[command(after_help = "\
 Examples:
@@ -23,14 +23,12 @@ Examples:
   paned agent record fix-42 wrong.cast --last 1m
   paned agent record fix-42 - | asciinema play -
 
-It is an asciicast of what was printed and typed, made afterwards: nothing has to be switched on. What was \
-typed and not shown, as passwords are, is stars. Beside FILE.cast, FILE.states.json says what the agent was \
-taken to do. `paned agent replay` judges it again.")]
+The file is an asciicast of past output and input; nothing has to be enabled first. Input that was not echoed, such as passwords, is masked with stars. FILE.states.json beside it has the detected states. `paned agent replay` runs the detection again.")]
 pub(crate) struct RecordArgs {
     /// The agent's pane
     #[serde(rename = "paneId")]
     pane: String,
-    /// Where to write it; `-` for standard output
+    /// The file to write; `-` for standard output
     #[arg(value_name = "FILE")]
     #[serde(skip)]
     file: PathBuf,
@@ -60,7 +58,9 @@ pub(super) fn record(context: &CliContext, args: &RecordArgs) -> Result<ExitCode
         }
     }
     if recorded.truncated {
-        context.out.note("paned: what came before is no longer kept, or too much for one file")?;
+        context
+            .out
+            .note("paned: earlier output is no longer retained, or exceeds the size limit")?;
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -70,7 +70,7 @@ fn write(file: &Path, text: &str) -> Result<()> {
     Ok(fs::write(file, text).map_err(|error| Refusal::invalid(sentence(error)))?)
 }
 
-/// Show what an agent was doing in a recording, moment by moment
+/// Detect an agent's states in a recording
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -78,13 +78,13 @@ Examples:
   paned agent replay --profile codex session.cast --json | jq '.[] | select(.state == \"blocked\")'
   paned agent replay --profile gemini session.cast --reports hooks.jsonl")]
 pub(crate) struct ReplayArgs {
-    /// The recording: asciicast, version 2 or 3
+    /// The recording: an asciicast, version 2 or 3
     #[arg(value_name = "FILE")]
     file: PathBuf,
-    /// The profile of the program in it
+    /// The profile of the recorded program
     #[arg(long, value_name = "NAME")]
     profile: String,
-    /// What its hooks reported: a JSON object with a time `t` on each line
+    /// The reports of its hooks: one JSON object with a time `t` per line
     #[arg(long, value_name = "FILE")]
     reports: Option<PathBuf>,
 }
@@ -93,7 +93,7 @@ pub(super) fn replay(context: &CliContext, args: &ReplayArgs) -> Result<ExitCode
     let library = library(context)?;
     let Some(profile) = library.get(&args.profile) else {
         let names = library.names().collect::<Vec<_>>().join(", ");
-        let sentence = format!("there is no profile `{}`; there are {names}", args.profile);
+        let sentence = format!("no profile `{}`; the profiles are {names}", args.profile);
         return Err(Refusal::new(Code::NotFound, sentence).into());
     };
     let cast = text(&args.file)?;

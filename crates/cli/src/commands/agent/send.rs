@@ -12,43 +12,39 @@ use crate::commands::input::or_standard_input;
 use crate::commands::support::duration::millis;
 use crate::commands::support::exit_status::exit_code;
 use crate::context::CliContext;
-use crate::out::{Out, StyledLine, TextStyle};
+use crate::out::{Out, StyledLine, TextStyle, in_commands_about};
 
-/// Hand an agent a prompt, and say what became of it
+/// Send an agent a prompt and report whether it was accepted
 #[derive(clap::Args, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[command(after_help = "\
 Examples:
   paned agent send fix-42 'run the tests and fix what fails'
   git diff | paned agent send reviewer             a long text from standard input
-  paned agent send fix-42 'and now?' --wait        until it has answered, and print the answer
+  paned agent send fix-42 'and now?' --wait        wait for the answer and print it
   paned agent send fix-42 'stop' --when-busy send
-  paned agent send nightly 'go' --key 2026-11-16   the same key hands it over once
+  paned agent send nightly 'go' --key 2026-11-16   deliver it only once
 
-Exit codes: 0 submitted, or queued or held and handed over as soon as possible; 8 (conflict) refused; \
-9 (busy) drafted: it stands in the composer, or \
-`--wait` ended at a question of the agent; 10 (gone) `--wait`: its program ended before the turn did; \
-12 (timeout) unknown: it was typed, and what became of it cannot be told, or \
-`--wait`: time ran out before the turn was over.")]
+Exit codes: 0 submitted, or queued or held for delivery as soon as possible; 8 (conflict) refused; 9 (busy) drafted: typed into the input box but not submitted, or `--wait` ended at a question of the agent; 10 (gone) `--wait`: the program exited before the turn was over; 12 (timeout) unknown: it was typed, but the outcome cannot be determined, or `--wait` timed out.")]
 pub(crate) struct Args {
     /// The agent's pane
     #[serde(rename = "paneId")]
     pane: String,
-    /// The prompt; standard input when left out or `-`
+    /// The prompt; `-` or nothing reads standard input
     #[arg(allow_hyphen_values = true)]
     text: Option<String>,
-    /// What to do while it works: queue, refuse or send
+    /// What to do while it is busy: queue, refuse or send
     #[arg(long, value_name = "WHAT", value_parser = ["queue", "refuse", "send"])]
     when_busy: Option<String>,
-    /// Hand over a message with this key once, however often it is sent
+    /// Deliver a message with this key only once, even if it is sent again
     #[arg(long, value_name = "KEY")]
     #[serde(rename = "idempotencyKey")]
     key: Option<String>,
-    /// Wait until it has answered, and print the answer, or the question it asks first
+    /// Wait for the answer and print it, or the question it asks first
     #[arg(short, long)]
     #[serde(skip)]
     wait: bool,
-    /// Do not even wait until it was handed over
+    /// Do not wait until it is delivered
     #[arg(long, conflicts_with = "wait")]
     #[serde(skip)]
     no_wait: bool,
@@ -56,10 +52,10 @@ pub(crate) struct Args {
     #[arg(skip)]
     #[serde(rename = "wait")]
     wait_for: Option<&'static str>,
-    /// Have the answer sent to the pane that this is typed in, when that is an agent's
+    /// Send the answer to the agent in whose pane this runs
     #[arg(long)]
     notify: bool,
-    /// How long to wait; a number alone is seconds
+    /// Time limit; a number alone is seconds
     #[arg(long, value_name = "TIME", value_parser = millis)]
     #[serde(rename = "timeoutMs")]
     timeout: Option<u64>,
@@ -117,17 +113,17 @@ pub(super) fn run(context: &CliContext, mut args: Args) -> Result<ExitCode> {
 }
 
 fn show(out: Out, args: &Args, sent: &AgentSendReply) -> Result<()> {
-    show_outcome(out, sent)?;
+    show_outcome(out, &args.pane, sent)?;
     if args.wait && sent.outcome == Delivery::Submitted {
         show_turn(out, &args.pane, sent)?;
     } else if args.wait && sent.timed_out {
-        out.note("paned: it was not handed over in time")?;
+        out.note("paned: the message was not delivered in time")?;
     }
     Ok(())
 }
 
-fn show_outcome(out: Out, sent: &AgentSendReply) -> Result<()> {
-    let position = sent.position.map_or_else(String::new, |number| format!(" at place {number}"));
+fn show_outcome(out: Out, pane: &str, sent: &AgentSendReply) -> Result<()> {
+    let position = sent.position.map_or_else(String::new, |number| format!(" (position {number})"));
     let style = match sent.outcome {
         Delivery::Submitted => TextStyle::Good,
         Delivery::Queued | Delivery::Held => TextStyle::Plain,
@@ -136,7 +132,9 @@ fn show_outcome(out: Out, sent: &AgentSendReply) -> Result<()> {
     };
     out.note(StyledLine::new(style, sent.outcome.as_str()).then(TextStyle::Plain, &position))?;
     if sent.outcome != Delivery::Submitted {
-        sent.evidence.iter().try_for_each(|line| out.note(format!("  {line}")))?;
+        sent.evidence
+            .iter()
+            .try_for_each(|line| out.note(format!("  {}", in_commands_about(line, Some(pane)))))?;
         question(&sent.agent).iter().try_for_each(|line| out.note(line.as_str()))?;
     }
     Ok(())
@@ -145,7 +143,7 @@ fn show_outcome(out: Out, sent: &AgentSendReply) -> Result<()> {
 /// Prints the answer, or that there is none: an earlier answer is never shown instead.
 fn show_turn(out: Out, pane: &str, sent: &AgentSendReply) -> Result<()> {
     if sent.is_blocked() {
-        out.note("it asks, and nobody answers:")?;
+        out.note("it is waiting for an answer:")?;
         question(&sent.agent).iter().try_for_each(|line| out.note(line.as_str()))?;
         let next = format!(
             "paned: answer with `paned agent answer {pane} OPTION`, then `paned agent wait {pane}`"
@@ -155,10 +153,10 @@ fn show_turn(out: Out, pane: &str, sent: &AgentSendReply) -> Result<()> {
     let Some(answer) = &sent.answer else {
         let why = match sent.timed_out {
             _ if sent.agent.state == AgentState::Exited => {
-                "its program ended before its turn was over"
+                "its program exited before its turn was over"
             }
-            true => "its turn was not over in time",
-            false => "no answer of this turn was found",
+            true => "timed out before its turn was over",
+            false => "no answer to this prompt was found",
         };
         return Ok(out.note(format!("paned: {why}"))?);
     };

@@ -11,9 +11,9 @@ use super::{question, state_text};
 use crate::commands::support::duration::millis;
 use crate::commands::support::exit_status::exit_code;
 use crate::context::CliContext;
-use crate::out::Out;
+use crate::out::{Out, in_commands_about};
 
-/// Say what an agent is doing
+/// Show an agent's state
 #[derive(clap::Args, Serialize)]
 #[command(after_help = "\
 Examples:
@@ -36,15 +36,14 @@ fn show_state(out: Out, agent: &AgentInfo) -> Result<()> {
     Ok(out.program_lines(question(agent).iter().map(String::as_str))?)
 }
 
-/// Say why an agent is thought to do what it does
+/// Explain how an agent's state was determined
 #[derive(clap::Args, Serialize)]
 #[command(after_help = "\
 Examples:
   paned agent explain fix-42
   paned agent explain fix-42 --json | jq '.reasons[0]'
 
-When it is wrong about an agent of yours, `paned agent record` makes a file of what it saw, and \
-`paned agent replay` judges that again with another profile.")]
+If the state is wrong, `paned agent record` exports a recording, and `paned agent replay` runs the detection again with another profile.")]
 pub(crate) struct ExplainArgs {
     /// The agent's pane
     #[serde(rename = "paneId")]
@@ -58,15 +57,14 @@ pub(super) fn explain(context: &CliContext, args: &ExplainArgs) -> Result<ExitCo
     })
 }
 
-/// Print what an agent answered to its last prompt
+/// Print an agent's answer to its last prompt
 #[derive(clap::Args, Serialize)]
 #[command(after_help = "\
 Examples:
   paned agent last fix-42
   paned agent last fix-42 --json | jq -r .source     transcript, screen or hook
 
-Only an answer to the last prompt is printed; without one the exit code is 3 (not found), or 9 (busy) while its turn is \
-under way. An answer that was cut from the screen is wrapped as it was there; standard error says so.")]
+Only an answer to the last prompt is printed; without one the exit code is 3 (not found), or 9 (busy) while its turn is in progress. An answer that was read from the screen is wrapped as it was there; a note on standard error reports this.")]
 pub(crate) struct LastArgs {
     /// The agent's pane
     #[serde(rename = "paneId")]
@@ -89,20 +87,20 @@ pub(super) fn last(context: &CliContext, args: &LastArgs) -> Result<ExitCode> {
 pub(super) fn show_answer(out: Out, text: &str, source: &str) -> Result<()> {
     out.program_lines(text.lines())?;
     if source == "screen" {
-        out.note("paned: cut from the screen")?;
+        out.note("paned: read from the screen")?;
     }
     Ok(())
 }
 
-/// Wait until an agent has done its turn, asks something, or is in a state
+/// Wait until an agent finishes its turn, asks a question, or reaches a state
 #[derive(clap::Args, Serialize)]
 #[command(after_help = "\
 Examples:
-  paned agent wait fix-42                        until its turn has ended
-  paned agent wait fix-42 --blocked --timeout 1h until it asks something
+  paned agent wait fix-42                        until its turn is over
+  paned agent wait fix-42 --blocked --timeout 1h until it asks a question
   paned agent wait fix-42 --state ready,error
 
-Exit codes: 0 met, 10 (gone) its program ended first, 12 (timeout) time ran out.")]
+Exit codes: 0 the condition was met, 10 (gone) the program exited first, 12 (timeout) timed out.")]
 pub(crate) struct WaitArgs {
     /// The agent's pane
     #[serde(rename = "paneId")]
@@ -111,13 +109,13 @@ pub(crate) struct WaitArgs {
     #[arg(long, value_name = "STATE", value_delimiter = ',')]
     #[serde(skip_serializing_if = "Vec::is_empty")]
     state: Vec<String>,
-    /// Until its turn has ended; the default when nothing else is waited for
+    /// Until its turn is over; the default without other conditions
     #[arg(long)]
     done: bool,
-    /// Until it asks something
+    /// Until it asks a question
     #[arg(long)]
     blocked: bool,
-    /// Give up after so long; a number alone is seconds [default: 30s]
+    /// Time limit; a number alone is seconds [default: 30s]
     #[arg(long, value_name = "TIME", value_parser = millis)]
     #[serde(rename = "timeoutMs")]
     timeout: Option<u64>,
@@ -140,6 +138,9 @@ pub(super) fn wait(context: &CliContext, mut args: WaitArgs) -> Result<ExitCode>
     if waited.met.is_some() {
         return Ok(ExitCode::SUCCESS);
     }
-    waited.why.iter().try_for_each(|why| context.out.note(format!("paned: {why}")))?;
+    waited.why.iter().try_for_each(|why| {
+        let why = in_commands_about(why, Some(&args.pane));
+        context.out.note(format!("paned: {why}"))
+    })?;
     Ok(exit_code(Some(if waited.timed_out { Code::Timeout } else { Code::Gone })))
 }

@@ -17,12 +17,18 @@ pub(super) fn checks(context: &CliContext) -> Result<Vec<Check>> {
     let state = context.state()?;
     let (current, maximum) = headroom::files();
     Ok(vec![
-        of_machine("ptys", headroom::ptys(), PTYS, "raise it with `sysctl kernel.pty.max=4096`"),
+        of_machine(
+            "ptys",
+            headroom::ptys(),
+            PTYS,
+            "raise the limit with `sysctl \
+            kernel.pty.max=4096`",
+        ),
         of_machine(
             "processes",
             headroom::processes(),
             PROCESSES,
-            "raise it with `sysctl kernel.pid_max=4194304`",
+            "raise the limit with `sysctl kernel.pid_max=4194304`",
         ),
         files(current, maximum),
         disk(headroom::disk(state.folder())),
@@ -31,7 +37,7 @@ pub(super) fn checks(context: &CliContext) -> Result<Vec<Check>> {
 
 /// A limit that this system does not report counts as passed.
 fn unknown(name: &'static str) -> Check {
-    Check::good(name, "not known on this system")
+    Check::good(name, "unknown on this system")
 }
 
 fn of_machine(name: &'static str, found: Option<Headroom>, needed: u64, hint: &str) -> Check {
@@ -43,7 +49,7 @@ fn of_machine(name: &'static str, found: Option<Headroom>, needed: u64, hint: &s
 fn files(current: Option<u64>, maximum: Option<u64>) -> Check {
     let text =
         |limit: Option<u64>| limit.map_or_else(|| "no limit".to_owned(), |limit| limit.to_string());
-    let detail = format!("{} open at once, up to {} when asked", text(current), text(maximum));
+    let detail = format!("limit {} (hard limit {})", text(current), text(maximum));
     match maximum {
         Some(limit) if limit < FILES => Check::bad(
             "open files",
@@ -61,7 +67,7 @@ fn disk(found: Option<Headroom>) -> Check {
         return Check::bad(
             "disk",
             detail,
-            "make room, or choose another folder with `--state-dir`",
+            "free some space, or choose another folder with `--state-dir`",
         );
     }
     Check::good("disk", detail)

@@ -57,7 +57,8 @@ fn agents(context: &CliContext, listed: &Value) -> Check {
         let count = units::count(listed.len(), "agent");
         return Check::good("agents", format!("{count}, none newer than its profile"));
     }
-    let hint = "`paned agent explain PANE` shows what is known; docs/add-an-agent.md says how a profile is brought up to date";
+    let hint = "`paned agent explain PANE` shows the evidence; docs/add-an-agent.md describes \
+               how to update a profile";
     Check::bad("agents", warned.join("; "), hint)
 }
 
@@ -70,9 +71,10 @@ fn tapes(listed: &Value) -> Check {
     });
     let damaged: Vec<String> = damaged.collect();
     if damaged.is_empty() {
-        return Check::good("output", "of all panes in order");
+        return Check::good("output", "the output of all panes is intact");
     }
-    let hint = "their programs live on, and what they print from now on is kept; find out what writes into the state folder";
+    let hint = "their programs keep running and new output is saved; find out which program \
+               writes to the state folder";
     Check::bad("output", damaged.join("; "), hint)
 }
 
@@ -81,11 +83,11 @@ fn folder(state: &StateFolder) -> Check {
     if !state.folder().exists() {
         return Check::good(
             "state folder",
-            format!("{shown} is not there yet; the server makes it"),
+            format!("{shown} does not exist yet; the server creates it"),
         );
     }
     match state_folder::check_private(state.folder()) {
-        Ok(()) => Check::good("state folder", format!("{shown} is yours alone")),
+        Ok(()) => Check::good("state folder", format!("{shown} is private")),
         Err(refusal) => Check::bad("state folder", refusal.sentence, format!("chmod 700 {shown}")),
     }
 }
@@ -94,14 +96,14 @@ fn token(state: &StateFolder) -> Check {
     let path = state.token();
     let shown = path.display();
     match fs::metadata(&path) {
-        Ok(file) if file.mode() & 0o077 == 0 => {
-            Check::good("token", format!("{shown} is yours alone"))
-        }
+        Ok(file) if file.mode() & 0o077 == 0 => Check::good("token", format!("{shown} is private")),
         Ok(_) => {
-            let detail = format!("others can read {shown}");
+            let detail = format!("other users can read {shown}");
             Check::bad("token", detail, format!("rm {shown} && paned server restart"))
         }
-        Err(_) => Check::good("token", format!("{shown} is not there yet; the server makes it")),
+        Err(_) => {
+            Check::good("token", format!("{shown} does not exist yet; the server creates it"))
+        }
     }
 }
 
@@ -120,7 +122,7 @@ fn server(status: &Result<Value>) -> Vec<Check> {
         let detail = format!("the server is {version}, the command line {VERSION}");
         Check::bad("versions", detail, "paned server upgrade")
     };
-    vec![Check::good("server", format!("answers, pid {pid}")), same]
+    vec![Check::good("server", format!("running, pid {pid}")), same]
 }
 
 /// The port that the server listens on, or would listen on.
@@ -131,14 +133,14 @@ fn port(context: &CliContext, state: &StateFolder, is_running: bool) -> Result<C
     let port = info.as_ref().and_then(|info| of_url(&info.url)).unwrap_or(wanted);
     Ok(match (port::owner(port), info) {
         (Some(holder), Some(info)) if holder.pid == info.pid => {
-            Check::good("port", format!("{port} is the server's"))
+            Check::good("port", format!("{port} is used by the server"))
         }
         (Some(holder), _) => {
             let hint = "stop it, or choose another port with `paned server start --port N`";
-            Check::bad("port", format!("{port} is held by {holder}"), hint)
+            Check::bad("port", format!("{port} is taken by {holder}"), hint)
         }
-        (None, Some(_)) => Check::good("port", format!("{port}; who holds it cannot be seen")),
-        (None, None) => Check::good("port", format!("{port} is free, as far as can be seen")),
+        (None, Some(_)) => Check::good("port", format!("{port}; its owner is unknown")),
+        (None, None) => Check::good("port", format!("{port} is free")),
     })
 }
 
@@ -146,28 +148,24 @@ fn journal(state: &StateFolder, status: Option<&Value>) -> Check {
     let path = state.journal();
     let trouble = status.and_then(|status| status.get("trouble")).and_then(Value::as_str);
     if let Some(trouble) = trouble.filter(|trouble| trouble.contains("was deleted or replaced")) {
-        return Check::bad("journal", trouble, "end the server, and start it again");
+        return Check::bad("journal", trouble, "stop the server and start it again");
     }
     if let Some(trouble) = trouble {
         return Check::bad(
             "journal",
             trouble,
-            "make room on the disk; it is tried again by itself",
+            "free some disk space; the server retries automatically",
         );
     }
     let mut head = [0; 16];
     match fs::File::open(&path).and_then(|mut file| file.read_exact(&mut head)) {
         Ok(()) if head.starts_with(b"SQLite format 3\0") => {
             let size = fs::metadata(&path).map_or(0, |file| file.len());
-            Check::good("journal", format!("in order, {}", units::bytes(size)))
+            Check::good("journal", format!("healthy, {}", units::bytes(size)))
         }
         Ok(()) => {
             let detail = format!("{} is damaged", path.display());
-            Check::bad(
-                "journal",
-                detail,
-                "the next start saves what can be read: paned server restart",
-            )
+            Check::bad("journal", detail, "`paned server restart` recovers its readable events")
         }
         Err(_) => Check::good("journal", "empty"),
     }
@@ -175,10 +173,10 @@ fn journal(state: &StateFolder, status: Option<&Value>) -> Check {
 
 fn keepers(state: &StateFolder, is_running: bool) -> Check {
     let Ok(sockets) = fs::read_to_string("/proc/net/unix") else {
-        return Check::good("keepers", "not known on this system");
+        return Check::good("keepers", "unknown on this system");
     };
     let alive = listening(&sockets, |path| state.has_keeper_at(path));
-    let detail = units::count(alive, "living pane");
+    let detail = units::count(alive, "running pane");
     if 0 < alive && !is_running {
         return Check::bad("keepers", format!("{detail} without a server"), "paned server start");
     }
@@ -215,8 +213,8 @@ Num       RefCount Protocol Flags    Type St Inode Path
     #[test]
     fn a_damaged_tape_is_bad() {
         assert!(tapes(&json!([{ "id": "a" }])).ok);
-        let check = tapes(&json!([{ "id": "a", "damage": "it was cut to 0 bytes" }]));
-        assert!(!check.ok && check.detail.contains("a: it was cut to 0 bytes"));
+        let check = tapes(&json!([{ "id": "a", "damage": "it was truncated to 0 bytes" }]));
+        assert!(!check.ok && check.detail.contains("a: it was truncated to 0 bytes"));
     }
 
     #[test]

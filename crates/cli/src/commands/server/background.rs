@@ -32,9 +32,9 @@ const POLL_INTERVAL: Duration = Duration::from_millis(10);
 pub(super) fn start(context: &CliContext, args: &[String]) -> Result<()> {
     let state = context.state()?;
     if let Some(info) = running(context, &state)? {
-        return report(context, "running already", &ReadyLine::from(&info));
+        return report(context, "paned is already running", &ReadyLine::from(&info));
     }
-    report(context, "started", &launch(context, &state, args)?)
+    report(context, "started paned", &launch(context, &state, args)?)
 }
 
 /// Stops the server and waits until it is gone.
@@ -56,7 +56,7 @@ pub(super) fn restart(context: &CliContext, args: &[String]) -> Result<()> {
     }
     let same = before.map(|info| info.args).unwrap_or_default();
     let args = if args.is_empty() { &same } else { args };
-    report(context, "restarted", &launch(context, &state, args)?)
+    report(context, "restarted paned", &launch(context, &state, args)?)
 }
 
 /// Makes the server execute the program that is now in its file, and waits until it serves again.
@@ -71,7 +71,7 @@ pub(super) fn upgrade(context: &CliContext) -> Result<()> {
         (info.started_at != before.started_at).then_some(info)
     })?;
     if let Some(why) = after.upgrade_failed {
-        return Err(Refusal::internal(format!("the server goes on as it was: {why}")).into());
+        return Err(Refusal::internal(format!("the server was not replaced: {why}")).into());
     }
     if context.out.is_json() {
         return Ok(context.out.json(&after)?);
@@ -81,7 +81,7 @@ pub(super) fn upgrade(context: &CliContext) -> Result<()> {
     let pid = after.pid;
     Ok(context
         .out
-        .line(format!("paned {old} is now {new}, still with pid {pid}; panes live on"))?)
+        .line(format!("re-executed paned {old} as {new} (pid {pid}); panes kept running"))?)
 }
 
 fn ask(context: &CliContext, action: &str) -> Result<Value> {
@@ -103,7 +103,8 @@ fn server_info(state: &StateFolder) -> Result<Option<ServerInfo>> {
         Err(_) => {
             let folder = state.folder().display();
             let sentence = format!(
-                "a paned server runs, but cannot write server.json into {folder}; make room on the disk and try again"
+                "a paned server is running, but cannot write server.json to {folder}; free some \
+                disk space and try again"
             );
             Err(Refusal::new(Code::Unavailable, sentence).into())
         }
@@ -124,7 +125,10 @@ fn wait<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> Result<T> {
         }
         if deadline < Instant::now() {
             let seconds = SERVER_TIMEOUT.as_secs();
-            let sentence = format!("waited {seconds} s for {what}; `paned doctor` may know more");
+            let sentence = format!(
+                "timed out after {seconds} s waiting for {what}; run `paned \
+                                   doctor` to diagnose it"
+            );
             return Err(Refusal::new(Code::Timeout, sentence).into());
         }
         sleep(POLL_INTERVAL);
@@ -141,7 +145,7 @@ pub(super) fn launch(
     let mut log = OpenOptions::new();
     let log = log.create(true).append(true).mode(0o600).open(state.server_log());
     let log = log.with_context(|| format!("cannot open {}", state.server_log().display()))?;
-    let program = std::env::current_exe().context("cannot tell which program this is")?;
+    let program = std::env::current_exe().context("cannot determine the path of this program")?;
     let mut command = Command::new(program);
     command.args(["--json", "--state-dir"]).arg(std::path::absolute(state.folder())?);
     if let Some(config) = &context.global.config {
@@ -170,7 +174,7 @@ fn read_startup_message(child: &mut Child, state: &StateFolder) -> Result<ReadyL
     let stdout = child.stdout.take().context("the server has no standard output")?;
     let mut line = String::new();
     if !is_readable_within(&stdout, SERVER_TIMEOUT)? {
-        let sentence = format!("the server did not start in time; {} may say why", log.display());
+        let sentence = format!("the server did not start in time; see {}", log.display());
         return Err(Refusal::new(Code::Timeout, sentence).into());
     }
     BufReader::new(stdout.take(1 << 16)).read_line(&mut line)?;
@@ -180,7 +184,7 @@ fn read_startup_message(child: &mut Child, state: &StateFolder) -> Result<ReadyL
         Err(_) => {
             let status =
                 child.wait().map_or_else(|_| String::new(), |status| format!(" ({status})"));
-            bail!("the server ended before it was ready{status}; {} may say why", log.display())
+            bail!("the server exited before it was ready{status}; see {}", log.display())
         }
     }
 }
@@ -195,5 +199,5 @@ fn report(context: &CliContext, what: &str, ready: &ReadyLine) -> Result<()> {
     if context.out.is_json() {
         return Ok(context.out.json(ready)?);
     }
-    Ok(context.out.line(format!("paned is {what} at {} (pid {})", ready.url, ready.pid))?)
+    Ok(context.out.line(format!("{what} at {} (pid {})", ready.url, ready.pid))?)
 }

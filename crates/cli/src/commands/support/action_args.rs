@@ -48,14 +48,14 @@ impl ActionArgs {
             (Some(body), true) => Ok(Self { input: ActionInput::Body(body), json }),
             (None, _) => Ok(Self { input: ActionInput::Flags(flags), json }),
             (Some(_), false) => {
-                Err(Refusal::invalid("say the parameters as flags or with `--body`, not both"))
+                Err(Refusal::invalid("pass the parameters as flags or with `--body`, not both"))
             }
         }
     }
 }
 
 fn no_body() -> Refusal {
-    Refusal::invalid("`--body` needs JSON, or `-` to read it from standard input")
+    Refusal::invalid("`--body` requires JSON, or `-` to read it from standard input")
 }
 
 /// The body as JSON; `-` reads it from standard input.
@@ -72,7 +72,7 @@ pub(crate) fn body(text: &str) -> Result<Value> {
         text => text,
     };
     let value = serde_json::from_str(text);
-    Ok(value.map_err(|error| Refusal::invalid(format!("the body is no JSON: {error}")))?)
+    Ok(value.map_err(|error| Refusal::invalid(format!("the body is not valid JSON: {error}")))?)
 }
 
 #[cfg(test)]

@@ -26,9 +26,9 @@ pub(crate) fn seconds(text: &str) -> Result<u32, String> {
     let millis = millis(text)?;
     let seconds = u32::try_from(millis / 1000).ok().filter(|_| millis.is_multiple_of(1000));
     match seconds {
-        Some(0) => Err("it is at least 1s; leave it out for no limit".to_owned()),
+        Some(0) => Err("it must be at least 1s; omit it for no limit".to_owned()),
         Some(seconds) => Ok(seconds),
-        None => Err("it goes in whole seconds".to_owned()),
+        None => Err("it must be a whole number of seconds".to_owned()),
     }
 }
 

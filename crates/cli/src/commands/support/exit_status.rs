@@ -44,8 +44,9 @@ impl ProgramExit {
 
     /// How it ended, in a few words.
     pub(crate) fn describe(self) -> String {
-        let late = if self.timed_out { ", its time ran out" } else { "" };
-        let how = self.exit.map_or_else(|| "nobody knows how".to_owned(), |exit| exit.to_string());
+        let late = if self.timed_out { ", timed out" } else { "" };
+        let how =
+            self.exit.map_or_else(|| "exit status unknown".to_owned(), |exit| exit.to_string());
         format!("{how}{late}")
     }
 }

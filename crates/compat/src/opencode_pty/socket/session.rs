@@ -177,9 +177,10 @@ impl PtyCompatSocket {
         let max = self.sessions.client.shared.limits.body_bytes;
         let request = match message {
             Message::Text(text) if text.len() <= max => PtyCompatRequest::read(text),
-            Message::Text(_) => {
-                PtyCompatRequest::Invalid(format!("a message may have at most {max} bytes"))
-            }
+            Message::Text(_) => PtyCompatRequest::Invalid(format!(
+                "the message is larger than the limit of {max} \
+                    bytes"
+            )),
             Message::Binary(_) => {
                 PtyCompatRequest::Invalid("Binary messages are not supported".to_owned())
             }
@@ -230,7 +231,8 @@ impl PtyCompatSocket {
                 self.send(&PtyCompatMessage::RawData { session: &session, raw_data: &text });
             }
             PtyCompatOutput::Lost(pane, bytes) => self.outbound.send(error_message(&format!(
-                "Session {pane}: {bytes} bytes of output were lost, as it printed faster than this socket was read"
+                "Session {pane}: {bytes} bytes of output were lost because this socket was read \
+                too slowly"
             ))),
             PtyCompatOutput::Ended(pane, last) => {
                 if let Some((session, text)) = last {

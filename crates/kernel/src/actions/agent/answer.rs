@@ -18,9 +18,10 @@ pub(in crate::actions) struct AgentAnswer;
 pub(in crate::actions) struct Params {
     /// The agent's pane.
     pane_id: PaneId,
-    /// Which option: its number from 1, what it says, or `yes`, `no` or `always`.
+    /// The option: its number from 1, its text, or `yes`, `no` or `always`.
     option: DialogOptionRef,
-    /// Answer only if this question, as `agent:state` names it, is still on the screen.
+    /// Answer only if this question is still on the screen; its id is in the answer of
+    /// `agent:state`.
     dialog_id: Option<String>,
 }
 
@@ -30,7 +31,7 @@ pub(in crate::actions) struct Params {
 enum DialogOptionRef {
     /// By its number, counted from 1.
     Number(usize),
-    /// By what it says, or by what it means.
+    /// By its text or its meaning.
     Label(String),
 }
 
@@ -41,14 +42,13 @@ pub(in crate::actions) struct AgentAnswerOutput {
     pressed: Vec<String>,
     /// Whether the question is gone from the screen.
     answered: bool,
-    /// The agent as it is now.
+    /// The agent's current state.
     agent: AgentInfo,
 }
 
 impl Action for AgentAnswer {
     const NAME: &'static str = "agent:answer";
-    const DOC: &'static str =
-        "Answer the question on an agent's screen, if it is still that question.";
+    const DOC: &'static str = "Answer the question on an agent's screen, unless it has changed.";
     const SCOPE: Scope = Scope::Approve;
     const KIND: ActionKind = ActionKind::Change;
     const NEEDS_JOURNAL: bool = false;

@@ -31,76 +31,77 @@ pub(in crate::actions) struct AgentCreate;
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(in crate::actions) struct Params {
-    /// What to start and how to read its screens: `codex`, `opencode`, … `agent:profiles` shows
-    /// them all.
+    /// The agent program and how to read its screen: `codex`, `opencode`, … `agent:profiles` lists
+    /// all profiles.
     profile: Option<String>,
-    /// The program and its arguments, in place of the profile's own. The state of a program that no
-    /// profile knows is reported by its hooks only.
+    /// The program and its arguments, instead of those of the profile. Without a matching profile,
+    /// only the program's hooks report its state.
     #[schemars(length(min = 1))]
     argv: Option<Vec<String>>,
-    /// The model, by the name or alias that the program knows.
+    /// The model: a name or alias that the program accepts.
     model: Option<String>,
-    /// Whether it asks before it acts: `ask` when left out, or what `argv` says.
+    /// Whether it asks before it acts; defaults to `ask`, or to what `argv` specifies.
     permissions: Option<PermissionMode>,
     /// The first prompt.
     prompt: Option<String>,
     /// Whether to wait until it accepts a prompt, or asks a question.
     #[serde(default = "yes")]
     wait_ready: bool,
-    /// How long to wait for that, in milliseconds (60000 when left out, up to 600000).
+    /// The time limit of that wait in milliseconds: defaults to 60000, up to 600000.
     #[schemars(range(max = 600_000))]
     timeout_ms: Option<u64>,
-    /// Whether questions at its start (is this folder trusted?) are answered as its profile says.
+    /// Whether questions at its start (is this folder trusted?) are answered as its profile
+    /// specifies.
     #[serde(default)]
     trust: bool,
     /// Whether it is restarted, in a new pane, when it fails.
     #[serde(default)]
     restart: RestartPolicy,
-    /// A git worktree of its own to work in; it is removed at the end if no work would be lost.
+    /// A git worktree to work in. It is removed when the agent exits, if no work would be lost.
     worktree: Option<WorktreeChoice>,
-    /// Its pane's name; generated when left out.
+    /// The id of its pane; generated when omitted.
     id: Option<PaneId>,
-    /// Where to start it, absolute; the user's home when left out.
+    /// The absolute path of its working directory; defaults to the user's home.
     cwd: Option<String>,
-    /// Variables on top of the server's environment, or the whole environment without
-    /// `inheritEnv`.
+    /// Variables to add to the server's environment, or the whole environment if `inheritEnv` is
+    /// false.
     #[serde(default)]
     env: BTreeMap<String, String>,
-    /// Whether it inherits the server's environment; it does when left out.
+    /// Whether it inherits the server's environment; defaults to true.
     inherit_env: Option<bool>,
-    /// Its file mode creation mask in octal, as in `022`; the server's when left out.
+    /// Its file mode creation mask in octal, as in `022`; defaults to the server's.
     umask: Option<String>,
-    /// How large its terminal is; 120 columns and 40 rows when left out.
+    /// The size of its terminal; defaults to 120 columns and 40 rows.
     size: Option<Size>,
-    /// What to call it; the program's own title, or the command, when left out.
+    /// Its title; defaults to the title that the program sets, or the command.
     title: Option<String>,
-    /// Free data.
+    /// Custom data.
     #[serde(default)]
     meta: Meta,
-    /// Free labels.
+    /// Custom labels.
     #[serde(default)]
     tags: Vec<String>,
-    /// Whether automatic clean-up leaves it alone.
+    /// Whether it is excluded from automatic clean-up.
     #[serde(default)]
     persist: bool,
     /// Whether its exit is reported by one `pane:notice` event, with a text for the pane that
     /// started it.
     #[serde(default)]
     notify_on_exit: bool,
-    /// What the token of its program may do besides reading and typing; what its profile says when
-    /// left out, which is mostly to start panes.
+    /// What the token of its program permits besides reading and typing; defaults to what its
+    /// profile specifies, usually starting panes.
     can: Option<BTreeSet<PaneCapability>>,
-    /// Whether it is shown in tmux. When left out, it is if `session` or `beside` says where, or if
-    /// a session was started that follows new panes.
+    /// Whether it is shown in tmux. By default it is if `session` or `beside` is set, or if a
+    /// session follows new panes.
     visible: Option<Visibility>,
-    /// The session to show it in; the one that follows new panes, or `main`, when left out. It is
-    /// started if there is none.
+    /// The session to show it in; defaults to the one that follows new panes, or `main`. It is
+    /// started if it does not exist.
     session: Option<String>,
     /// An existing tmux pane to show it beside: `$TMUX_PANE`, as in `%3`.
     beside: Option<String>,
     /// The tmux server of that pane: `$TMUX`, or the path of its socket.
     tmux: Option<String>,
-    /// What happens when a user closes the tmux pane; the pane is closed when left out.
+    /// What happens when a user closes the tmux pane; defaults to `close`.
     on_view_closed: Option<OnViewClosed>,
 }
 
@@ -118,9 +119,9 @@ enum WorktreeChoice {
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct WorktreeOptions {
-    /// The branch, which is created if it does not exist; a new name when left out.
+    /// The branch, which is created if it does not exist; defaults to a new name.
     branch: Option<String>,
-    /// Where a new branch begins; at the commit of `cwd` when left out.
+    /// The start point of a new branch; defaults to the commit that is checked out in `cwd`.
     base: Option<String>,
 }
 
@@ -130,7 +131,7 @@ struct WorktreeOptions {
 pub(in crate::actions) enum PermissionMode {
     /// It asks.
     Ask,
-    /// It does what it wants.
+    /// It acts without asking.
     Auto,
 }
 
@@ -152,7 +153,7 @@ const DEFAULT_SIZE: Size = Size { cols: 120, rows: 40 };
 
 impl Action for AgentCreate {
     const NAME: &'static str = "agent:create";
-    const DOC: &'static str = "Start an agent in a new pane, and wait until it takes a prompt.";
+    const DOC: &'static str = "Start an agent in a new pane and wait until it accepts a prompt.";
     const SCOPE: Scope = Scope::Spawn;
     const KIND: ActionKind = ActionKind::Change;
     const SECRETS: &'static [&'static str] = &["env", "prompt", "argv", "agent.dialog"];
@@ -189,8 +190,8 @@ pub(in crate::actions) struct AgentCreateOutput {
     /// Its pane.
     #[serde(flatten)]
     pane: PaneInfo,
-    /// What became of the first prompt, where it was not an argument of the command: as
-    /// `agent:message` answers.
+    /// The outcome of the first prompt, as `agent:message` returns it, if it was not passed as an
+    /// argument of the command.
     #[serde(skip_serializing_if = "Option::is_none")]
     prompt: Option<Value>,
 }
@@ -223,7 +224,7 @@ fn choose_profile(kernel: &Kernel, params: &Params) -> Result<Arc<Profile>, Refu
             Some(profile) => Ok(profile.clone()),
             None => kernel.agents().profile(GENERIC),
         },
-        (None, None) => Err(Refusal::invalid("say what to start, as `profile` or as `argv`")),
+        (None, None) => Err(Refusal::invalid("pass `profile` or `argv` to specify what to start")),
     }
 }
 

@@ -22,13 +22,12 @@ pub(in crate::actions) struct AgentExplainOutput {
     agent: AgentInfo,
     /// The evidence for and against that, strongest first.
     reasons: Vec<AgentEvidence>,
-    /// What makes that doubtful: the program is newer than its profile, or the profile no longer
-    /// fits.
+    /// Reasons for doubt: the program is newer than its profile, or the profile no longer fits.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     warnings: Vec<String>,
     /// The agent's input line.
     composer: ComposerInfo,
-    /// The same as readable text.
+    /// The same, as readable text.
     text: String,
 }
 
@@ -53,29 +52,28 @@ pub(in crate::actions) struct AgentEvidence {
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(in crate::actions) struct ComposerInfo {
-    /// Whether there is anything.
+    /// What it contains.
     state: ComposerState,
-    /// What, as far as it can be read.
+    /// Its text, as far as it can be read.
     #[serde(skip_serializing_if = "Option::is_none")]
     text: Option<String>,
 }
 
-/// What a composer holds.
+/// What a composer contains.
 #[derive(Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub(in crate::actions) enum ComposerState {
-    /// It is not on the screen, or cannot be found.
+    /// It is not on the screen, or was not found.
     Hidden,
     /// Nothing.
     Empty,
-    /// Text that was not sent yet.
+    /// Text that is not submitted yet.
     Draft,
 }
 
 impl Action for AgentExplain {
     const NAME: &'static str = "agent:explain";
-    const DOC: &'static str =
-        "Show why an agent is taken to do what it does: all evidence, in words.";
+    const DOC: &'static str = "Explain how an agent's state was determined, with all evidence.";
     const SCOPE: Scope = Scope::Read;
     const KIND: ActionKind = ActionKind::Question;
     type Params = PaneIdParams;
@@ -141,7 +139,7 @@ fn lines(
         let _ = write!(text, " ({kind})");
     }
     let sure = agent.confidence * 100.0;
-    let _ = writeln!(text, ", {sure:.0} % sure, by profile {}", agent.profile);
+    let _ = writeln!(text, ", {sure:.0}% confidence (profile {})", agent.profile);
     for reason in reasons {
         let state = reason.supports;
         let weight = reason.weight;
@@ -153,23 +151,23 @@ fn lines(
     }
     if reasons.is_empty() {
         let why = match agent.state {
-            AgentState::Exited => "its program has ended",
-            _ => "nothing is known that speaks for or against it",
+            AgentState::Exited => "its program has exited",
+            _ => "no evidence for or against it",
         };
         let _ = writeln!(text, "  {why}");
     }
     if let Some(dialog) = &agent.dialog {
-        let _ = writeln!(text, "it asks: {}", dialog.text);
+        let _ = writeln!(text, "question: {}", dialog.text);
         for (number, option) in (1..).zip(&dialog.options) {
             let mark = if option.selected { '>' } else { ' ' };
             let _ = writeln!(text, "{mark} {number}. {}", option.label);
         }
     }
     let holds = match (composer.state, &composer.text) {
-        (ComposerState::Hidden, _) => "the composer is not on the screen".to_owned(),
-        (ComposerState::Empty, _) => "the composer is empty".to_owned(),
+        (ComposerState::Hidden, _) => "composer: not on the screen".to_owned(),
+        (ComposerState::Empty, _) => "composer: empty".to_owned(),
         (ComposerState::Draft, draft) => {
-            format!("the composer holds a draft: {}", draft.as_deref().unwrap_or_default())
+            format!("composer: draft `{}`", draft.as_deref().unwrap_or_default())
         }
     };
     let _ = writeln!(text, "{holds}");

@@ -23,8 +23,7 @@ pub(in crate::actions) struct AgentInterrupt;
 pub(in crate::actions) struct Params {
     /// The agent's pane.
     pane_id: PaneId,
-    /// How long to wait until it is seen to have stopped, in milliseconds (30000 when left out, up
-    /// to 600000).
+    /// How long to wait for it to stop, in milliseconds: defaults to 30000, up to 600000.
     #[schemars(range(max = 600_000))]
     timeout_ms: Option<u64>,
 }
@@ -36,13 +35,13 @@ pub(in crate::actions) struct AgentInterruptOutput {
     interrupted: bool,
     /// The evidence for that, in sentences.
     evidence: Vec<String>,
-    /// The agent as it is now.
+    /// The agent's current state.
     agent: AgentInfo,
 }
 
 impl Action for AgentInterrupt {
     const NAME: &'static str = "agent:interrupt";
-    const DOC: &'static str = "Break off an agent's turn, and see that it has stopped.";
+    const DOC: &'static str = "Interrupt an agent's turn and confirm that it has stopped.";
     const SCOPE: Scope = Scope::Input;
     const KIND: ActionKind = ActionKind::Change;
     const NEEDS_JOURNAL: bool = false;
@@ -60,7 +59,7 @@ impl Action for AgentInterrupt {
         let agent_task = agent_handle(kernel, &pane)?;
         let limit = wait_limit(params.timeout_ms, DEFAULT_TIMEOUT_MS, MAX_TIMEOUT_MS)?;
         let Ok(outcome) = timeout(limit, agent_task.ask(AgentRequest::Interrupt)).await else {
-            let evidence = vec!["it was not seen to stop in time".to_owned()];
+            let evidence = vec!["the agent did not stop in time".to_owned()];
             return Ok(AgentInterruptOutput { interrupted: false, evidence, agent: agent(&pane)? });
         };
         let outcome = outcome.ok_or_else(|| pane_gone(&pane.id, pane.lock().status()))??;

@@ -17,12 +17,12 @@ pub(in crate::actions) struct AgentLast;
 pub(in crate::actions) struct AgentLastOutput {
     /// The answer.
     text: String,
-    /// Where that was found.
+    /// Where the answer was found.
     source: AnswerSource,
-    /// When it was given, where that is known.
+    /// When it was given, if known.
     #[serde(skip_serializing_if = "Option::is_none")]
     at: Option<Time>,
-    /// Whether it is longer than what is shown.
+    /// Whether the text is cut.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     truncated: bool,
 }
@@ -46,9 +46,8 @@ impl Action for AgentLast {
         let pane = context.kernel.panes().get(&pane_id)?;
         agent(&pane)?;
         let found = last(&context.kernel, &pane).await?.ok_or_else(|| {
-            let sentence = format!(
-                "the agent in pane `{pane_id}` has given no answer to its last prompt that can be found"
-            );
+            let sentence =
+                format!("no answer of the agent in pane `{pane_id}` to its last prompt was found");
             Refusal::new(Code::NotFound, sentence)
         })?;
         Ok(AgentLastOutput {

@@ -23,7 +23,7 @@ pub(in crate::actions) struct Params {
 
 impl Action for AgentList {
     const NAME: &'static str = "agent:list";
-    const DOC: &'static str = "Show all agents, or those that match, oldest first.";
+    const DOC: &'static str = "List agents, oldest first.";
     const SCOPE: Scope = Scope::Read;
     const KIND: ActionKind = ActionKind::Question;
     type Params = Params;

@@ -38,19 +38,19 @@ pub(in crate::actions) struct Params {
     pane_id: PaneId,
     /// The message: up to 1 MiB of plain text, in any number of lines.
     text: String,
-    /// A key of your choice: a retry with the same key and text does not type the message again.
+    /// A unique key: a retry with the same key and text does not type the message again.
     idempotency_key: Option<String>,
-    /// What to do if the agent is busy; `queue` when left out.
+    /// What to do if the agent is busy; defaults to `queue`.
     #[serde(default)]
     when_busy: BusyPolicy,
-    /// What to wait for; `submitted` when left out. A message that is queued is answered at once.
+    /// What to wait for; defaults to `submitted`. A queued message is answered at once.
     #[serde(default)]
     wait: MessageWait,
-    /// How long to wait, in milliseconds (65000 when left out, 650000 with `wait` = `done`, up to a
-    /// day).
+    /// How long to wait, in milliseconds: defaults to 65000, or 650000 with `wait` = `done`; up to
+    /// a day.
     #[schemars(range(max = 86_400_000))]
     timeout_ms: Option<u64>,
-    /// Whether the agent's answer is sent to your own pane when it is done.
+    /// Whether the agent's answer is sent to the caller's pane when it is done.
     #[serde(default)]
     notify: bool,
 }
@@ -64,7 +64,7 @@ enum BusyPolicy {
     Queue,
     /// Refuse it.
     Refuse,
-    /// Type it all the same; the agent treats it like any other input while it is busy.
+    /// Type it anyway; the agent treats it like any other input while it is busy.
     Send,
 }
 
@@ -92,14 +92,13 @@ pub(in crate::actions) struct AgentMessageOutput {
     message_id: String,
     /// The evidence for the outcome, in sentences.
     evidence: Vec<String>,
-    /// The question that blocked it, or that its turn waits for.
+    /// The question that blocked it, or that its turn is waiting on.
     #[serde(skip_serializing_if = "Option::is_none")]
     dialog: Option<Dialog>,
     /// Its position in the queue, counted from 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     position: Option<usize>,
-    /// The agent's answer, if `wait` asked for it. It belongs to the turn that the message began;
-    /// nothing when no such answer can be found.
+    /// The agent's answer to this message, if `wait` is `done` and one was found.
     #[serde(skip_serializing_if = "Option::is_none")]
     answer: Option<String>,
     /// Where the answer was found.
@@ -108,14 +107,14 @@ pub(in crate::actions) struct AgentMessageOutput {
     /// Whether the wait timed out.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     timed_out: bool,
-    /// The agent as it is now.
+    /// The agent's current state.
     agent: AgentInfo,
 }
 
 impl Action for AgentMessage {
     const NAME: &'static str = "agent:message";
-    const DOC: &'static str =
-        "Hand a message to an agent, never over a draft or a question, and say what became of it.";
+    const DOC: &'static str = "Send an agent a message and report whether it was accepted. It is never typed over a \
+        draft or a question.";
     const SCOPE: Scope = Scope::Input;
     const KIND: ActionKind = ActionKind::Change;
     const SECRETS: &'static [&'static str] =
@@ -181,12 +180,13 @@ fn new_message(context: &ActionContext, params: Params) -> Result<NewMessage, Re
         (true, Some(pane)) => Some(pane.clone()),
         (true, None) => {
             return Err(Refusal::invalid(
-                "`notify` sends the answer to your own pane, and you do not speak from one",
+                "`notify` sends the answer to the caller's pane, but this request does not come \
+                from a pane",
             ));
         }
     };
     if params.idempotency_key.as_ref().is_some_and(|key| LONGEST_KEY < key.len()) {
-        let sentence = format!("`idempotencyKey` may have {LONGEST_KEY} bytes at most");
+        let sentence = format!("`idempotencyKey` is longer than {LONGEST_KEY} bytes");
         return Err(Refusal::new(Code::Limit, sentence));
     }
     let when_busy = match params.when_busy {

@@ -22,7 +22,7 @@ pub(in crate::actions) struct AgentMessages;
 
 #[derive(Serialize, JsonSchema)]
 pub(in crate::actions) struct AgentMessagesOutput {
-    /// The messages, oldest first, as far as they are on the screen or above it.
+    /// The messages, oldest first, as far as they are on the screen or in the scrollback.
     messages: Vec<AgentChatMessage>,
 }
 
@@ -34,7 +34,7 @@ pub(in crate::actions) struct AgentChatMessage {
     role: AgentChatRole,
     /// The text, with the line breaks of the screen.
     content: String,
-    /// When the agent's pane was created: a screen has no times.
+    /// When the agent's pane was created: a screen contains no times.
     time: Time,
 }
 
@@ -50,7 +50,8 @@ enum AgentChatRole {
 
 impl Action for AgentMessages {
     const NAME: &'static str = "agent:messages";
-    const DOC: &'static str = "Show what was said to an agent and by it, as far as its screen and the rows above it show it.";
+    const DOC: &'static str = "Show an agent's conversation, as far as its screen and scrollback \
+                              contain it.";
     const SCOPE: Scope = Scope::Read;
     const KIND: ActionKind = ActionKind::Question;
     type Params = PaneIdParams;

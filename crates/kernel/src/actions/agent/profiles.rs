@@ -15,10 +15,10 @@ pub(in crate::actions) struct AgentProfiles;
 pub(in crate::actions) struct AgentProfilesOutput {
     /// All profiles, by name.
     profiles: Vec<ProfileSummary>,
-    /// Where the user's own lie, as `*.toml`.
+    /// The folder of the user's own profiles, `*.toml`.
     #[serde(skip_serializing_if = "Option::is_none")]
     folder: Option<String>,
-    /// What is wrong with those that are left out.
+    /// The errors in those that cannot be used.
     mistakes: Vec<ProfileMistakeInfo>,
 }
 
@@ -38,14 +38,14 @@ pub(in crate::actions) struct ProfileMistakeInfo {
     file: String,
     /// The line.
     line: usize,
-    /// What is wrong, and what would be right.
+    /// What is wrong, and how to correct it.
     sentence: String,
 }
 
 impl Action for AgentProfiles {
     const NAME: &'static str = "agent:profiles";
     const DOC: &'static str =
-        "Show the profiles of agents, and the mistakes in those that are left out.";
+        "List the agent profiles, and the errors in those that cannot be used.";
     const SCOPE: Scope = Scope::Read;
     const KIND: ActionKind = ActionKind::Question;
     type Params = NoParams;

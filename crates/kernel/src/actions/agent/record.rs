@@ -21,34 +21,34 @@ pub(in crate::actions) struct AgentRecordAction;
 pub(in crate::actions) struct Params {
     /// The agent's pane.
     pane_id: PaneId,
-    /// The start time; ten minutes ago when left out.
+    /// The start time; defaults to ten minutes ago.
     since: Option<Time>,
-    /// Only the last milliseconds, this many.
+    /// Only the last N milliseconds.
     last_ms: Option<u64>,
 }
 
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(in crate::actions) struct AgentRecordOutput {
-    /// The recording, as asciicast v2. Input that was not echoed is masked: a star for each
+    /// The recording, as asciicast v2. Input that was not echoed is masked with a star for each
     /// character.
     cast: String,
     /// The agent's detected states, in order of time.
     states: Vec<AgentStateSample>,
     /// When the recording begins.
     start: Time,
-    /// Whether some of the requested span is no longer kept, or exceeds the size limit.
+    /// Whether a part of the requested span is no longer retained, or exceeds the size limit.
     truncated: bool,
 }
 
-/// An agent's detected state from a moment on.
+/// A change of an agent's detected state.
 #[derive(Serialize, JsonSchema)]
 pub(in crate::actions) struct AgentStateSample {
-    /// When, in seconds from the beginning of the recording.
+    /// The time in seconds since the start of the recording.
     t: f64,
     /// The state.
     state: AgentState,
-    /// What kind of question it waited on.
+    /// The kind of question it was waiting on.
     #[serde(skip_serializing_if = "Option::is_none")]
     kind: Option<BlockKind>,
 }
@@ -56,7 +56,7 @@ pub(in crate::actions) struct AgentStateSample {
 impl Action for AgentRecordAction {
     const NAME: &'static str = "agent:record";
     const DOC: &'static str =
-        "Make a recording of what an agent did up to now, with secrets in its input left out.";
+        "Export a recording of an agent's recent output, with secrets in its input masked.";
     const SCOPE: Scope = Scope::Read;
     const KIND: ActionKind = ActionKind::Question;
     type Params = Params;
@@ -75,7 +75,7 @@ impl Action for AgentRecordAction {
             (Some(since), None) => since,
             (None, last) => Time(kernel.now().0.saturating_sub(last.unwrap_or(DEFAULT_SPAN_MS))),
             (Some(_), Some(_)) => {
-                return Err(Refusal::invalid("say `since` or `lastMs`, not both"));
+                return Err(Refusal::invalid("pass `since` or `lastMs`, not both"));
             }
         };
         let AgentRecording { asciicast: cast, states, start, is_cut } =

@@ -27,7 +27,7 @@ pub(in crate::actions) struct AgentRestart;
 pub(in crate::actions) struct Params {
     /// The agent's pane.
     pane_id: PaneId,
-    /// The new pane's name; generated when left out.
+    /// The id of the new pane; generated when omitted.
     new_id: Option<PaneId>,
     /// Another model for the new agent.
     model: Option<String>,
@@ -35,11 +35,11 @@ pub(in crate::actions) struct Params {
     permissions: Option<PermissionMode>,
     /// A first prompt for the new agent.
     prompt: Option<String>,
-    /// How long it may take until it accepts a prompt, in milliseconds (60000 when left out, up to
-    /// 600000).
+    /// How long to wait until it accepts a prompt, in milliseconds: defaults to 60000, up to
+    /// 600000.
     #[schemars(range(max = 600_000))]
     timeout_ms: Option<u64>,
-    /// Confirms that the caller may end the agent it runs in.
+    /// Confirms that the caller may stop the agent it runs in.
     #[serde(default, rename = "self")]
     itself: bool,
 }
@@ -55,8 +55,8 @@ pub(in crate::actions) struct AgentRestartOutput {
 
 impl Action for AgentRestart {
     const NAME: &'static str = "agent:restart";
-    const DOC: &'static str = "Start an agent anew in another pane, and close the old one once the new one takes a prompt. If it never does, \
-         the old one stays.";
+    const DOC: &'static str = "Restart an agent in a new pane. The old pane is closed once the \
+                              new agent accepts a prompt, and is left running if it does not.";
     const SCOPE: Scope = Scope::Spawn;
     const KIND: ActionKind = ActionKind::Change;
     const SECRETS: &'static [&'static str] = &["prompt", "new.argv", "new.agent.dialog"];
@@ -98,7 +98,7 @@ async fn check(kernel: &Kernel, new: &std::sync::Arc<Pane>) -> Result<(), Refusa
     close(kernel, new).await?;
     let kind = agent.kind.map(|kind| format!(" ({kind})")).unwrap_or_default();
     let sentence = format!(
-        "the new agent did not come to take a prompt: it was {}{kind}; the old one stays",
+        "the new agent did not become ready (it was {}{kind}); the old one was left running",
         agent.state
     );
     Err(Refusal::new(Code::Timeout, sentence).with_details(json!({ "agent": agent })))

@@ -35,16 +35,19 @@ impl JsonSchema for Params {
         let text = |doc: &str| json!({ "type": "string", "description": doc });
         json_schema!({
             "type": "object",
-            "description": "What a hook has to say. Each field may also be written with `agent.` before it, or under \
-                            `agent`; other fields are evidence too.",
+            "description": "A hook's report. Fields may also have the prefix `agent.`, or be \
+                           nested under `agent`; other fields are used as evidence as well.",
             "properties": {
-                "paneId": text("The pane; the caller's own when left out."),
-                "runtime": text("What the agent is; the name of a profile."),
-                "sessionId": text("What the agent calls its session."),
-                "status": text("What it does: `running`, `idle`, `error`, or a state of `agent:state`."),
-                "kind": text("What kind of question it waits on: `permission`, `plan`, `question`, …"),
-                "error": text("What went wrong."),
-                "event": text("The hook's own name for what happened; `hook_event_name` and `type` are the same."),
+                "paneId": text("The pane; defaults to the caller's."),
+                "runtime": text("The agent program: the name of a profile."),
+                "sessionId": text("The agent's own session id."),
+                "status": text("Its status: `running`, `idle`, `error`, or a state of \
+                               `agent:state`."),
+                "kind": text("The kind of question it is waiting on: `permission`, `plan`, \
+                             `question`, …"),
+                "error": text("The error message."),
+                "event": text("The hook's name of the event; `hook_event_name` and `type` are \
+                              synonyms."),
             },
             "additionalProperties": true,
         })
@@ -64,7 +67,8 @@ struct AgentHookReport {
 
 impl Action for AgentSetState {
     const NAME: &'static str = "agent:set-state";
-    const DOC: &'static str = "Report what an agent does, from its own hooks. It is evidence beside what its screen shows.";
+    const DOC: &'static str = "Report an agent's state from its own hooks. It is weighed with \
+                              the evidence on its screen.";
     const SCOPE: Scope = Scope::Input;
     const KIND: ActionKind = ActionKind::Change;
     const SECRETS: &'static [&'static str] = &["*"];
@@ -88,7 +92,7 @@ impl Action for AgentSetState {
             (Some(id), _) => read_id(id)?,
             (None, Some(pane)) => pane.id.clone(),
             (None, None) => {
-                return Err(Refusal::invalid("say which pane this is about, as `paneId`"));
+                return Err(Refusal::invalid("pass `paneId` to specify the pane"));
             }
         };
         follow_as_agent(kernel, &id, report.runtime.as_deref())?;
@@ -179,7 +183,8 @@ fn check_session(text: String) -> Result<String, Refusal> {
     if is_session_id(&text) {
         return Ok(text);
     }
-    let sentence = "`sessionId` is 1 to 128 letters, digits, `.`, `_`, `:` and `-`, and begins with a letter or digit";
+    let sentence = "invalid `sessionId`: use 1 to 128 letters, digits, `.`, `_`, `:` and `-`, \
+                   starting with a letter or digit";
     Err(Refusal::invalid(sentence))
 }
 
@@ -208,7 +213,8 @@ fn status(text: &str) -> Result<(&'static str, AgentState), Refusal> {
         _ => {
             let text = text.escape_debug();
             return Err(Refusal::invalid(format!(
-                "`{text}` is no status; there are running, idle, error, starting, ready, busy, blocked, limited"
+                "invalid status `{text}`: expected running, idle, error, starting, ready, busy, \
+                blocked or limited"
             )));
         }
     };
@@ -266,6 +272,6 @@ mod tests {
     fn a_status_that_is_none_is_refused_with_those_there_are() {
         let fields = json!({ "status": "fine" });
         let refusal = AgentHookReport::read(fields.as_object().unwrap()).unwrap_err();
-        assert!(refusal.sentence.contains("`fine` is no status; there are running, idle"));
+        assert!(refusal.sentence.contains("invalid status `fine`: expected running, idle"));
     }
 }

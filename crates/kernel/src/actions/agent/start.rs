@@ -92,7 +92,10 @@ async fn make_worktree(
     wanted: WorktreeRequest,
 ) -> Result<(Worktree, PathBuf), Refusal> {
     if kernel.panes().contains(id) {
-        let sentence = format!("there is a pane `{id}` already");
+        let sentence = format!(
+            "pane `{id}` already exists; choose another id, or delete it with \
+                               `pane:close`"
+        );
         return Err(Refusal::new(paned_model::Code::Conflict, sentence));
     }
     let home = kernel.setup().env.iter().find(|(name, _)| name == "HOME");

@@ -26,13 +26,13 @@ pub(in crate::actions) struct Params {
     pane_id: PaneId,
     /// Until it is in this state, or in one of these.
     state: Option<AgentStateFilter>,
-    /// Until the current turn has ended, and those of all queued messages.
+    /// Until the current turn and those of all queued messages are over.
     #[serde(default)]
     done: bool,
     /// Until it asks a question.
     #[serde(default)]
     blocked: bool,
-    /// Time-out in milliseconds (30000 when left out, up to a day).
+    /// Time limit in milliseconds: defaults to 30000, up to a day.
     #[schemars(range(max = 86_400_000))]
     timeout_ms: Option<u64>,
 }
@@ -62,7 +62,7 @@ impl AgentStateFilter {
 pub(in crate::actions) enum AgentWaitCondition {
     /// It is in a requested state.
     State,
-    /// Its turn has ended.
+    /// Its turn is over.
     Done,
     /// It asks a question.
     Blocked,
@@ -75,16 +75,17 @@ pub(in crate::actions) struct AgentWaitOutput {
     met: Option<AgentWaitCondition>,
     /// Whether it timed out.
     timed_out: bool,
-    /// The agent as it is now.
+    /// The agent's current state.
     agent: AgentInfo,
-    /// Why it was met, or not, where that needs an explanation.
+    /// Why it was met or not, where that needs an explanation.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     why: Vec<String>,
 }
 
 impl Action for AgentWait {
     const NAME: &'static str = "agent:wait";
-    const DOC: &'static str = "Wait until an agent does something, is done, or asks something.";
+    const DOC: &'static str = "Wait until an agent reaches a state, finishes its turn or asks a \
+                              question.";
     const SCOPE: Scope = Scope::Read;
     const KIND: ActionKind = ActionKind::Question;
     type Params = Params;
@@ -96,7 +97,7 @@ impl Action for AgentWait {
 
     async fn run(context: ActionContext, params: Params) -> Result<AgentWaitOutput, Refusal> {
         if params.state.is_none() && !params.done && !params.blocked {
-            return Err(Refusal::invalid("say what to wait for: `state`, `done` or `blocked`"));
+            return Err(Refusal::invalid("pass what to wait for: `state`, `done` or `blocked`"));
         }
         let kernel = &context.kernel;
         let pane = kernel.panes().get(&params.pane_id)?;
@@ -155,7 +156,7 @@ impl AgentWaiter {
                 return AgentWaitOutput { met, timed_out: false, agent: current.info, why };
             }
             if current.info.state == AgentState::Exited {
-                let why = vec!["its program has ended".to_owned()];
+                let why = vec!["its program has exited".to_owned()];
                 return AgentWaitOutput { met, timed_out: false, agent: current.info, why };
             }
             let deadline = self.deadline().filter(|at| Instant::now() < *at);
@@ -165,7 +166,8 @@ impl AgentWaiter {
                     // Its task has ended; its last status is final.
                     let agent = status.borrow().info.clone();
                     let met = self.judge(&status.borrow(), Instant::now()).0;
-                    return AgentWaitOutput { met, timed_out: false, agent, why: vec!["it is followed no more".into()] };
+                    return AgentWaitOutput { met, timed_out: false, agent, why: vec!["it is no \
+                        longer tracked".into()] };
                 },
                 () = sleep_until(deadline) => if until <= Instant::now() {
                     let agent = status.borrow().info.clone();
@@ -209,9 +211,9 @@ impl AgentWaiter {
                 (Some(AgentWaitCondition::Done), Vec::new())
             }
             Some(TurnEndCondition::Expected(_, until)) if until <= now && is_over => {
-                no_turn("a prompt was handed over, and no turn was seen to begin")
+                no_turn("a prompt was submitted, but no turn was observed to begin")
             }
-            Some(TurnEndCondition::Idle) if is_over => no_turn("no turn was under way"),
+            Some(TurnEndCondition::Idle) if is_over => no_turn("no turn was in progress"),
             Some(_) | None => (None, Vec::new()),
         }
     }
@@ -229,10 +231,12 @@ impl AgentWaiter {
         let mut why = vec![format!("it is {}{kind}", agent.state)];
         match agent.state {
             AgentState::Blocked if !self.blocked => {
-                why.push("it waits for an answer; `agent:answer` gives one".into());
+                why.push("it is waiting for an answer; answer it with `agent:answer`".into());
             }
             AgentState::Unknown => {
-                why.push("what it does cannot be told; `agent:explain` says what is known".into());
+                why.push(
+                    "its state cannot be determined; `agent:explain` shows the evidence".into(),
+                );
             }
             _ => {}
         }

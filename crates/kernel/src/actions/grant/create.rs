@@ -17,31 +17,31 @@ pub(in crate::actions) struct GrantCreate;
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(in crate::actions) struct Params {
-    /// What it may do.
+    /// The scopes: what the token permits.
     #[schemars(length(min = 1))]
     scopes: BTreeSet<Scope>,
-    /// On which panes, and those started from them; on all when left out. They must exist: a grant
-    /// reaches these panes, and not others that get their names later.
+    /// The panes it covers, with the panes started from them; defaults to all. They must exist:
+    /// later panes that reuse their names are not covered.
     panes: Option<BTreeSet<PaneId>>,
-    /// What to call it.
+    /// A label that describes it.
     #[serde(default)]
     label: String,
-    /// How long it is valid; for ever when left out.
+    /// How long it is valid; it does not expire when omitted.
     expires_in_seconds: Option<NonZeroU32>,
 }
 
 #[derive(Serialize, JsonSchema)]
 pub(in crate::actions) struct GrantCreateOutput {
-    /// What was granted.
+    /// The token's id, scopes and panes.
     grant: Grant,
-    /// The token. It is shown only this once.
+    /// The token, which is shown only once.
     token: String,
 }
 
 impl Action for GrantCreate {
     const NAME: &'static str = "grant:create";
     const DOC: &'static str =
-        "Make a token with some scopes over some panes; it is shown this once.";
+        "Create a token with scopes over all or some panes. The token is shown only once.";
     const SCOPE: Scope = Scope::Admin;
     const KIND: ActionKind = ActionKind::Change;
     const SECRETS: &'static [&'static str] = &["token"];
@@ -54,9 +54,7 @@ impl Action for GrantCreate {
 
     async fn run(context: ActionContext, params: Params) -> Result<GrantCreateOutput, Refusal> {
         if params.scopes.is_empty() {
-            return Err(Refusal::invalid(
-                "a grant without scopes can do nothing; name at least one",
-            ));
+            return Err(Refusal::invalid("a token needs at least one scope"));
         }
         let panes = match params.panes {
             None => PaneSet::All,

@@ -10,7 +10,8 @@ pub(in crate::actions) struct GrantList;
 
 impl Action for GrantList {
     const NAME: &'static str = "grant:list";
-    const DOC: &'static str = "Show every grant that holds, without its token.";
+    const DOC: &'static str = "List the active tokens by id and label. The tokens themselves are \
+                              never shown.";
     const SCOPE: Scope = Scope::Admin;
     const KIND: ActionKind = ActionKind::Question;
     type Params = NoParams;

@@ -16,19 +16,20 @@ pub(in crate::actions) struct GrantRevoke;
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(in crate::actions) struct Params {
-    /// The grant, as `grant:list` shows it; or its token, which no event contains.
+    /// The id that `grant:list` shows, or the token itself, which is never recorded in an event.
     id: GrantId,
 }
 
 #[derive(Serialize, JsonSchema)]
 pub(in crate::actions) struct GrantRevokeOutput {
-    /// The grant that ended.
+    /// The id of the revoked token.
     id: GrantId,
 }
 
 impl Action for GrantRevoke {
     const NAME: &'static str = "grant:revoke";
-    const DOC: &'static str = "End a grant; whoever came in by it is cut off within a second.";
+    const DOC: &'static str = "Revoke a token. Clients that use it are disconnected within a \
+                              second.";
     const SCOPE: Scope = Scope::Admin;
     const KIND: ActionKind = ActionKind::Change;
     const NEEDS_JOURNAL: bool = false;
@@ -46,7 +47,11 @@ impl Action for GrantRevoke {
         let kernel = &context.kernel;
         let id = Token::grant_of(&id.0).unwrap_or(id);
         if kernel.grants().remove(&id).is_none() {
-            return Err(Refusal::not_found(format!("no grant `{}`", id.0.escape_debug())));
+            return Err(Refusal::not_found(format!(
+                "no token `{}`; `grant:list` lists the active \
+                ones",
+                id.0.escape_debug()
+            )));
         }
         kernel.remove_token_file(&id);
         let revoked = draft("grant:revoked", &json!({ "id": id }));

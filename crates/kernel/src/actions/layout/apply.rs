@@ -24,13 +24,13 @@ pub(in crate::actions) struct LayoutApply;
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(in crate::actions) struct Params {
-    /// A layout that was saved.
+    /// The name of a saved layout.
     name: Option<String>,
     /// A layout in TOML, as `layout:save` writes it.
     toml: Option<String>,
-    /// The session of paned's own tmux server; `main` when left out.
+    /// The session on paned's own tmux server; defaults to `main`.
     session: Option<String>,
-    /// An existing tmux pane, whose window is meant: `$TMUX_PANE`, as in `%3`.
+    /// An existing tmux pane in the window: `$TMUX_PANE`, as in `%3`.
     beside: Option<String>,
     /// The tmux server of that pane: `$TMUX`, or the path of its socket.
     tmux: Option<String>,
@@ -38,7 +38,7 @@ pub(in crate::actions) struct Params {
 
 impl Action for LayoutApply {
     const NAME: &'static str = "layout:apply";
-    const DOC: &'static str = "Bring the panes of a window of tmux into the places of a layout.";
+    const DOC: &'static str = "Arrange the panes of a tmux window in a saved layout.";
     const SCOPE: Scope = Scope::Spawn;
     const KIND: ActionKind = ActionKind::Change;
     type Params = Params;
@@ -55,10 +55,10 @@ impl Action for LayoutApply {
         let text = match (name, toml) {
             (Some(name), None) => read_layout(kernel, &name)?,
             (None, Some(toml)) => toml,
-            _ => return Err(Refusal::invalid("say which layout, as `name` or as `toml`")),
+            _ => return Err(Refusal::invalid("pass `name` or `toml` to specify the layout")),
         };
         let saved: SavedLayout = toml::from_str(&text).map_err(|error| {
-            Refusal::invalid(format!("the layout cannot be read: {}", error.message()))
+            Refusal::invalid(format!("cannot parse the layout: {}", error.message()))
         })?;
         let ask = |answer| ViewRequest::Arrange(location.clone(), saved, answer);
         Ok(window(kernel, &kernel.tmux_views().ask_at(kernel, &location, ask).await?))
@@ -69,7 +69,7 @@ fn read_layout(kernel: &Kernel, name: &str) -> Result<String, Refusal> {
     let file = layout_file(kernel, name)?;
     fs::read_to_string(&file).map_err(|error| match error.kind() {
         ErrorKind::NotFound => {
-            Refusal::not_found(format!("no layout `{name}`; `layout:save` keeps one"))
+            Refusal::not_found(format!("no layout `{name}`; save one with `layout:save`"))
         }
         _ => Refusal::internal(format!("cannot read {}: {error}", file.display())),
     })
@@ -79,12 +79,13 @@ fn read_layout(kernel: &Kernel, name: &str) -> Result<String, Refusal> {
 pub(in crate::actions) fn layout_file(kernel: &Kernel, name: &str) -> Result<PathBuf, Refusal> {
     let plain = |c: char| c.is_ascii_alphanumeric() || "_-".contains(c);
     if !(1..=LONGEST).contains(&name.len()) || !name.chars().all(plain) {
-        let sentence = "a layout's name is made of letters, digits, `_` and `-`, 64 at most";
+        let sentence = "invalid layout name: use at most 64 letters, digits, `_` and `-`";
         return Err(Refusal::invalid(sentence));
     }
-    let view =
-        kernel.setup().tmux_view.as_ref().ok_or_else(|| {
-            Refusal::new(Code::Unavailable, "this server was set up without tmux")
-        })?;
+    let view = kernel
+        .setup()
+        .tmux_view
+        .as_ref()
+        .ok_or_else(|| Refusal::new(Code::Unavailable, "this server runs without tmux"))?;
     Ok(view.layouts.join(format!("{name}.toml")))
 }

@@ -16,28 +16,28 @@ pub(in crate::actions) struct LayoutGet;
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(in crate::actions) struct Params {
-    /// The session of paned's own tmux server; `main` when left out.
+    /// The session on paned's own tmux server; defaults to `main`.
     session: Option<String>,
-    /// An existing tmux pane, whose window is meant: `$TMUX_PANE`, as in `%3`.
+    /// An existing tmux pane in the window: `$TMUX_PANE`, as in `%3`.
     beside: Option<String>,
     /// The tmux server of that pane: `$TMUX`, or the path of its socket.
     tmux: Option<String>,
 }
 
-/// A window of tmux.
+/// A tmux window.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(in crate::actions) struct LayoutGetOutput {
-    /// How large it is.
+    /// Its size in character cells.
     size: Size,
-    /// Whether one pane covers the others.
+    /// Whether it is zoomed: one pane covers the others.
     zoomed: bool,
     /// How many agent panes it can hold.
     capacity: usize,
-    /// Its layout, as tmux writes it; for grants over all panes only.
+    /// Its layout in tmux's format; only for tokens that cover all panes.
     #[serde(skip_serializing_if = "Option::is_none")]
     layout: Option<String>,
-    /// Its panes, of those that the caller reaches.
+    /// Its panes, of those that the token covers.
     panes: Vec<LayoutGetPane>,
 }
 
@@ -45,9 +45,10 @@ pub(in crate::actions) struct LayoutGetOutput {
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(in crate::actions) struct LayoutGetPane {
-    /// What tmux calls it.
+    /// Its tmux id, as in `%3`.
     tmux_pane: String,
-    /// Whose it is: `main`, `ours` or `foreign`.
+    /// Its owner: `main` is the user's main pane, `ours` is a pane of paned, `foreign` is any
+    /// other.
     owner: &'static str,
     /// The pane that it shows.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -62,7 +63,7 @@ pub(in crate::actions) struct LayoutGetPane {
 
 impl Action for LayoutGet {
     const NAME: &'static str = "layout:get";
-    const DOC: &'static str = "Show a window of tmux: where its panes are, and whose.";
+    const DOC: &'static str = "Show a tmux window: the positions and owners of its panes.";
     const SCOPE: Scope = Scope::Read;
     const KIND: ActionKind = ActionKind::Question;
     type Params = Params;
@@ -100,7 +101,7 @@ fn reachable_window(
 }
 
 fn no_reachable_pane() -> Refusal {
-    Refusal::not_found("no such session shows a pane that this grant reaches")
+    Refusal::not_found("no such session shows a pane that this token covers")
 }
 
 /// A window as the answer describes it.

@@ -11,7 +11,7 @@ pub(in crate::actions) struct LayoutHide;
 
 impl Action for LayoutHide {
     const NAME: &'static str = "layout:hide";
-    const DOC: &'static str = "Show a pane in tmux no more; its program goes on.";
+    const DOC: &'static str = "Hide a pane in tmux; its program keeps running.";
     const SCOPE: Scope = Scope::Spawn;
     const KIND: ActionKind = ActionKind::Change;
     const NEEDS_JOURNAL: bool = false;
@@ -30,7 +30,7 @@ impl Action for LayoutHide {
         let pane = kernel.panes().get(&pane_id)?;
         let view = pane.lock().record.view.clone();
         let Some(view) = view else {
-            let sentence = format!("the pane `{pane_id}` is not shown in tmux");
+            let sentence = format!("pane `{pane_id}` is not shown in tmux");
             return Err(Refusal::not_found(sentence));
         };
         let ask = |answer| ViewRequest::Hide(pane_id, answer);

@@ -20,21 +20,21 @@ pub(in crate::actions) struct LayoutPlace;
 pub(in crate::actions) struct Params {
     /// The pane to show.
     pane_id: PaneId,
-    /// The session of paned's own tmux server; `main` when left out. It is started if there is
-    /// none.
+    /// The session on paned's own tmux server; defaults to `main`. It is started if it does not
+    /// exist.
     session: Option<String>,
     /// An existing tmux pane to show it beside: `$TMUX_PANE`, as in `%3`.
     beside: Option<String>,
     /// The tmux server of that pane: `$TMUX`, or the path of its socket.
     tmux: Option<String>,
-    /// What happens to it when a user closes the tmux pane. When left out, it keeps running unseen,
-    /// unless it was made for that session.
+    /// What happens when a user closes the tmux pane. By default the pane keeps running hidden,
+    /// unless it was created for that session.
     on_view_closed: Option<OnViewClosed>,
     /// Whether it may replace a pane that has finished.
     #[serde(default)]
     replace: bool,
-    /// Whether it waits when the window has no room for it: `false` leaves it unseen then. When
-    /// left out, it waits if an agent asks, and gets a tmux window of its own otherwise.
+    /// Whether it waits when the window has no room for it; with `false` it stays hidden. By
+    /// default it waits if the request comes from an agent, and gets its own tmux window otherwise.
     wait: Option<bool>,
 }
 
@@ -48,10 +48,10 @@ pub(in crate::actions) struct LayoutPlaceOutput {
     /// The tmux pane that shows it.
     #[serde(skip_serializing_if = "Option::is_none")]
     tmux_pane: Option<String>,
-    /// The number of the tmux window that it has to itself, if it is not beside others.
+    /// The number of its own tmux window, if it is not beside other panes.
     #[serde(skip_serializing_if = "Option::is_none")]
     window: Option<u32>,
-    /// Why it is not visible now.
+    /// Why it is not visible.
     #[serde(skip_serializing_if = "Option::is_none")]
     reason: Option<String>,
 }
@@ -59,7 +59,7 @@ pub(in crate::actions) struct LayoutPlaceOutput {
 impl Action for LayoutPlace {
     const NAME: &'static str = "layout:place";
     const DOC: &'static str =
-        "Show a pane in tmux, in a session of ours or beside somebody's pane.";
+        "Show a pane in tmux: in a paned session, or beside an existing tmux pane.";
     const SCOPE: Scope = Scope::Spawn;
     const KIND: ActionKind = ActionKind::Change;
     type Params = Params;
@@ -116,7 +116,7 @@ fn set_view_spec(
     });
     if elsewhere.is_some() {
         let sentence = format!(
-            "the pane `{0}` is shown elsewhere; `paned layout hide {0}` ends that",
+            "pane `{0}` is already shown elsewhere; hide it with `layout:hide` first",
             pane.id
         );
         return Err(Refusal::new(Code::Conflict, sentence));

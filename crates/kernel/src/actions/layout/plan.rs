@@ -19,12 +19,12 @@ pub(in crate::actions) struct LayoutPlanAction;
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(in crate::actions) struct Params {
-    /// The panes to place, one after the other; they need not exist yet.
+    /// The ids of the panes to place, one after the other; they need not exist yet.
     #[schemars(length(min = 1, max = 64))]
     panes: Vec<PaneId>,
-    /// The session of paned's own tmux server; `main` when left out.
+    /// The session on paned's own tmux server; defaults to `main`.
     session: Option<String>,
-    /// An existing tmux pane, whose window is meant: `$TMUX_PANE`, as in `%3`.
+    /// An existing tmux pane in the window: `$TMUX_PANE`, as in `%3`.
     beside: Option<String>,
     /// The tmux server of that pane: `$TMUX`, or the path of its socket.
     tmux: Option<String>,
@@ -37,7 +37,7 @@ pub(in crate::actions) struct Params {
 
 #[derive(Serialize, JsonSchema)]
 pub(in crate::actions) struct LayoutPlanOutput {
-    /// The decision for each, in their order: `spawn`, `replace`, `window`, `defer` or `skip`, with
+    /// The decision for each pane, in order: `spawn`, `replace`, `window`, `defer` or `skip`, with
     /// the target or the reason.
     decisions: Vec<LayoutPlanDecision>,
 }
@@ -53,7 +53,8 @@ pub(in crate::actions) struct LayoutPlanDecision {
 
 impl Action for LayoutPlanAction {
     const NAME: &'static str = "layout:plan";
-    const DOC: &'static str = "Say where panes would be placed in tmux, and why, without doing it.";
+    const DOC: &'static str = "Show where panes would be placed in tmux and why, without placing \
+                              them.";
     const SCOPE: Scope = Scope::Read;
     const KIND: ActionKind = ActionKind::Question;
     type Params = Params;
@@ -66,7 +67,7 @@ impl Action for LayoutPlanAction {
     async fn run(context: ActionContext, params: Params) -> Result<LayoutPlanOutput, Refusal> {
         let Params { panes, session, beside, tmux, replace, wait } = params;
         if !(1..=MOST).contains(&panes.len()) {
-            return Err(Refusal::invalid(format!("`panes` names 1 to {MOST} panes")));
+            return Err(Refusal::invalid(format!("`panes` must have 1 to {MOST} ids")));
         }
         let kernel = &context.kernel;
         let location = LocationParams { session, beside, tmux }.resolve()?;

@@ -20,11 +20,11 @@ pub(in crate::actions) struct LayoutSave;
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(in crate::actions) struct Params {
-    /// What to call it: letters, digits, `_` and `-`.
+    /// The layout's name: letters, digits, `_` and `-`.
     name: String,
-    /// The session of paned's own tmux server; `main` when left out.
+    /// The session on paned's own tmux server; defaults to `main`.
     session: Option<String>,
-    /// An existing tmux pane, whose window is meant: `$TMUX_PANE`, as in `%3`.
+    /// An existing tmux pane in the window: `$TMUX_PANE`, as in `%3`.
     beside: Option<String>,
     /// The tmux server of that pane: `$TMUX`, or the path of its socket.
     tmux: Option<String>,
@@ -32,15 +32,15 @@ pub(in crate::actions) struct Params {
 
 #[derive(Serialize, JsonSchema)]
 pub(in crate::actions) struct LayoutSaveOutput {
-    /// The file that it is in.
+    /// The path of the saved file.
     file: String,
-    /// What is in it.
+    /// The content of the file.
     toml: String,
 }
 
 impl Action for LayoutSave {
     const NAME: &'static str = "layout:save";
-    const DOC: &'static str = "Keep how a window of tmux is divided, under a name.";
+    const DOC: &'static str = "Save the layout of a tmux window under a name.";
     const SCOPE: Scope = Scope::Spawn;
     const KIND: ActionKind = ActionKind::Change;
     type Params = Params;

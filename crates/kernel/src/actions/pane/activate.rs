@@ -11,7 +11,7 @@ pub(in crate::actions) struct PaneActivate;
 
 impl Action for PaneActivate {
     const NAME: &'static str = "pane:activate";
-    const DOC: &'static str = "Give a pane the focus in tmux, where it is shown.";
+    const DOC: &'static str = "Focus a pane in tmux, if it is shown there.";
     const SCOPE: Scope = Scope::Input;
     const KIND: ActionKind = ActionKind::Change;
     const NEEDS_JOURNAL: bool = false;
@@ -31,7 +31,7 @@ impl Action for PaneActivate {
         let location = pane.lock().record.view.as_ref().map(|view| view.location.clone());
         let location = location.ok_or_else(|| {
             let sentence =
-                format!("the pane `{pane_id}` is not shown in tmux; `paned layout place {pane_id}` puts it there");
+                format!("pane `{pane_id}` is not shown in tmux; show it with `layout:place`");
             Refusal::not_found(sentence)
         })?;
         kernel

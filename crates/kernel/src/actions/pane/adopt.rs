@@ -29,29 +29,29 @@ pub(in crate::actions) struct PaneAdopt;
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(in crate::actions) struct Params {
-    /// The tmux server: `$TMUX`, or the path of its socket. `tmux:list` shows them.
+    /// The tmux server: `$TMUX`, or the path of its socket. `tmux:list` lists the servers.
     tmux: String,
-    /// The pane there: `$TMUX_PANE`, as in `%3`.
+    /// The tmux pane: `$TMUX_PANE`, as in `%3`.
     pane: String,
-    /// Its name in paned; generated when left out.
+    /// Its id in paned; generated when omitted.
     id: Option<PaneId>,
-    /// What to call it; the program's own title, or its command, when left out.
+    /// Its title; defaults to the title that the program sets, or its command.
     title: Option<String>,
-    /// The profile to read its screens by, when its program is an agent that is not recognised by
-    /// its command.
+    /// The agent profile, if its program is an agent that is not recognized by its command.
     profile: Option<String>,
-    /// Free data.
+    /// Custom data.
     #[serde(default)]
     meta: Meta,
-    /// Free labels.
+    /// Custom labels.
     #[serde(default)]
     tags: Vec<String>,
 }
 
 impl Action for PaneAdopt {
     const NAME: &'static str = "pane:adopt";
-    const DOC: &'static str = "Watch and drive a pane of somebody's tmux, as well as that can be done. `pane:close` lets it go again, \
-         and leaves its program alone.";
+    const DOC: &'static str = "Adopt a pane of an existing tmux server: record its output and \
+                              type into it. `pane:close` releases it without stopping its \
+                              program.";
     const SCOPE: Scope = Scope::Spawn;
     const KIND: ActionKind = ActionKind::Change;
     const SECRETS: &'static [&'static str] = &["agent.dialog"];
@@ -67,7 +67,7 @@ impl Action for PaneAdopt {
         let adopted_panes = adopted_tmux(kernel)?;
         let socket = socket(&params.tmux)?;
         let pane = TmuxPane::parse(params.pane.as_bytes())
-            .ok_or_else(|| Refusal::invalid("`pane` is the name of a tmux pane, as in `%3`"))?;
+            .ok_or_else(|| Refusal::invalid("`pane` must be a tmux pane id such as `%3`"))?;
         meta::check_new_meta(&params.meta, kernel.limits().meta)?;
         meta::check_tags(&params.tags, kernel.limits().meta)?;
         let title = params.title.clone().map(check_title).transpose()?;
@@ -79,7 +79,7 @@ impl Action for PaneAdopt {
         let snapshot = snapshot.ok_or_else(|| {
             let socket = socket.display();
             Refusal::not_found(format!(
-                "no pane `{pane}` on the tmux at {socket}; `tmux:list` shows them"
+                "no tmux pane `{pane}` on the server at {socket}; `tmux:list` lists all of them"
             ))
         })?;
         let identity = check(kernel, pane, &snapshot)?;
@@ -94,9 +94,11 @@ impl Action for PaneAdopt {
 
 /// The backend of adopted panes.
 pub(in crate::actions) fn adopted_tmux(kernel: &Kernel) -> Result<&AdoptedPanes, Refusal> {
-    kernel.setup().adopted_tmux.as_ref().ok_or_else(|| {
-        Refusal::new(Code::Unavailable, "this server was set up without a way to tmux")
-    })
+    kernel
+        .setup()
+        .adopted_tmux
+        .as_ref()
+        .ok_or_else(|| Refusal::new(Code::Unavailable, "this server runs without tmux"))
 }
 
 /// The canonical path of a socket.
@@ -127,19 +129,19 @@ fn check(
 ) -> Result<TmuxPaneIdentity, Refusal> {
     let conflict = |sentence: String| Err(Refusal::new(Code::Conflict, sentence));
     let Some(identity) = snapshot.identity.filter(|_| snapshot.ended.is_none()) else {
-        let sentence = format!("the program in tmux pane `{pane}` has ended");
+        let sentence = format!("the program in tmux pane `{pane}` has exited");
         return Err(Refusal::new(Code::Gone, sentence));
     };
     if let Some(shows) = &snapshot.shows {
-        return conflict(format!("the tmux pane `{pane}` shows the pane `{shows}`; use that"));
+        return conflict(format!("tmux pane `{pane}` already shows pane `{shows}`; use that pane"));
     }
     if let Some(id) = adopted_as(kernel, identity.server, pane) {
-        return conflict(format!("the tmux pane `{pane}` is adopted already, as `{id}`"));
+        return conflict(format!("tmux pane `{pane}` is already adopted as pane `{id}`"));
     }
     if snapshot.piped {
         return conflict(format!(
-            "the output of tmux pane `{pane}` goes to somebody's `pipe-pane` already, and a pane has only one; \
-             `tmux pipe-pane -t {pane}` ends it"
+            "tmux pane `{pane}` already has a `pipe-pane`, and tmux supports only one per pane; \
+            stop it with `tmux pipe-pane -t {pane}`"
         ));
     }
     Ok(identity)

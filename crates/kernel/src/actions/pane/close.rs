@@ -26,25 +26,26 @@ pub(in crate::actions) struct PaneClose;
 pub(in crate::actions) struct Params {
     /// The pane.
     pane_id: PaneId,
-    /// End it at once, without its keeper if that does not answer, and remove it even if some
-    /// process of it cannot be ended.
+    /// Kill it at once, even if its keeper does not respond, and delete it even if some of its
+    /// processes cannot be stopped.
     #[serde(default)]
     force: bool,
-    /// Confirms that the caller may end the pane it runs in.
+    /// Confirms that the caller may stop the pane it runs in.
     #[serde(default, rename = "self")]
     itself: bool,
 }
 
 #[derive(Serialize, JsonSchema)]
 pub(in crate::actions) struct PaneCloseOutput {
-    /// Processes that could not be ended.
+    /// Processes that could not be stopped.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     survivors: Vec<Survivor>,
 }
 
 impl Action for PaneClose {
     const NAME: &'static str = "pane:close";
-    const DOC: &'static str = "End a pane's program and forget the pane. One that was adopted is let go, and its program left alone.";
+    const DOC: &'static str = "Stop a pane's program and delete the pane with its output. An \
+                              adopted pane is released, and its program keeps running.";
     const SCOPE: Scope = Scope::Kill;
     const KIND: ActionKind = ActionKind::Change;
     const NEEDS_JOURNAL: bool = false;
@@ -77,7 +78,8 @@ impl Action for PaneClose {
         let (_, survivors) = kill(kernel, &pane, grace, force).await?;
         if !survivors.is_empty() && !force {
             let sentence = format!(
-                "the pane `{pane_id}` was kept: {} of its processes could not be ended; `force` forgets it all the same",
+                "pane `{pane_id}` was not deleted because {} of its processes could not be \
+                stopped; set `force` to delete it anyway",
                 survivors.len()
             );
             let details = json!({ "survivors": survivors });

@@ -21,7 +21,7 @@ pub(in crate::actions) struct Params {
     /// Keys by name: `enter`, `ctrl+c`, `shift+tab`, `alt+x`, `up`, `f5`, `kp_enter`, `a`.
     #[schemars(length(min = 1))]
     keys: Vec<String>,
-    /// How often to press them all.
+    /// How many times to repeat the whole sequence.
     #[serde(default = "once")]
     #[schemars(range(min = 1, max = 1000))]
     repeat: usize,
@@ -33,16 +33,16 @@ fn once() -> usize {
 
 #[derive(Serialize, JsonSchema)]
 pub(in crate::actions) struct PaneKeysOutput {
-    /// How many bytes were typed, encoded for the terminal's modes.
+    /// The number of bytes typed, encoded for the terminal's modes.
     bytes: usize,
-    /// What part of that the program may not receive, and why.
+    /// A warning if the program may not receive all of it.
     #[serde(skip_serializing_if = "Option::is_none")]
     warning: Option<&'static str>,
 }
 
 impl Action for PaneKeys {
     const NAME: &'static str = "pane:keys";
-    const DOC: &'static str = "Press keys by name, encoded for the modes the terminal is in.";
+    const DOC: &'static str = "Press keys by name, encoded for the terminal's current modes.";
     const SCOPE: Scope = Scope::Input;
     const KIND: ActionKind = ActionKind::Input;
     const SECRETS: &'static [&'static str] = &["keys"];
@@ -57,10 +57,10 @@ impl Action for PaneKeys {
         let pane = context.kernel.panes().get(&params.pane_id)?;
         let keys = parse(&params.keys)?;
         if params.repeat == 0 {
-            return Err(Refusal::invalid("`repeat` goes from 1 on; 0 presses nothing"));
+            return Err(Refusal::invalid("`repeat` must be at least 1"));
         }
         if MOST < keys.len().saturating_mul(params.repeat) {
-            let sentence = format!("`keys` times `repeat` goes up to {MOST}");
+            let sentence = format!("too many keys: `keys` times `repeat` must be at most {MOST}");
             return Err(Refusal::new(Code::Limit, sentence));
         }
         let modes = context.kernel.modes(&pane).await?;

@@ -18,13 +18,13 @@ pub(in crate::actions) struct PaneKill;
 pub(in crate::actions) struct Params {
     /// The pane.
     pane_id: PaneId,
-    /// How long the program may take to exit when asked, in milliseconds, before it is killed.
+    /// How long the program may take to exit, in milliseconds, before it is killed.
     #[schemars(range(max = 600_000))]
     grace_ms: Option<u64>,
-    /// End it at once, and without its keeper if that does not answer: the keeper is killed, too.
+    /// Kill it at once. If its keeper does not respond, the keeper is killed as well.
     #[serde(default)]
     force: bool,
-    /// Confirms that the caller may end the pane it runs in.
+    /// Confirms that the caller may stop the pane it runs in.
     #[serde(default, rename = "self")]
     itself: bool,
 }
@@ -32,24 +32,24 @@ pub(in crate::actions) struct Params {
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(in crate::actions) struct PaneKillOutput {
-    /// The pane. It stays readable until it is removed.
+    /// The pane. It stays readable until it is deleted.
     id: PaneId,
     /// `killed` only if every process of it is gone.
     status: PaneStatus,
-    /// The code the program returned, if it did.
+    /// The program's exit code, if it exited by itself.
     #[serde(skip_serializing_if = "Option::is_none")]
     exit_code: Option<u8>,
-    /// The signal that ended the program, if one did.
+    /// The signal that terminated the program, if any.
     #[serde(skip_serializing_if = "Option::is_none")]
     exit_signal: Option<String>,
-    /// Processes that could not be ended.
+    /// Processes that could not be stopped.
     survivors: Vec<Survivor>,
 }
 
 impl Action for PaneKill {
     const NAME: &'static str = "pane:kill";
-    const DOC: &'static str =
-        "End a pane's program and all that it started; the pane stays readable.";
+    const DOC: &'static str = "Stop a pane's program and all its child processes. The pane and its output stay \
+        readable.";
     const SCOPE: Scope = Scope::Kill;
     const KIND: ActionKind = ActionKind::Change;
     const NEEDS_JOURNAL: bool = false;
@@ -78,9 +78,7 @@ impl Action for PaneKill {
 
 fn check_grace(millis: Option<u64>) -> Result<Option<Duration>, Refusal> {
     match millis {
-        Some(600_001..) => {
-            Err(Refusal::invalid("`graceMs` goes up to 600000, which is ten minutes"))
-        }
+        Some(600_001..) => Err(Refusal::invalid("`graceMs` must be at most 600000 (ten minutes)")),
         other => Ok(other.map(Duration::from_millis)),
     }
 }

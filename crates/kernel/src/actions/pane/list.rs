@@ -27,7 +27,7 @@ pub(in crate::actions) struct Params {
 
 impl Action for PaneList {
     const NAME: &'static str = "pane:list";
-    const DOC: &'static str = "Show all panes, or those that match, oldest first.";
+    const DOC: &'static str = "List panes, oldest first.";
     const SCOPE: Scope = Scope::Read;
     const KIND: ActionKind = ActionKind::Question;
     type Params = Params;

@@ -40,32 +40,32 @@ pub(in crate::actions) struct PaneNew;
 #[derive(Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(in crate::actions) struct Params {
-    /// Its name; generated when left out.
+    /// Its id; generated when omitted.
     pub(in crate::actions) id: Option<PaneId>,
-    /// The program and its arguments; the user's login shell when left out.
+    /// The program and its arguments; defaults to the user's login shell.
     #[schemars(length(min = 1))]
     pub(in crate::actions) argv: Option<Vec<String>>,
-    /// Where to start it, absolute; the user's home when left out.
+    /// The absolute path of its working directory; defaults to the user's home.
     pub(in crate::actions) cwd: Option<String>,
-    /// Variables on top of the server's environment, or the whole environment without
-    /// `inheritEnv`.
+    /// Variables to add to the server's environment, or the whole environment if `inheritEnv` is
+    /// false.
     #[serde(default)]
     pub(in crate::actions) env: BTreeMap<String, String>,
-    /// Whether it inherits the server's environment; it does when left out.
+    /// Whether it inherits the server's environment; defaults to true.
     pub(in crate::actions) inherit_env: Option<bool>,
-    /// Its file mode creation mask in octal, as in `022`; the server's when left out.
+    /// Its file mode creation mask in octal, as in `022`; defaults to the server's.
     pub(in crate::actions) umask: Option<String>,
-    /// How large its terminal is; 80 columns and 24 rows when left out.
+    /// The size of its terminal; defaults to 80 columns and 24 rows.
     pub(in crate::actions) size: Option<Size>,
-    /// What to call it; the program's own title, or the command, when left out.
+    /// Its title; defaults to the title that the program sets, or the command.
     pub(in crate::actions) title: Option<String>,
-    /// Free data.
+    /// Custom data.
     #[serde(default)]
     pub(in crate::actions) meta: Meta,
-    /// Free labels.
+    /// Custom labels.
     #[serde(default)]
     pub(in crate::actions) tags: Vec<String>,
-    /// Whether automatic clean-up leaves it alone.
+    /// Whether it is excluded from automatic clean-up.
     #[serde(default)]
     pub(in crate::actions) persist: bool,
     /// Whether its exit is reported by one `pane:notice` event, with a text for the pane that
@@ -78,31 +78,31 @@ pub(in crate::actions) struct Params {
     /// What it runs on: `tmux` is the same as `pty`, and shown in tmux.
     #[serde(default)]
     pub(in crate::actions) substrate: BackendKind,
-    /// Whether it is shown in tmux. When left out, it is if `session` or `beside` says where, or if
-    /// a session was started that follows new panes.
+    /// Whether it is shown in tmux. By default it is if `session` or `beside` is set, or if a
+    /// session follows new panes.
     pub(in crate::actions) visible: Option<Visibility>,
-    /// The session to show it in; the one that follows new panes, or `main`, when left out. It is
-    /// started if there is none.
+    /// The session to show it in; defaults to the one that follows new panes, or `main`. It is
+    /// started if it does not exist.
     pub(in crate::actions) session: Option<String>,
     /// An existing tmux pane to show it beside: `$TMUX_PANE`, as in `%3`.
     pub(in crate::actions) beside: Option<String>,
     /// The tmux server of that pane: `$TMUX`, or the path of its socket.
     pub(in crate::actions) tmux: Option<String>,
-    /// What happens when a user closes the tmux pane; the pane is closed when left out.
+    /// What happens when a user closes the tmux pane; defaults to `close`.
     pub(in crate::actions) on_view_closed: Option<OnViewClosed>,
-    /// Whether it waits when the window has no room for it: `false` leaves it unseen then. When
-    /// left out, it waits if an agent asks, and gets a tmux window of its own otherwise.
+    /// Whether it waits when the window has no room for it; with `false` it stays hidden. By
+    /// default it waits if the request comes from an agent, and gets its own tmux window otherwise.
     pub(in crate::actions) wait: Option<bool>,
-    /// Whether the client will follow it at its keeper, as `paned run` does: the program is then
-    /// paused for a slow client, so that no output is dropped.
+    /// Whether a client will read its output directly from its keeper, as `paned run` does: the
+    /// program is then paused while that client is slow, so that no output is dropped.
     #[serde(default)]
     pub(in crate::actions) followed: bool,
-    /// End it after this many seconds.
+    /// Stop it after this many seconds.
     pub(in crate::actions) timeout_seconds: Option<NonZeroU32>,
-    /// What the token of its program may do besides reading and typing into it and what it starts:
-    /// nothing when left out, or what its profile says if it is an agent.
+    /// What the token of its program permits besides reading and typing into this pane and those
+    /// started from it; defaults to nothing, or to what an agent's profile specifies.
     pub(in crate::actions) can: Option<BTreeSet<PaneCapability>>,
-    /// Its agent record, where that is known already.
+    /// Its agent record, if already known.
     #[serde(skip)]
     pub(in crate::actions) agent: Option<AgentRecord>,
     /// A text that must not be in its title.
@@ -110,13 +110,14 @@ pub(in crate::actions) struct Params {
     pub(in crate::actions) hidden: Option<String>,
 }
 
-/// What a pane's own token may do besides reading and typing.
+/// What a pane's own token permits besides reading and typing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub(in crate::actions) enum PaneCapability {
-    /// Start panes, and end those that were started from it.
+    /// Start panes, and stop those that were started from it.
     Spawn,
-    /// Answer the questions of agents, its own too. A caller can give this only if it has it.
+    /// Answer the questions of agents, including its own. A caller can grant this only if it has
+    /// it.
     Approve,
 }
 
@@ -408,7 +409,8 @@ fn check_capabilities(
     if holds(&caller.grant) && own_holds {
         return Ok(());
     }
-    let sentence = "`can` gives `approve`, which the grant or the pane that this comes from does not have itself";
+    let sentence = "`can` must not include `approve`, because the token or pane of this request \
+                   does not have it";
     Err(Refusal::new(Code::Forbidden, sentence))
 }
 
@@ -429,7 +431,7 @@ fn argv(requested: Option<Vec<String>>, shell: Option<&str>) -> Result<Vec<Strin
     let login = || vec![shell.unwrap_or("/bin/sh").to_owned(), "-l".to_owned()];
     let argv = requested.unwrap_or_else(login);
     if argv.is_empty() {
-        return Err(Refusal::invalid("`argv` is empty; leave it out for a login shell"));
+        return Err(Refusal::invalid("`argv` must not be empty; omit it for a login shell"));
     }
     argv.iter().try_for_each(|arg| environment::check_text("argv", arg))?;
     Ok(argv)
@@ -464,7 +466,10 @@ fn title(requested: Option<String>, argv: &[String]) -> Result<PaneTitle, Refusa
 /// Refuses a title that is too long or not one line.
 pub(in crate::actions) fn check_title(title: String) -> Result<String, Refusal> {
     if title.chars().any(char::is_control) || LONGEST_TITLE < title.chars().count() {
-        let sentence = format!("`title` must be one line of at most {LONGEST_TITLE} characters");
+        let sentence = format!(
+            "`title` must be a single line of at most {LONGEST_TITLE} \
+                               characters"
+        );
         return Err(Refusal::invalid(sentence));
     }
     Ok(title)

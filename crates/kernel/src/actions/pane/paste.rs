@@ -16,21 +16,21 @@ pub(in crate::actions) struct PanePaste;
 pub(in crate::actions) struct Params {
     /// The pane.
     pane_id: PaneId,
-    /// What to paste.
+    /// The text to paste.
     text: String,
-    /// Whether to press Enter afterwards, encoded for the terminal's modes. No other input comes in
-    /// between.
+    /// Whether to press Enter afterwards, encoded for the terminal's modes. No other input can come
+    /// in between.
     #[serde(default)]
     submit: bool,
 }
 
 #[derive(Serialize, JsonSchema)]
 pub(in crate::actions) struct PanePasteOutput {
-    /// How many bytes were typed, with the Enter.
+    /// The number of bytes typed, including Enter.
     bytes: usize,
-    /// Whether the paste was bracketed, because the program had asked for that.
+    /// Whether the paste was bracketed, because the program had enabled it.
     bracketed: bool,
-    /// What part of that the program may not receive, and why.
+    /// A warning if the program may not receive all of it.
     #[serde(skip_serializing_if = "Option::is_none")]
     warning: Option<&'static str>,
 }
@@ -38,7 +38,7 @@ pub(in crate::actions) struct PanePasteOutput {
 impl Action for PanePaste {
     const NAME: &'static str = "pane:paste";
     const DOC: &'static str =
-        "Paste a text as a terminal would, bracketed where the program asked for that.";
+        "Paste text as a terminal does, bracketed if the program enabled bracketed paste.";
     const SCOPE: Scope = Scope::Input;
     const KIND: ActionKind = ActionKind::Input;
     const SECRETS: &'static [&'static str] = &["text"];
@@ -70,9 +70,9 @@ impl Action for PanePaste {
 /// Why a text cannot be pasted, and what to do about it.
 fn refused(why: PasteError) -> Refusal {
     let help = match why {
-        PasteError::EndMarker(_) => "what follows it would be keys",
+        PasteError::EndMarker(_) => "the program would take the text after it for keys",
         PasteError::Control(..) => {
-            "only tabs and line ends may be pasted; `pane:keys` presses keys"
+            "only tabs and line ends can be pasted; press keys with `pane:keys`"
         }
     };
     Refusal::invalid(format!("{why}; {help}"))

@@ -36,36 +36,36 @@ pub(in crate::actions) struct PaneRead;
 pub(in crate::actions) struct Params {
     /// The pane.
     pane_id: PaneId,
-    /// What to show of it.
+    /// The format of the output.
     #[serde(default)]
     view: PaneReadView,
-    /// Where to begin: the number of a line, counted from 0 at the pane's first line ever; for
-    /// `raw`, of a byte; for `rendered`, of a row, counted from 0 at the first that ever scrolled
-    /// off, or, where `dropped` is null, at the first that is still found.
+    /// The first line, counted from 0 at the pane's first line ever; for `raw`, the first byte; for
+    /// `rendered`, the first row, counted from 0 at the first that ever scrolled off, or, if
+    /// `dropped` is null, at the first that is still available.
     offset: Option<u64>,
-    /// How many lines, or matches, at most, up to 10000: 500 when left out, or what `tail` says;
-    /// for `raw`, bytes, up to 1048576: 65536 when left out, or what `tail` says; for `rendered`
-    /// without `offset`, the number of last rows. 0 returns the counts only.
+    /// The maximum number of lines or matches: defaults to `tail` or 500, up to 10000; for `raw`,
+    /// of bytes: defaults to `tail` or 65536, up to 1048576; for `rendered` without `offset`, the
+    /// number of last rows. 0 returns the counts only.
     #[schemars(range(max = 1_048_576))]
     limit: Option<usize>,
-    /// Only this many of the last lines, or matches; for `raw`, bytes. Where that is more than the
-    /// limit, or than 1 MiB of text, the last of them are answered, and `truncated` says so.
+    /// Only the last N lines or matches; for `raw`, bytes. If that exceeds the limit or 1 MiB of
+    /// text, the last of them are returned, and `truncated` is true.
     tail: Option<u64>,
-    /// Only what was printed after this: `next` of an earlier answer. Not for `rendered`. Lines are
-    /// answered whole: the line that goes on after this is answered from its beginning, as
-    /// `continued`, unless nothing but its end was printed since.
+    /// Only output after this offset: `next` of an earlier answer. Not for `rendered`. Lines are
+    /// returned whole: a line that continues after this offset is returned from its beginning, with
+    /// `continued`, unless only its line end is new.
     since: Option<Offset>,
     /// Only lines that match this regular expression, anywhere in their first 262144 characters.
     pattern: Option<String>,
-    /// Whether the pattern's case does not matter.
+    /// Whether to ignore case.
     #[serde(default)]
     ignore_case: bool,
-    /// This many lines before each match, too. With `since`, also lines that were printed before
-    /// it.
+    /// Also return N lines before each match. With `since`, this includes lines before that offset.
     #[serde(default)]
     #[schemars(range(max = 100))]
     before: usize,
-    /// This many lines after each match, too. With `since`, also those of a match before it.
+    /// Also return N lines after each match. With `since`, this includes those of a match before
+    /// that offset.
     #[serde(default)]
     #[schemars(range(max = 100))]
     after: usize,
@@ -74,14 +74,14 @@ pub(in crate::actions) struct Params {
 #[derive(Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 enum PaneReadView {
-    /// Lines as a person would read them: escape sequences left out, carriage returns resolved.
+    /// Plain lines: escape sequences removed, carriage returns resolved.
     #[default]
     Lines,
-    /// Exactly the bytes.
+    /// The exact bytes.
     Raw,
-    /// The rows that the terminal shows now, below those that scrolled off its top, as far as half
-    /// a MiB of output has them: the last ones, when neither `offset` nor `tail` is given. Their
-    /// numbers stay true while the terminal keeps its width and `dropped` is known.
+    /// The rows of the terminal after those that scrolled off its top, as far as the last half MiB
+    /// of output contains them. Without `offset` and `tail`, the last ones. Row numbers stay valid
+    /// while the terminal's width is unchanged and `dropped` is known.
     Rendered,
 }
 
@@ -98,15 +98,15 @@ pub(in crate::actions) struct PaneReadOutput {
     base64: Option<String>,
     /// The `since` of the next call; after `rendered`, for another view, or for `pane:wait`.
     next: Offset,
-    /// Lines printed so far; for `raw`, bytes; for `rendered`, rows there were, or, where `dropped`
-    /// is null, rows there are.
+    /// The number of lines so far; for `raw`, of bytes; for `rendered`, of rows ever, or, if
+    /// `dropped` is null, of available rows.
     total: u64,
-    /// How many of them are no longer kept; for `rendered`, null where that is unknown: half a MiB
-    /// of output or more was printed, or the terminal got another width after rows were dropped.
+    /// How many of them are no longer retained; for `rendered`, null if unknown: half a MiB of
+    /// output or more was printed, or the terminal's width changed after rows were dropped.
     dropped: Option<u64>,
-    /// Whether there was more than the limit allows.
+    /// Whether the limit cut the result.
     truncated: bool,
-    /// What was printed after `since` and is no longer kept, by its offsets in bytes.
+    /// Output after `since` that is no longer retained, as byte offsets.
     #[serde(skip_serializing_if = "Option::is_none")]
     gap: Option<LostRange>,
 }
@@ -114,7 +114,7 @@ pub(in crate::actions) struct PaneReadOutput {
 impl Action for PaneRead {
     const NAME: &'static str = "pane:read";
     const DOC: &'static str =
-        "Show what a pane has printed, as lines, as bytes, or as the terminal shows it.";
+        "Read a pane's output as lines, as bytes, or as rows of the terminal.";
     const SCOPE: Scope = Scope::Read;
     const KIND: ActionKind = ActionKind::Question;
     type Params = Params;
@@ -141,20 +141,20 @@ impl Params {
     fn check(&self) -> Result<(), Refusal> {
         let places = [self.offset.is_some(), self.tail.is_some(), self.since.is_some()];
         if 1 < places.into_iter().filter(|given| *given).count() {
-            return Err(Refusal::invalid("give one of `offset`, `tail` and `since`, not several"));
+            return Err(Refusal::invalid("pass only one of `offset`, `tail` and `since`"));
         }
         if 100 < self.before.max(self.after) {
-            return Err(Refusal::invalid("`before` and `after` go up to 100"));
+            return Err(Refusal::invalid("`before` and `after` must be at most 100"));
         }
         if 0 < self.before.max(self.after) && self.pattern.is_none() {
-            return Err(Refusal::invalid("`before` and `after` go with a `pattern`"));
+            return Err(Refusal::invalid("`before` and `after` require a `pattern`"));
         }
         if self.view != PaneReadView::Lines && self.pattern.is_some() {
-            return Err(Refusal::invalid("`pattern` goes with the view `lines`"));
+            return Err(Refusal::invalid("`pattern` requires the view `lines`"));
         }
         if self.view == PaneReadView::Rendered && self.since.is_some() {
             return Err(Refusal::invalid(
-                "`since` goes with the views `lines` and `raw`: rows of a screen change in place",
+                "`since` requires the view `lines` or `raw`: rows of a screen change in place",
             ));
         }
         match self.view {
@@ -183,7 +183,7 @@ pub(in crate::actions) fn check_limit(
     what: &str,
 ) -> Result<(), Refusal> {
     if limit.is_some_and(|limit| most < limit) {
-        return Err(Refusal::invalid(format!("`limit` goes up to {most} {what}")));
+        return Err(Refusal::invalid(format!("`limit` must be at most {most} {what}")));
     }
     Ok(())
 }
@@ -198,7 +198,8 @@ pub(in crate::actions) fn check_since(
     let Some(since) = since.filter(|since| end < since.0) else { return Ok(()) };
     let bytes = if end == 1 { "byte" } else { "bytes" };
     Err(Refusal::invalid(format!(
-        "pane `{id}` has printed {end} {bytes}, and `since` is {since}; is that of an earlier pane of this name?"
+        "`since` is {since}, but the output of pane `{id}` has only {end} {bytes}; the offset \
+        may belong to an earlier pane of this name"
     )))
 }
 
@@ -253,7 +254,7 @@ impl From<LinesRead> for PaneReadOutput {
     }
 }
 
-/// Exactly the bytes.
+/// The exact bytes.
 fn raw(output: &dyn Output, params: &Params) -> io::Result<PaneReadOutput> {
     let first = output.first();
     let end = output.end();

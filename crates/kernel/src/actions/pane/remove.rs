@@ -19,7 +19,7 @@ pub(in crate::actions) struct PaneRemove;
 
 impl Action for PaneRemove {
     const NAME: &'static str = "pane:remove";
-    const DOC: &'static str = "Forget a pane that has ended, with its output.";
+    const DOC: &'static str = "Delete a finished pane and its output.";
     const SCOPE: Scope = Scope::Kill;
     const KIND: ActionKind = ActionKind::Change;
     const NEEDS_JOURNAL: bool = false;
@@ -37,7 +37,7 @@ impl Action for PaneRemove {
         let pane = context.kernel.panes().get(&pane_id)?;
         if pane.lock().status().is_live() {
             let sentence =
-                format!("the pane `{pane_id}` is running; `pane:close` ends and forgets it");
+                format!("pane `{pane_id}` is still running; stop and delete it with `pane:close`");
             return Err(Refusal::new(Code::Conflict, sentence));
         }
         check_finished(&pane).await?;
@@ -62,7 +62,8 @@ async fn check_finished(pane: &Pane) -> Result<(), Refusal> {
         return Ok(());
     }
     let sentence = format!(
-        "the program of pane `{}` has ended, and processes that it started still run; `pane:kill` or `pane:close` ends them",
+        "the program in pane `{}` has exited, but processes that it started are still running; \
+        stop them with `pane:kill` or `pane:close`",
         pane.id
     );
     Err(Refusal::new(Code::Conflict, sentence))

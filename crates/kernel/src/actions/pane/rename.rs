@@ -21,13 +21,13 @@ pub(in crate::actions) struct PaneRename;
 pub(in crate::actions) struct Params {
     /// The pane.
     pane_id: PaneId,
-    /// Its title from now on; titles that the program sets are ignored.
+    /// The new title; titles that the program sets are ignored from then on.
     title: String,
 }
 
 impl Action for PaneRename {
     const NAME: &'static str = "pane:rename";
-    const DOC: &'static str = "Give a pane another title.";
+    const DOC: &'static str = "Change a pane's title.";
     const SCOPE: Scope = Scope::Input;
     const KIND: ActionKind = ActionKind::Change;
     const SECRETS: &'static [&'static str] = &["agent.dialog"];

@@ -31,13 +31,14 @@ pub(in crate::actions) struct PaneResizeOutput {
     id: PaneId,
     /// Its size now.
     size: Size,
-    /// Whether that differs from before.
+    /// Whether the size changed.
     changed: bool,
 }
 
 impl Action for PaneResize {
     const NAME: &'static str = "pane:resize";
-    const DOC: &'static str = "Set the size of a pane's terminal. Who asks over a connection that stays holds it while they are there.";
+    const DOC: &'static str = "Set the size of a pane's terminal. A client with a persistent \
+                              connection holds the size until it disconnects.";
     const SCOPE: Scope = Scope::Input;
     const KIND: ActionKind = ActionKind::Change;
     const NEEDS_JOURNAL: bool = false;
@@ -58,7 +59,7 @@ impl Action for PaneResize {
         }
         if pane.is_adopted() {
             let sentence =
-                format!("the pane `{}` is a pane of tmux, which decides how large it is", pane.id);
+                format!("pane `{}` is an adopted tmux pane, so only tmux can resize it", pane.id);
             return Err(Refusal::new(Code::Conflict, sentence));
         }
         let client = context.caller.client.as_deref();
@@ -73,10 +74,10 @@ impl Action for PaneResize {
                 return Err(size_held(&pane, holder));
             }
             Some(Err(ResizeError { why: RefusalReason::TimedOut, .. })) => {
-                return Err(late(&pane.id, "the size", false));
+                return Err(late(&pane.id, "the resize request", false));
             }
             Some(Err(ResizeError { why: RefusalReason::Cancelled, .. })) => {
-                return Err(late(&pane.id, "the size", true));
+                return Err(late(&pane.id, "the resize request", true));
             }
             Some(Err(_)) | None => return Err(pane_gone(&pane.id, pane.lock().status())),
         }
@@ -90,9 +91,10 @@ fn size_held(pane: &Pane, holder: Option<String>) -> Refusal {
     let id = &pane.id;
     let output = pane.output();
     let size = output.map_or_else(|| pane.lock().size, |output| output.size());
-    let holder = holder.unwrap_or_else(|| "somebody else".to_owned());
+    let holder = holder.unwrap_or_else(|| "another client".to_owned());
     let sentence = format!(
-        "the size of pane `{id}` is {size} and held by {holder} until they leave; `force` takes it from them",
+        "the size of pane `{id}` is {size} and is held by {holder} until it disconnects; set \
+        `force` to change it anyway",
     );
     Refusal::new(Code::Conflict, sentence)
 }

@@ -26,25 +26,25 @@ pub(in crate::actions) struct Params {
     /// The program and its arguments.
     #[schemars(length(min = 1))]
     argv: Option<Vec<String>>,
-    /// A command for `sh -c`, in place of `argv`.
+    /// A command for `sh -c`, instead of `argv`.
     command: Option<String>,
-    /// The pane's name; generated when left out.
+    /// The id of the pane; generated when omitted.
     id: Option<PaneId>,
-    /// Where to run it, absolute; the user's home when left out.
+    /// The absolute path of its working directory; defaults to the user's home.
     cwd: Option<String>,
-    /// Variables on top of the server's environment, or the whole environment without
-    /// `inheritEnv`.
+    /// Variables to add to the server's environment, or the whole environment if `inheritEnv` is
+    /// false.
     #[serde(default)]
     env: BTreeMap<String, String>,
-    /// Whether it inherits the server's environment; it does when left out.
+    /// Whether it inherits the server's environment; defaults to true.
     inherit_env: Option<bool>,
-    /// Its file mode creation mask in octal, as in `022`; the server's when left out.
+    /// Its file mode creation mask in octal, as in `022`; defaults to the server's.
     umask: Option<String>,
-    /// How large its terminal is; 80 columns and 24 rows when left out.
+    /// The size of its terminal; defaults to 80 columns and 24 rows.
     size: Option<Size>,
-    /// End it after this many seconds.
+    /// Stop it after this many seconds.
     timeout_seconds: Option<NonZeroU32>,
-    /// How many lines of output to answer at most, the last ones: up to 10000, 500 when left out.
+    /// Return at most the last N lines of output: defaults to 500, up to 10000.
     #[schemars(range(max = 10_000))]
     limit: Option<usize>,
 }
@@ -52,28 +52,28 @@ pub(in crate::actions) struct Params {
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(in crate::actions) struct PaneRunOutput {
-    /// The pane, which stays readable until it is removed: `pane:read` has all of its output.
+    /// The pane. It stays readable until it is deleted: `pane:read` returns all of its output.
     pane_id: PaneId,
     /// Its exit code, if it exited by itself.
     exit_code: Option<u8>,
-    /// The signal that ended it, if one did.
+    /// The signal that terminated it, if any.
     #[serde(skip_serializing_if = "Option::is_none")]
     exit_signal: Option<String>,
     /// Whether it timed out.
     timed_out: bool,
-    /// How long it ran, in milliseconds.
+    /// Its run time in milliseconds.
     duration_ms: u64,
-    /// The number of the first line in `output`. Where that is `truncated`, `pane:read` with
-    /// `offset` reads the lines before it.
+    /// The number of the first line in `output`. If that is `truncated`, `pane:read` with `offset`
+    /// reads the lines before it.
     first: u64,
-    /// The last lines it printed.
+    /// The last lines of its output.
     output: PaneReadOutput,
 }
 
 impl Action for PaneRun {
     const NAME: &'static str = "pane:run";
     const DOC: &'static str =
-        "Run a command in a new pane to its end; answer how it ended and what it printed.";
+        "Run a command in a new pane until it exits, and return its exit code and output.";
     const SCOPE: Scope = Scope::Spawn;
     const KIND: ActionKind = ActionKind::Change;
     const SECRETS: &'static [&'static str] = &["env", "output"];
@@ -125,14 +125,10 @@ impl PaneRunOutput {
 
 fn argv(argv: Option<Vec<String>>, command: Option<String>) -> Result<Vec<String>, Refusal> {
     match (argv, command) {
-        (Some(argv), None) if argv.is_empty() => {
-            Err(Refusal::invalid("`argv` is empty; say what to run"))
-        }
+        (Some(argv), None) if argv.is_empty() => Err(Refusal::invalid("`argv` must not be empty")),
         (Some(argv), None) => Ok(argv),
         (None, Some(command)) => Ok(vec!["/bin/sh".into(), "-c".into(), command]),
-        (None, None) => Err(Refusal::invalid("say what to run, as `argv` or as `command`")),
-        (Some(_), Some(_)) => {
-            Err(Refusal::invalid("say what to run as `argv` or as `command`, not both"))
-        }
+        (None, None) => Err(Refusal::invalid("pass `argv` or `command` to specify what to run")),
+        (Some(_), Some(_)) => Err(Refusal::invalid("pass `argv` or `command`, not both")),
     }
 }

@@ -20,10 +20,10 @@ pub(in crate::actions) struct PaneScreen;
 pub(in crate::actions) struct Params {
     /// The pane.
     pane_id: PaneId,
-    /// What to return besides its rows of text.
+    /// The format to return besides the rows of text.
     #[serde(default)]
     format: ScreenFormat,
-    /// Also return up to this many rows that scrolled off its top.
+    /// Also return up to N rows that scrolled off its top.
     #[serde(default)]
     #[schemars(range(max = 1000))]
     history: usize,
@@ -32,7 +32,7 @@ pub(in crate::actions) struct Params {
 impl Action for PaneScreen {
     const NAME: &'static str = "pane:screen";
     const DOC: &'static str =
-        "Show a pane's screen: rows, cursor, modes, and a picture where asked for.";
+        "Show a pane's screen: rows, cursor, modes and, on request, a picture.";
     const SCOPE: Scope = Scope::Read;
     const KIND: ActionKind = ActionKind::Question;
     type Params = Params;
@@ -48,7 +48,7 @@ impl Action for PaneScreen {
     ) -> Result<CachedJson<RenderedScreen>, Refusal> {
         let Params { pane_id, format, history } = params;
         if MOST_ROWS < history {
-            return Err(Refusal::invalid(format!("`history` goes up to {MOST_ROWS}")));
+            return Err(Refusal::invalid(format!("`history` must be at most {MOST_ROWS}")));
         }
         let pane = context.kernel.panes().get(&pane_id)?;
         if (format, history) == (ScreenFormat::Text, 0) {

@@ -35,12 +35,12 @@ pub(in crate::actions) struct Params {
     /// Whether to ignore case.
     #[serde(default)]
     ignore_case: bool,
-    /// Only in these panes; in all when left out, ended ones too.
+    /// The panes to search; defaults to all, including those that have exited.
     panes: Option<Vec<PaneId>>,
-    /// How many hits at most, the newest first (100 when left out, up to 1000).
+    /// The maximum number of matches: defaults to 100, up to 1000.
     #[schemars(range(min = 1, max = 1000))]
     limit: Option<usize>,
-    /// How long to search at most, in milliseconds (2000 when left out, up to 10000).
+    /// The time limit in milliseconds: defaults to 2000, up to 10000.
     #[schemars(range(max = 10_000))]
     timeout_ms: Option<u64>,
 }
@@ -48,11 +48,11 @@ pub(in crate::actions) struct Params {
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(in crate::actions) struct PaneSearchOutput {
-    /// The hits, newest first.
+    /// The matches, newest first.
     hits: Vec<PaneSearchHit>,
-    /// How many panes were searched: all of them, unless the search timed out.
+    /// The number of panes searched: all of them, unless the search timed out.
     panes: usize,
-    /// Whether there were more hits than the limit allows.
+    /// Whether the limit cut the result.
     truncated: bool,
     /// Whether it timed out before everything was searched.
     timed_out: bool,
@@ -67,11 +67,11 @@ struct PaneSearchHit {
     n: u64,
     /// Where the line begins in the pane's output.
     offset: Offset,
-    /// When the last of the line was printed, to a tenth of a second.
+    /// When the end of the line was printed, to a tenth of a second.
     time: Time,
     /// The line's text.
     text: String,
-    /// Whether it is longer than the 2000 characters that are shown.
+    /// Whether the text is cut at 2000 characters.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     cut: bool,
 }
@@ -79,7 +79,7 @@ struct PaneSearchHit {
 impl Action for PaneSearch {
     const NAME: &'static str = "pane:search";
     const DOC: &'static str =
-        "Find lines that match a pattern in one, some or all panes, newest first.";
+        "Search the output of panes for lines that match a pattern, newest first.";
     const SCOPE: Scope = Scope::Read;
     const KIND: ActionKind = ActionKind::Question;
     type Params = Params;
@@ -96,7 +96,7 @@ impl Action for PaneSearch {
         let outputs = outputs(&context, params.panes.as_deref())?;
         let limit = params.limit.unwrap_or(HITS);
         if !(1..=MOST_HITS).contains(&limit) {
-            return Err(Refusal::invalid(format!("`limit` is from 1 to {MOST_HITS}")));
+            return Err(Refusal::invalid(format!("`limit` must be from 1 to {MOST_HITS}")));
         }
         let timeout = wait_limit(params.timeout_ms, 2000, LONGEST)?;
         let now = Instant::now();

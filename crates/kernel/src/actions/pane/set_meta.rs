@@ -17,7 +17,7 @@ pub(in crate::actions) struct PaneSetMeta;
 pub(in crate::actions) struct Params {
     /// The pane.
     pane_id: PaneId,
-    /// Which entry.
+    /// The entry's key.
     key: String,
     /// Its new value.
     value: Value,

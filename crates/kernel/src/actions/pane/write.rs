@@ -26,31 +26,31 @@ pub(in crate::actions) struct PaneWrite;
 pub(in crate::actions) struct Params {
     /// The pane.
     pane_id: PaneId,
-    /// What to type, exactly.
+    /// The exact text to type.
     text: Option<String>,
-    /// What to type as base64, for bytes that are not text.
+    /// The bytes to type as base64, for data that is not text.
     base64: Option<String>,
     /// Whether to press Enter afterwards, as a separate write, encoded for the terminal's modes. No
-    /// other input comes in between.
+    /// other input can come in between.
     #[serde(default)]
     enter: bool,
 }
 
 #[derive(Serialize, JsonSchema)]
 pub(in crate::actions) struct PaneWriteOutput {
-    /// How many bytes were typed, with the Enter.
+    /// The number of bytes typed, including Enter.
     bytes: usize,
-    /// What part of that the program may not receive, and why.
+    /// A warning if the program may not receive all of it.
     #[serde(skip_serializing_if = "Option::is_none")]
     warning: Option<&'static str>,
 }
 
-pub(in crate::actions) const LONG_LINE: &str = "a line is longer than the 4095 bytes that a terminal's line editor takes; it drops the rest, unless the program \
-     switches line editing off";
+pub(in crate::actions) const LONG_LINE: &str = "a line is longer than 4095 bytes, the limit of \
+    the terminal's line editor; the rest is dropped unless the program turns line editing off";
 
 impl Action for PaneWrite {
     const NAME: &'static str = "pane:write";
-    const DOC: &'static str = "Type exactly these bytes into a pane.";
+    const DOC: &'static str = "Type the exact bytes into a pane.";
     const SCOPE: Scope = Scope::Input;
     const KIND: ActionKind = ActionKind::Input;
     const SECRETS: &'static [&'static str] = &["text", "base64"];
@@ -79,11 +79,9 @@ fn bytes(text: Option<String>, base64: Option<String>) -> Result<Vec<u8>, Refusa
         (Some(text), None) => Ok(text.into_bytes()),
         (None, Some(base64)) => BASE64_STANDARD
             .decode(base64)
-            .map_err(|error| Refusal::invalid(format!("`base64` cannot be read: {error}"))),
-        (None, None) => Err(Refusal::invalid("say what to type, as `text` or as `base64`")),
-        (Some(_), Some(_)) => {
-            Err(Refusal::invalid("say what to type as `text` or as `base64`, not both"))
-        }
+            .map_err(|error| Refusal::invalid(format!("invalid `base64`: {error}"))),
+        (None, None) => Err(Refusal::invalid("pass `text` or `base64` to specify what to type")),
+        (Some(_), Some(_)) => Err(Refusal::invalid("pass `text` or `base64`, not both")),
     }
 }
 
@@ -118,7 +116,9 @@ pub(in crate::actions) async fn write(
     let limit = kernel.limits().input_bytes;
     let count = parts.first().map_or(0, Vec::len);
     if limit < count {
-        let sentence = format!("{count} bytes at once are too many; the limit is {limit}");
+        let sentence = format!(
+            "the text has {count} bytes, more than the limit of {limit}; type it in several parts"
+        );
         return Err(Refusal::new(Code::Limit, sentence));
     }
     let status = pane.lock().status();
@@ -143,11 +143,16 @@ pub(in crate::actions) async fn write(
         }
         Some(Err(RefusalReason::Full)) => Err(Refusal::new(
             Code::Limit,
-            format!("the program in pane `{}` does not read; 1 MiB waits for it already", pane.id),
+            format!(
+                "the program in pane `{}` does not read its input; 1 MiB is already pending",
+                pane.id
+            ),
         )),
         Some(Err(RefusalReason::Failed)) if pane.is_adopted() => {
-            let sentence =
-                format!("tmux does not answer, so pane `{}` may have got none of it", pane.id);
+            let sentence = format!(
+                "tmux does not respond, so pane `{}` may not have received the input",
+                pane.id
+            );
             Err(Refusal::new(Code::Unavailable, sentence))
         }
         Some(Err(RefusalReason::TimedOut)) => Err(late(&pane.id, "the input", false)),

@@ -16,43 +16,43 @@ pub(in crate::actions) struct ServerStatus;
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(in crate::actions) struct ServerStatusOutput {
-    /// Always true: it answers.
+    /// Always true.
     ok: bool,
     /// The version of paned.
     version: &'static str,
-    /// The server's process.
+    /// The server's process id.
     pid: u32,
-    /// Where it can be reached over TCP.
+    /// Its TCP address.
     #[serde(skip_serializing_if = "Option::is_none")]
     url: Option<String>,
-    /// Where it can be reached over a unix socket.
+    /// The path of its unix socket.
     #[serde(skip_serializing_if = "Option::is_none")]
     socket: Option<String>,
     /// When it was started.
     started_at: Time,
-    /// How long ago that was, in milliseconds.
+    /// Time since the start, in milliseconds.
     uptime_ms: u64,
-    /// Panes by status, of those that the caller reaches.
+    /// The number of panes by status, of those that the token covers.
     panes: BTreeMap<&'static str, usize>,
-    /// Agents by state, of those that the caller reaches.
+    /// The number of agents by state, of those that the token covers.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     agents: BTreeMap<&'static str, usize>,
-    /// Mistakes in the user's profiles of agents, as `file:line: sentence`.
+    /// Errors in the user's agent profiles, as `file:line: message`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     profile_mistakes: Vec<String>,
-    /// The last event.
+    /// The id of the last event.
     last_event: EventId,
-    /// What was wrong with the journal when the server started, if that is so.
+    /// What was wrong with the journal when the server started, if it was damaged.
     #[serde(skip_serializing_if = "Option::is_none")]
     journal_recovered: Option<String>,
-    /// Why nothing can be stored at present, if that is so.
+    /// Why changes cannot be saved now, if they cannot.
     #[serde(skip_serializing_if = "Option::is_none")]
     trouble: Option<String>,
 }
 
 impl Action for ServerStatus {
     const NAME: &'static str = "server:status";
-    const DOC: &'static str = "Show how the server is.";
+    const DOC: &'static str = "Show the server's status.";
     const SCOPE: Scope = Scope::Read;
     const KIND: ActionKind = ActionKind::Question;
     type Params = NoParams;

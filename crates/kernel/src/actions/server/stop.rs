@@ -11,7 +11,8 @@ pub(in crate::actions) struct ServerStop;
 
 impl Action for ServerStop {
     const NAME: &'static str = "server:stop";
-    const DOC: &'static str = "Stop the server; panes live on and are found again.";
+    const DOC: &'static str = "Stop the server. Panes keep running, and the next server recovers \
+                              them.";
     const SCOPE: Scope = Scope::Admin;
     const KIND: ActionKind = ActionKind::Change;
     const NEEDS_JOURNAL: bool = false;

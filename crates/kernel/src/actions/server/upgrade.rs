@@ -12,7 +12,7 @@ pub(in crate::actions) struct ServerUpgrade;
 impl Action for ServerUpgrade {
     const NAME: &'static str = "server:upgrade";
     const DOC: &'static str =
-        "Go on as the program that is now in the server's file; panes and connections live on.";
+        "Re-exec the server from its binary on disk. Panes and connections are preserved.";
     const SCOPE: Scope = Scope::Admin;
     const KIND: ActionKind = ActionKind::Change;
     type Params = NoParams;

@@ -11,7 +11,7 @@ pub(in crate::actions) struct SessionList;
 
 impl Action for SessionList {
     const NAME: &'static str = "session:list";
-    const DOC: &'static str = "Show every session in tmux, with the socket to attach by.";
+    const DOC: &'static str = "List the tmux sessions, with the socket to attach to.";
     const SCOPE: Scope = Scope::Read;
     const KIND: ActionKind = ActionKind::Question;
     type Params = NoParams;

@@ -20,22 +20,22 @@ pub(in crate::actions) struct Params {
     /// Its name: letters, digits, `_`, `.` and `-`.
     #[serde(default = "usual")]
     name: String,
-    /// The program of its first pane; the user's login shell when left out.
+    /// The program of its first pane; defaults to the user's login shell.
     #[schemars(length(min = 1))]
     argv: Option<Vec<String>>,
-    /// Where to start it, absolute; the user's home when left out.
+    /// The absolute path of its working directory; defaults to the user's home.
     cwd: Option<String>,
-    /// Variables on top of the server's environment, or the whole environment without
-    /// `inheritEnv`.
+    /// Variables to add to the server's environment, or the whole environment if `inheritEnv` is
+    /// false.
     #[serde(default)]
     env: BTreeMap<String, String>,
-    /// Whether the program inherits the server's environment; it does when left out.
+    /// Whether the program inherits the server's environment; defaults to true.
     inherit_env: Option<bool>,
-    /// Its file mode creation mask in octal, as in `022`; the server's when left out.
+    /// Its file mode creation mask in octal, as in `022`; defaults to the server's.
     umask: Option<String>,
-    /// How large its window is until a client attaches; 200 columns and 50 rows when left out.
+    /// The size of its window until a client attaches; defaults to 200 columns and 50 rows.
     size: Option<Size>,
-    /// Whether panes that are made from now on are shown in it, unless they say otherwise.
+    /// Whether new panes are shown in it by default.
     #[serde(default = "yes")]
     follow: bool,
 }
@@ -46,7 +46,7 @@ fn yes() -> bool {
 
 impl Action for SessionStart {
     const NAME: &'static str = "session:start";
-    const DOC: &'static str = "Start a session in tmux, with a program in its first pane.";
+    const DOC: &'static str = "Start a tmux session with a program in its first pane.";
     const SCOPE: Scope = Scope::Spawn;
     const KIND: ActionKind = ActionKind::Change;
     const SECRETS: &'static [&'static str] = &["env"];
@@ -80,7 +80,7 @@ impl Action for SessionStart {
         let sessions = kernel.tmux_views().ask_own(kernel, ViewRequest::Sessions).await?;
         let started = sessions.into_iter().find(|session| session.name == name);
         started.ok_or_else(|| {
-            Refusal::not_found(format!("the session `{name}` ended as soon as it was started"))
+            Refusal::not_found(format!("the session `{name}` ended right after its start"))
         })
     }
 }

@@ -18,25 +18,25 @@ pub(in crate::actions) struct Params {
     /// The session.
     #[serde(default = "usual")]
     name: String,
-    /// Whether the programs of its panes keep running unseen.
+    /// Whether the programs of its panes keep running hidden.
     #[serde(default)]
     keep_panes: bool,
-    /// Confirms that the caller may end the pane it runs in.
+    /// Confirms that the caller may stop the pane it runs in.
     #[serde(default, rename = "self")]
     itself: bool,
 }
 
 #[derive(Serialize, JsonSchema)]
 pub(in crate::actions) struct SessionStopOutput {
-    /// The panes that were ended with it.
+    /// The panes that were closed with it.
     closed: Vec<PaneId>,
-    /// The panes that keep running unseen.
+    /// The panes that keep running hidden.
     kept: Vec<PaneId>,
 }
 
 impl Action for SessionStop {
     const NAME: &'static str = "session:stop";
-    const DOC: &'static str = "Stop a session in tmux, and end the panes that were made for it.";
+    const DOC: &'static str = "Stop a tmux session and the panes that were created for it.";
     const SCOPE: Scope = Scope::Kill;
     const KIND: ActionKind = ActionKind::Change;
     const NEEDS_JOURNAL: bool = false;

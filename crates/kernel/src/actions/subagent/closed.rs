@@ -15,22 +15,22 @@ pub(in crate::actions) struct SubagentClosed;
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(in crate::actions) struct Params {
-    /// The sub-agent's session.
+    /// The sub-agent's session id.
     id: String,
-    /// Confirms that the caller may end the pane it runs in.
+    /// Confirms that the caller may stop the pane it runs in.
     #[serde(default, rename = "self")]
     itself: bool,
 }
 
 #[derive(Serialize, JsonSchema)]
 pub(in crate::actions) struct SubagentClosedOutput {
-    /// The panes that showed it, which are removed.
+    /// The panes that showed it; they are deleted.
     closed: Vec<PaneId>,
 }
 
 impl Action for SubagentClosed {
     const NAME: &'static str = "subagent:closed";
-    const DOC: &'static str = "A sub-agent's session was deleted: close the pane that shows it.";
+    const DOC: &'static str = "Close the pane that shows a sub-agent whose session was deleted.";
     const SCOPE: Scope = Scope::Kill;
     const KIND: ActionKind = ActionKind::Change;
     const NEEDS_JOURNAL: bool = false;

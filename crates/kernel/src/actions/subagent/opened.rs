@@ -29,25 +29,25 @@ pub(in crate::actions) struct SubagentOpened;
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(in crate::actions) struct Params {
-    /// The sub-agent's session.
+    /// The sub-agent's session id.
     id: String,
     /// The session that it was opened from; without it, this is not a sub-agent, and nothing is
     /// done.
     #[serde(alias = "parentID")]
     parent_id: Option<String>,
-    /// What it is about.
+    /// Its title.
     title: Option<String>,
-    /// Where the agent's server is, as `{url}` in the command; `http://localhost:4096` when left
-    /// out.
+    /// The URL of the agent's server, for `{url}` in the command; defaults to
+    /// `http://localhost:4096`.
     url: Option<String>,
-    /// The command that shows it; the configured one when left out. `{id}`, `{url}` and `{parent}`
-    /// are filled in.
+    /// The command that shows it; defaults to the configured one. `{id}`, `{url}` and `{parent}`
+    /// are substituted.
     #[schemars(length(min = 1))]
     argv: Option<Vec<String>>,
-    /// Where to start that, absolute.
+    /// The absolute path of its working directory.
     cwd: Option<String>,
-    /// The session of paned's own tmux server to show it in; the one that follows new panes, or
-    /// `main`, when left out.
+    /// The session on paned's own tmux server to show it in; defaults to the one that follows new
+    /// panes, or `main`.
     session: Option<String>,
     /// An existing tmux pane to show it beside: `$TMUX_PANE`, as in `%3`.
     beside: Option<String>,
@@ -64,16 +64,16 @@ pub(in crate::actions) struct SubagentOpenedOutput {
     /// Whether it is visible.
     #[serde(skip_serializing_if = "Option::is_none")]
     state: Option<ViewState>,
-    /// Whether its program has printed anything yet.
+    /// Whether its program has produced output.
     ready: bool,
-    /// Why it is not visible now, or why there is no pane.
+    /// Why it is not visible, or why there is no pane.
     #[serde(skip_serializing_if = "Option::is_none")]
     reason: Option<String>,
 }
 
 impl Action for SubagentOpened {
     const NAME: &'static str = "subagent:opened";
-    const DOC: &'static str = "A sub-agent's session was opened: show it in tmux.";
+    const DOC: &'static str = "Show a sub-agent's new session in tmux.";
     const SCOPE: Scope = Scope::Spawn;
     const KIND: ActionKind = ActionKind::Change;
     type Params = Params;
@@ -87,7 +87,7 @@ impl Action for SubagentOpened {
         check(&params.id)?;
         if params.parent_id.is_none() {
             return Ok(SubagentOpenedOutput::without_pane(
-                "it has no `parentId`, so it is no sub-agent",
+                "without a `parentId` it is not a sub-agent",
             ));
         }
         let kernel = &context.kernel;
@@ -131,7 +131,7 @@ pub(in crate::actions) fn check(id: &str) -> Result<(), Refusal> {
     if is_good && !id.starts_with('-') {
         return Ok(());
     }
-    Err(Refusal::invalid("`id` is made of letters, digits, `_`, `-`, `.` and `:`"))
+    Err(Refusal::invalid("invalid `id`: use letters, digits, `_`, `-`, `.` and `:`"))
 }
 
 /// The living pane that shows a sub-agent, of those that the caller reaches.

@@ -28,7 +28,7 @@ pub(in crate::actions) fn agent_handle(
 /// The refusal to treat a pane as an agent.
 pub(in crate::actions) fn no_agent(id: &PaneId) -> Refusal {
     Refusal::invalid(format!(
-        "the program in pane `{id}` is not followed as an agent; `agent:create` starts one, and `agent:set-state` \
-         with `runtime` says what a program is"
+        "the program in pane `{id}` is not tracked as an agent; start agents with \
+        `agent:create`, or identify this program with `agent:set-state`"
     ))
 }

@@ -17,11 +17,11 @@ use crate::registry::ActionContext;
 pub(in crate::actions) struct MetaChangeOutput {
     /// The pane.
     id: PaneId,
-    /// What it was.
+    /// Its meta before the change.
     previous_meta: Meta,
-    /// What it is.
+    /// Its meta after the change.
     meta: Meta,
-    /// Whether that differs.
+    /// Whether they differ.
     changed: bool,
 }
 
@@ -56,7 +56,10 @@ pub(in crate::actions) fn check_new_meta(meta: &Meta, limit: usize) -> Result<()
 }
 
 fn session_is_reserved() -> Refusal {
-    Refusal::invalid(format!("`{SESSION}` of `meta` is set by `agent:set-state` alone"))
+    Refusal::invalid(format!(
+        "the key `{SESSION}` of `meta` can be set only with \
+                             `agent:set-state`"
+    ))
 }
 
 /// Changes a pane's meta atomically, and records it if anything is different.
@@ -114,7 +117,8 @@ pub(in crate::actions) fn check_tags(tags: &[String], limit: usize) -> Result<()
     let length: usize = tags.iter().map(String::len).sum();
     if limit < length {
         let sentence = format!(
-            "these tags have {length} bytes; the limit is {limit}, which `limits.meta_bytes` sets"
+            "the tags have {length} bytes, more than the limit of {limit} (`limits.meta_bytes` \
+            in config.toml)"
         );
         return Err(Refusal::new(Code::Limit, sentence));
     }
@@ -124,11 +128,14 @@ pub(in crate::actions) fn check_tags(tags: &[String], limit: usize) -> Result<()
 /// Refuses empty keys, and meta beyond the size limit.
 fn check(meta: &Meta, limit: usize) -> Result<(), Refusal> {
     if meta.keys().any(String::is_empty) {
-        return Err(Refusal::invalid("a key of `meta` is empty"));
+        return Err(Refusal::invalid("keys of `meta` must not be empty"));
     }
     let length = serde_json::to_string(meta).map_or(usize::MAX, |json| json.len());
     if limit < length {
-        let sentence = format!("this meta has {length} bytes as JSON; the limit is {limit}");
+        let sentence = format!(
+            "`meta` has {length} bytes as JSON, more than the limit of \
+                               {limit} (`limits.meta_bytes` in config.toml)"
+        );
         return Err(Refusal::new(Code::Limit, sentence));
     }
     Ok(())

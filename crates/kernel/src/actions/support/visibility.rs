@@ -20,7 +20,7 @@ use crate::tmux_view::{OnViewClosed, ShowRequest, ViewLocation, ViewRequest, Vie
 pub(in crate::actions) enum Visibility {
     /// Never.
     Never,
-    /// If its command needs a visible terminal, as editors do, and there is a tmux.
+    /// If its command is interactive, as editors are, and tmux is available.
     Auto,
     /// Always.
     Always,
@@ -53,14 +53,14 @@ impl LocationParams {
             (None, Some(beside), Some(tmux)) => {
                 let pane = beside.strip_prefix('%').and_then(|number| number.parse().ok());
                 let pane = pane.ok_or_else(|| {
-                    Refusal::invalid("`beside` is the name of a tmux pane, as in `%3`")
+                    Refusal::invalid("`beside` must be a tmux pane id such as `%3`")
                 })?;
                 Ok(ViewLocation::Beside { socket: socket(&tmux)?.into(), pane })
             }
             (Some(_), _, _) => {
-                Err(Refusal::invalid("say `session`, or `beside` and `tmux`, not both"))
+                Err(Refusal::invalid("pass `session`, or `beside` and `tmux`, not both"))
             }
-            (None, _, _) => Err(Refusal::invalid("`beside` and `tmux` go together")),
+            (None, _, _) => Err(Refusal::invalid("`beside` and `tmux` must be passed together")),
         }
     }
 }
@@ -78,7 +78,7 @@ pub(in crate::actions) fn socket(tmux: &str) -> Result<&str, Refusal> {
     if socket.starts_with('/') {
         return Ok(socket);
     }
-    Err(Refusal::invalid("`tmux` is the absolute path of a socket, or what `$TMUX` says"))
+    Err(Refusal::invalid("`tmux` must be the absolute path of a socket, or the value of `$TMUX`"))
 }
 
 /// The parameters about visibility.
@@ -193,7 +193,7 @@ pub(in crate::actions) async fn show(
         // The program has exited already, which is not a failure to show it.
         Err(_) if has_ended(pane) => Ok(()),
         Err(refusal) if !is_required => {
-            tracing::debug!(pane = %pane.id, %refusal, "a new pane is not shown");
+            tracing::debug!(pane = %pane.id, %refusal, "cannot show a new pane");
             pane.lock().record.view = None;
             kernel.journal().record(Vec::new(), vec![pane.lock().record.put()]);
             Ok(())
@@ -236,8 +236,8 @@ mod tests {
         check([Some("a"), None, None], session("a"));
         check([None, Some("%3"), Some("/tmp/t,1/default,77,0")], beside());
         check([Some("a"), Some("%3"), None], Err("not both"));
-        check([None, Some("%3"), None], Err("go together"));
-        check([None, Some("3"), Some("/x")], Err("as in `%3`"));
+        check([None, Some("%3"), None], Err("passed together"));
+        check([None, Some("3"), Some("/x")], Err("such as `%3`"));
         check([None, Some("%3"), Some("default")], Err("absolute path"));
     }
 }

@@ -27,7 +27,7 @@ pub(in crate::actions) fn check_millis(
     max: u64,
 ) -> Result<(), Refusal> {
     if requested.is_some_and(|requested| max < requested) {
-        return Err(Refusal::invalid(format!("`{name}` goes up to {max}")));
+        return Err(Refusal::invalid(format!("`{name}` must be at most {max}")));
     }
     Ok(())
 }

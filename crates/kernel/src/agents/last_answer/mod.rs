@@ -54,11 +54,11 @@ const RETRY: Duration = Duration::from_millis(25);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum AnswerSource {
-    /// In what the program writes down.
+    /// In the program's transcript.
     Transcript,
-    /// Its hook said it.
+    /// In a report of its hook.
     Hook,
-    /// On its screen, so that lines may be broken and long answers cut.
+    /// On its screen: lines may be broken and long answers cut.
     Screen,
 }
 
@@ -151,8 +151,8 @@ fn check_done(pane: &Pane) -> Result<(), Refusal> {
     match state {
         Some(state @ (AgentState::Busy | AgentState::Blocked)) => {
             let sentence = format!(
-                "the agent in pane `{}` is {state}, and its answer is not complete; `agent:wait` with `done` waits for \
-                 the end of its turn",
+                "the agent in pane `{}` is {state}, and its answer is not complete; `agent:wait` \
+                with `done` waits until its turn is over",
                 pane.id
             );
             Err(Refusal::new(Code::Busy, sentence))

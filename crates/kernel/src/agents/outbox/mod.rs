@@ -69,7 +69,8 @@ impl Outbox {
         }
         let waiting = queue.iter().filter(|entry| entry.message.is_waiting()).count();
         if MAX_WAITING <= waiting {
-            let sentence = format!("{waiting} messages wait for pane `{}` already", message.pane);
+            let sentence =
+                format!("{waiting} messages are already queued for pane `{}`", message.pane);
             return Err(Refusal::new(Code::Limit, sentence));
         }
         let mut changes = prune(queue, now);
@@ -145,8 +146,8 @@ impl Outbox {
         for (before, entry) in behind.enumerate() {
             let outcome = match before {
                 0 => outcome.clone(),
-                1 => queued_behind("one message is before it".to_owned(), &outcome),
-                _ => queued_behind(format!("{before} messages are before it"), &outcome),
+                1 => queued_behind("one message is ahead of it".to_owned(), &outcome),
+                _ => queued_behind(format!("{before} messages are ahead of it"), &outcome),
             };
             entry.message.has_waited |= !outcome.transient;
             entry.receipt.send_if_modified(|receipt| {
@@ -178,8 +179,8 @@ impl Outbox {
         let queue = inner.queues.get_mut(pane).into_iter().flatten();
         for entry in queue.filter(|entry| entry.message.is_waiting()) {
             let (delivery, why) = match entry.message.begun {
-                None => (Delivery::Refused, "its program has ended; nothing was typed"),
-                Some(_) => (Delivery::Unknown, "its program ended when the text was being typed"),
+                None => (Delivery::Refused, "its program has exited; nothing was typed"),
+                Some(_) => (Delivery::Unknown, "its program exited while the text was being typed"),
             };
             let outcome = Outcome::new(delivery, why);
             entry.finish(kernel, outcome, None);
@@ -248,7 +249,7 @@ fn find(
         return Some(Ok(known.receipt.subscribe()));
     }
     let sentence = format!(
-        "another text was sent as `{}` before, as message {}; a key is for one text",
+        "the key `{}` was already used for another text (message {}); use a new key for each text",
         key.escape_debug(),
         known.message.id()
     );

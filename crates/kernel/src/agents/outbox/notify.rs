@@ -52,7 +52,7 @@ pub(crate) async fn answer_of(
 ) -> Result<LastAnswer, Refusal> {
     let pane = kernel.panes().get(pane)?;
     let answer = last_answer_since(kernel, &pane, turn.map(|turn| turn.since)).await?;
-    answer.ok_or_else(|| Refusal::not_found("it has given none that can be read"))
+    answer.ok_or_else(|| Refusal::not_found("no readable answer was found"))
 }
 
 /// Returns the answer to a message, once, to the pane that asked for it.
@@ -68,11 +68,11 @@ pub(super) fn return_answer(kernel: &Kernel, message: &Message, turn: Option<Mes
             None => None,
         };
         let answer = match state {
-            Some(AgentState::Exited) | None => "(its program has ended)".to_owned(),
+            Some(AgentState::Exited) | None => "(its program has exited)".to_owned(),
             Some(_) => match answer_of(&kernel, &from, turn).await {
                 Ok(answer) => answer.text,
                 Err(refusal) => {
-                    format!("(it is done, and its answer cannot be read: {})", refusal.sentence)
+                    format!("(it is done, but its answer cannot be read: {})", refusal.sentence)
                 }
             },
         };

@@ -32,7 +32,7 @@ impl AgentTypist {
                 }
                 if let Some(until) = previous_turn_deadline(&message, context) {
                     self.wake = Some(until);
-                    let why = "the prompt before it was submitted a moment ago";
+                    let why = "the previous prompt was submitted a moment ago";
                     outbox.report_wait(&self.pane, message.number, Outcome::transient(why));
                     return None;
                 }
@@ -100,7 +100,7 @@ impl AgentTypist {
         if let Some(ticket) = ticket
             && let Err(error) = context.kernel.journal().committed(ticket).await
         {
-            tracing::error!(%error, "typing a message that the journal did not record");
+            tracing::error!(%error, "typing a message that is not in the journal");
         }
     }
 

@@ -219,7 +219,7 @@ impl AgentTypist {
     pub(super) fn close(&mut self, kernel: &Kernel) {
         self.current = None;
         kernel.agents().outbox().close(kernel, &self.pane);
-        let gone = || Refusal::new(Code::Gone, "the agent's program has ended");
+        let gone = || Refusal::new(Code::Gone, "the agent's program has exited");
         for (answer, _) in self.answers.drain(..) {
             let _ = answer.reply.send(Err(gone()));
         }
@@ -251,24 +251,31 @@ pub(super) fn encode(
 pub(super) async fn write(pane: &Pane, bytes: Vec<u8>, guard: InputGuard) -> WriteResult {
     let refused = |why: &str| WriteResult::Refused(why.to_owned());
     let unknown = |why: &str| WriteResult::Unknown(why.to_owned());
-    let Ok(commands) = pane.commands() else { return refused("its program is out of reach") };
+    let Ok(commands) = pane.commands() else { return refused("its program cannot be reached") };
+    pane.mark_input();
     let (reply, answer) = oneshot::channel();
     if commands.send(PaneCommand::GuardedInput(bytes, guard, reply)).await.is_err() {
-        return refused("its program is out of reach");
+        return refused("its program cannot be reached");
     }
     let reason = match timeout(ANSWER, answer).await {
         Ok(Ok(Ok(typed))) => return WriteResult::Done { refereed: typed.guard_atomic },
         Ok(Ok(Err(reason))) => reason,
-        Ok(Err(_)) => return unknown("its keeper went away in the middle"),
-        Err(_) => return unknown("its keeper does not answer"),
+        Ok(Err(_)) => return unknown("its keeper disconnected while typing"),
+        Err(_) => return unknown("its keeper does not respond"),
     };
     match reason {
         RefusalReason::Stale => WriteResult::Stale,
         RefusalReason::Unread => WriteResult::Unread,
-        RefusalReason::Full => refused("its program does not read; 1 MiB waits for it already"),
-        RefusalReason::Gone => refused("its program has ended"),
-        RefusalReason::Cancelled => refused("its keeper does not answer"),
-        RefusalReason::TimedOut => unknown("its keeper does not answer, and may still type it"),
-        RefusalReason::Failed | RefusalReason::Held => unknown("its terminal did not take it"),
+        RefusalReason::Full => refused(
+            "its program does not read its input; 1 MiB is already \
+                                       pending",
+        ),
+        RefusalReason::Gone => refused("its program has exited"),
+        RefusalReason::Cancelled => refused("its keeper does not respond"),
+        RefusalReason::TimedOut => unknown("its keeper does not respond, and may still type it"),
+        RefusalReason::Failed | RefusalReason::Held => unknown(
+            "its terminal did not accept the \
+            input",
+        ),
     }
 }

@@ -64,13 +64,13 @@ impl AgentTypist {
             AnswerOutcome::Answered => Ok(true),
             AnswerOutcome::StillAsked => Ok(false),
             AnswerOutcome::QuestionGone(0) => {
-                Err(not_there("another question, or none, is on the screen now"))
+                Err(not_there("the question on the screen has changed or is gone"))
             }
             AnswerOutcome::QuestionGone(count) => {
-                Err(not_there(&format!("the question went away after {count} keys")))
+                Err(not_there(&format!("the question disappeared after {count} keys")))
             }
             AnswerOutcome::NotSelected(count) => Err(not_there(&format!(
-                "the option was not selected after {count} keys, and Enter was not pressed"
+                "the option was not selected after {count} keys, so Enter was not pressed"
             ))),
         };
         let pressed = attempt.pressed().to_vec();
@@ -112,7 +112,7 @@ fn begin(
     let dialog = observation.dialog.as_ref();
     let dialog = dialog.ok_or_else(|| not_there("no question is on the screen"))?;
     if answer.dialog.as_ref().is_some_and(|wanted| *wanted != dialog.id) {
-        return Err(not_there("another question is on the screen now"));
+        return Err(not_there("the question on the screen has changed"));
     }
     let invalid = |refused: NoSuchOption| Refusal::invalid(refused.to_string());
     let option = choose(dialog, &answer.choice).map_err(invalid)?;
@@ -125,7 +125,7 @@ fn begin(
 }
 
 fn not_there(why: &str) -> Refusal {
-    Refusal::new(Code::Conflict, format!("{why}; `agent:state` shows what it asks"))
+    Refusal::new(Code::Conflict, format!("{why}; `agent:state` shows the current question"))
 }
 
 /// Answers the startup dialogs of one agent: each once, and only until the agent is ready.

@@ -48,7 +48,7 @@ impl Worktree {
         wanted: WorktreeRequest,
     ) -> Result<(Self, PathBuf), Refusal> {
         let home = kernel.setup().worktrees.as_ref().ok_or_else(|| {
-            Refusal::new(Code::Unavailable, "this server was set up without a place for worktrees")
+            Refusal::new(Code::Unavailable, "this server has no folder for worktrees")
         })?;
         let (repository, prefix) = find_repository(kernel, folder).await?;
         let here = Git::containing(kernel, folder).await?;
@@ -56,7 +56,7 @@ impl Worktree {
         let commit = format!("{from}^{{commit}}");
         let base = here.run(&["rev-parse", "--verify", "--quiet", &commit]).await;
         let base = base.map_err(|_| {
-            let sentence = format!("`{from}` is no commit of {}", repository.display());
+            let sentence = format!("`{from}` is not a commit in {}", repository.display());
             Refusal::invalid(sentence)
         })?;
         let git = Git::in_repository(kernel, &repository).await?;
@@ -85,7 +85,7 @@ impl Worktree {
     /// Checks the branch out.
     async fn check_out(&mut self, kernel: &Kernel) -> Result<(), Refusal> {
         let git_dir = self.git_dir().ok_or_else(|| {
-            Refusal::new(Code::Conflict, "git made the worktree in another place than it was told")
+            Refusal::new(Code::Conflict, "git created the worktree in an unexpected folder")
         })?;
         let git = Git::in_tree(kernel, &self.repository, &git_dir, &self.path).await?;
         git.run(&["reset", "--hard", "--quiet"]).await?;
@@ -110,7 +110,7 @@ impl Worktree {
     async fn remove(&self, kernel: &Kernel) -> Result<bool, Refusal> {
         let keep = |why: String| Err(Refusal::new(Code::Conflict, why));
         let Some(git_dir) = self.git_dir() else {
-            return keep("its `.git` is not the one that it was made with".to_owned());
+            return keep("its `.git` file was changed".to_owned());
         };
         let git = Git::in_tree(kernel, &self.repository, &git_dir, &self.path).await?;
         // Of a submodule only the commit counts: git is not run inside it.
@@ -118,17 +118,17 @@ impl Worktree {
             ["status", "--porcelain", "--untracked-files=normal", "--ignore-submodules=dirty"];
         let changed = git.run(&ask).await?.lines().count();
         if 0 < changed {
-            return keep(format!("{changed} files in it are changed or new"));
+            return keep(format!("it has {changed} changed or new files"));
         }
         let mut unfinished = UNFINISHED.into_iter().filter(|name| git_dir.join(name).exists());
         if let Some(unfinished) = unfinished.next() {
-            return keep(format!("git has not finished there ({unfinished})"));
+            return keep(format!("a git operation is in progress ({unfinished})"));
         }
         // `--all` would count the `HEAD` of the worktree itself.
         let loose = ["rev-list", "--count", "HEAD", "--not", "--branches", "--tags", "--remotes"];
         let loose = git.run(&loose).await?;
         if loose != "0" {
-            return keep(format!("{loose} commits in it are on no branch"));
+            return keep(format!("it has {loose} commits that are on no branch"));
         }
         let path_arg = self.path.to_string_lossy();
         let git = Git::in_repository(kernel, &self.repository).await?;
@@ -174,7 +174,7 @@ async fn find_repository(kernel: &Kernel, folder: &Path) -> Result<(PathBuf, Str
     let found = async { Git::containing(kernel, folder).await?.run(&ask).await };
     let found = found.await.map_err(|refusal| match refusal.code {
         Code::Conflict => Refusal::invalid(format!(
-            "`worktree` needs `cwd` to be in a git repository; {} is not",
+            "`worktree` requires a `cwd` in a git repository; {} is not in one",
             folder.display()
         )),
         _ => refusal,
@@ -194,7 +194,7 @@ async fn choose_branch(
         check_name("branch", &branch)?;
         if git.run(&["check-ref-format", "--branch", &branch]).await.is_err() {
             let branch = branch.escape_debug();
-            return Err(Refusal::invalid(format!("`{branch}` is no name for a branch")));
+            return Err(Refusal::invalid(format!("invalid branch name `{branch}`")));
         }
         let is_new = !is_branch(git, &branch).await;
         return Ok((branch, is_new));
@@ -206,7 +206,7 @@ async fn choose_branch(
             return Ok((name, true));
         }
     }
-    Err(Refusal::new(Code::Conflict, format!("there are too many branches `paned/{id}`")))
+    Err(Refusal::new(Code::Conflict, format!("too many branches named `paned/{id}`")))
 }
 
 async fn is_branch(git: &Git<'_>, name: &str) -> bool {
@@ -218,7 +218,7 @@ async fn is_branch(git: &Git<'_>, name: &str) -> bool {
 fn check_name<'a>(field: &str, name: &'a str) -> Result<&'a str, Refusal> {
     if name.is_empty() || name.starts_with('-') || name.contains(char::is_control) {
         let name = name.escape_debug();
-        return Err(Refusal::invalid(format!("`worktree.{field}`: `{name}` is no name in git")));
+        return Err(Refusal::invalid(format!("`worktree.{field}`: invalid git name `{name}`")));
     }
     Ok(name)
 }

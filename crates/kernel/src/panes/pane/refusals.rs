@@ -7,18 +7,18 @@ use paned_model::{Code, PaneId, PaneStatus, Refusal};
 use serde_json::json;
 
 pub(super) fn starting(id: &PaneId) -> Refusal {
-    Refusal::new(Code::Busy, format!("the pane `{id}` is being started; try again"))
+    Refusal::new(Code::Busy, format!("pane `{id}` is still starting; try again"))
 }
 
 /// The refusal because a keeper has not answered in time. A request that was not sent to it was
 /// withdrawn.
 pub(crate) fn late(id: &PaneId, what: &str, taken_back: bool) -> Refusal {
     let outcome = match taken_back {
-        true => format!("{what} was taken back"),
-        false => format!("{what} may still arrive"),
+        true => format!("{what} was withdrawn"),
+        false => format!("{what} may still take effect"),
     };
     let sentence = format!(
-        "the keeper of pane `{id}` has not answered for {} s; {outcome}",
+        "the keeper of pane `{id}` did not respond within {} s; {outcome}",
         REPLY_TIMEOUT.as_secs()
     );
     Refusal::new(Code::Timeout, sentence).with_details(json!({ "takenBack": taken_back }))
@@ -27,8 +27,9 @@ pub(crate) fn late(id: &PaneId, what: &str, taken_back: bool) -> Refusal {
 pub(super) fn keeper_unresponsive(id: &PaneId, keeper: Option<u32>) -> Refusal {
     let process = keeper.map(|keeper| format!(" (process {keeper})")).unwrap_or_default();
     let sentence = format!(
-        "the keeper of pane `{id}`{process} lives but does not answer; its output can be read, and all else works again \
-         once it answers: it may be stopped, or the machine too busy; `pane:kill` with `force` ends it",
+        "the keeper of pane `{id}`{process} is alive but does not respond: it may be suspended, \
+        or the machine overloaded; its output can still be read; to stop the pane, use \
+        `pane:kill` with `force`",
     );
     Refusal::new(Code::Unavailable, sentence)
 }
@@ -41,7 +42,7 @@ pub(crate) fn unreadable(error: io::Error) -> Refusal {
         // The budget for drawing.
         io::ErrorKind::TimedOut => Refusal::new(Code::Limit, error.to_string()),
         _ => {
-            let sentence = format!("the output of the pane cannot be read: {error}");
+            let sentence = format!("cannot read the output of the pane: {error}");
             Refusal::new(Code::Unavailable, sentence)
         }
     }
@@ -49,7 +50,13 @@ pub(crate) fn unreadable(error: io::Error) -> Refusal {
 
 /// The refusal to do something to a pane that has ended.
 pub(crate) fn pane_gone(id: &PaneId, status: PaneStatus) -> Refusal {
-    // Its exit may not be recorded yet.
-    let how = if status.is_live() { "it has just ended".to_owned() } else { status.to_string() };
-    Refusal::new(Code::Gone, format!("the program in pane `{id}` is not running any more ({how})"))
+    let sentence = match status {
+        PaneStatus::Killed => format!("pane `{id}` was killed"),
+        PaneStatus::Lost => format!("pane `{id}` is lost: its keeper died"),
+        // The exit of a live one is not recorded yet.
+        PaneStatus::Exited | PaneStatus::Starting | PaneStatus::Running => {
+            format!("pane `{id}` has exited")
+        }
+    };
+    Refusal::new(Code::Gone, sentence)
 }

@@ -48,8 +48,8 @@ impl DrawBudget {
     /// The error of a caller that has used it up.
     pub(crate) fn error(left: u64) -> io::Error {
         let sentence = format!(
-            "what the program prints takes too long to draw, and {left} bytes of it are not drawn yet; \
-             the next look goes on from there"
+            "the program's output takes too long to render; {left} bytes are still to be \
+            rendered; retry to continue"
         );
         io::Error::new(ErrorKind::TimedOut, sentence)
     }

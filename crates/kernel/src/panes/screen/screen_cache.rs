@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::cached_json::CachedJson;
 
-/// How a screen is shown beyond its rows of text.
+/// The format of a screen besides its rows of text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum ScreenFormat {
@@ -21,18 +21,18 @@ pub(crate) enum ScreenFormat {
     Text,
     /// With colours, as escape sequences.
     Ansi,
-    /// As a picture made of text.
+    /// As an SVG picture.
     Svg,
-    /// As a picture, in base64.
+    /// As a PNG picture in base64.
     Png,
 }
 
-/// A screen as it is shown.
+/// A rendered screen.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct RenderedScreen {
     #[serde(flatten)]
     view: ScreenView,
-    /// The rows above it, oldest first, where asked for.
+    /// The rows above it, oldest first, if requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) history: Option<Vec<String>>,
     /// The rows with colours, for `ansi`.

@@ -163,11 +163,14 @@ impl PatternParam {
         let name = self.name_of_all();
         if MAX_PATTERNS < texts.len() {
             return limit(format!(
-                "`{name}` takes up to {MAX_PATTERNS} patterns; join some with `|`"
+                "`{name}` can have at most {MAX_PATTERNS} patterns; join some with `|`"
             ));
         }
         if LONGEST_TOGETHER < texts.iter().map(|text| text.chars().count()).sum::<usize>() {
-            return limit(format!("`{name}` is longer than {LONGEST_TOGETHER} characters in all"));
+            return limit(format!(
+                "the patterns of `{name}` are longer than {LONGEST_TOGETHER} \
+                                 characters in total"
+            ));
         }
         Ok(())
     }
@@ -175,9 +178,8 @@ impl PatternParam {
     /// Compiles it. This may take a while.
     pub(crate) fn read(&self) -> Result<LinePattern, Refusal> {
         self.check()?;
-        let bad = |name: &str, reason: &str| {
-            Refusal::invalid(format!("`{name}` is no pattern we can use: {reason}"))
-        };
+        let bad =
+            |name: &str, reason: &str| Refusal::invalid(format!("invalid `{name}`: {reason}"));
         let PatternKey { texts, ignore_case } = &self.key;
         let parse = |(at, text): (usize, &String)| {
             parse(text, *ignore_case).map_err(|reason| bad(&self.name(at), &reason))
@@ -208,8 +210,8 @@ fn parse(text: &str, ignore_case: bool) -> Result<Hir, String> {
     let parsed = parser.case_insensitive(ignore_case).build().parse(text);
     let hir = within_line(&parsed.map_err(|error| last_line(&error.to_string()))?);
     match never_matches(&hir) {
-        true => Err("it can match no line, because it is tried on each line without its end; \
-                     write `$` for a line's end"
+        true => Err("it cannot match any line, because lines are matched without their line \
+                    ends; use `$` for the end of a line"
             .to_owned()),
         false => Ok(hir),
     }
@@ -224,8 +226,8 @@ fn build(hir: &Hir, is_light: bool) -> Result<LinePattern, String> {
         .utf8_empty(false);
     let regex = meta::Builder::new().configure(limits).build_from_hir(hir);
     let regex = regex.map_err(|error: BuildError| match error.size_limit() {
-        Some(_) => "it is too large once compiled; ask for fewer repetitions, or use `[a-z]` \
-                    where `\\w` means all letters of the world"
+        Some(_) => "the compiled pattern is too large; reduce repetitions, or use `[a-z]` \
+                   instead of `\\w`, which includes all Unicode letters"
             .to_owned(),
         None => last_line(&error.to_string()),
     })?;

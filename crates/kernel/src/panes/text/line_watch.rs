@@ -3,7 +3,8 @@
 //! Lines are matched whole, as a person would read them at that moment. New is what was printed
 //! after the cursor. The line that contains the cursor already has a text: it counts once its text
 //! differs from that, even if it has changed back meanwhile. Printing the same text again is not
-//! new, and neither is a newline alone.
+//! new, and neither is a newline alone. Where the echo of typed text does not count, its end is
+//! such a cursor, too.
 
 #[cfg(test)]
 mod tests;
@@ -98,6 +99,8 @@ pub(crate) struct LineWatch {
     has_begun: bool,
     /// Whether its text is longer than [`MAX_CHEAP_LINE`].
     is_wide: bool,
+    /// Whether the echo of typed text does not count.
+    ignores_echo: bool,
 }
 
 /// A line whose newline was not read yet.
@@ -174,7 +177,13 @@ impl LineWatch {
         let line = OpenLine::at(OutputText::new(output.as_ref()).line_at(at)?);
         let has_begun = at <= line.start;
         let at = at.max(line.start);
-        Ok(Self { output, last_line, patterns, line, at, has_begun, is_wide: false })
+        let is_wide = false;
+        Ok(Self { output, last_line, patterns, line, at, has_begun, is_wide, ignores_echo: false })
+    }
+
+    /// The echo of typed text does not count.
+    pub(crate) fn ignoring_echo(self) -> Self {
+        Self { ignores_echo: true, ..self }
     }
 
     /// Reads the text that the cursor's line has at the cursor.
@@ -303,8 +312,11 @@ impl LineWatch {
         line: &TextLine<'_>,
         end: Option<u64>,
     ) -> io::Result<Option<LineMatch>> {
-        let OpenLine { start, n, truncated_start, before, since } = &mut self.line;
         let Some(matched) = self.patterns.match_line(line) else { return Ok(None) };
+        if self.ignores_echo {
+            self.skip_echo(end.unwrap_or(self.at))?;
+        }
+        let OpenLine { start, n, truncated_start, before, since } = &mut self.line;
         if let Some((before, cursor)) =
             before.as_ref().filter(|(before, _)| before.text == line.text)
         {
@@ -324,5 +336,20 @@ impl LineWatch {
             ..reading::OutputLine::of(*n, line.clone())
         };
         Ok(Some(LineMatch { matched, line, next: end.map_or(self.at, |end| end + 1) }))
+    }
+
+    /// If typed text was echoed in the line up to `end`, moves its cursor behind that.
+    fn skip_echo(&mut self, end: u64) -> io::Result<()> {
+        let output = self.output.as_ref();
+        let start = self.line.start;
+        let Some(echo) = output.last_echo_in(start..end) else { return Ok(()) };
+        let cursor = echo.end.min(end);
+        if self.line.before.as_ref().is_some_and(|(_, known)| cursor <= *known) {
+            return Ok(());
+        }
+        let snapshot = last_line::render_line(output, start, cursor)?;
+        self.line.before = snapshot.map(|snapshot| (snapshot.line, cursor));
+        self.line.since = None;
+        Ok(())
     }
 }

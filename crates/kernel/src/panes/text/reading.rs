@@ -34,23 +34,22 @@ const SMALL_READ: u64 = 1 << 20;
 pub(crate) struct OutputLine {
     /// Its number.
     pub(crate) n: u64,
-    /// What it says.
+    /// Its text.
     pub(crate) text: String,
-    /// Whether it is longer than the 2000 characters that are shown. A pattern looks at up to
-    /// 262144.
+    /// Whether the text is cut at 2000 characters. Patterns are matched against up to 262144.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(crate) cut: bool,
-    /// Whether its beginning was printed before `since`, and more of it after: this is all of it,
-    /// in place of what an earlier answer had of the line of this number.
+    /// Whether it began before `since` and continued after it: this is the whole line, which
+    /// replaces the line of this number in an earlier answer.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(crate) continued: bool,
-    /// Whether its end was not printed yet, so that there may be more of it later.
+    /// Whether its line end is not printed yet, so that it may still grow.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(crate) open: bool,
-    /// Whether its beginning may be missing, because it is no longer kept.
+    /// Whether its beginning may be missing, because it is no longer retained.
     #[serde(rename = "truncatedStart", skip_serializing_if = "std::ops::Not::not")]
     pub(crate) truncated_start: bool,
-    /// Whether it is here because the pattern matches, and not as context of a match.
+    /// Whether the pattern matches it; false for context lines.
     #[serde(rename = "match", skip_serializing_if = "Option::is_none")]
     pub(crate) matches: Option<bool>,
 }
@@ -96,16 +95,16 @@ pub(crate) enum ReadStart {
     Line(u64),
     /// With what was printed after an offset.
     Since(u64),
-    /// So many lines, or matches, before the end.
+    /// This number of lines, or matches, before the end.
     Tail(usize),
 }
 
-/// Output that can no longer be read.
+/// Output that is no longer retained.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub(crate) struct LostRange {
-    /// Where it began.
+    /// The offset where it began.
     pub(crate) from: Offset,
-    /// Where it ended, and what is kept begins.
+    /// The offset where it ended and retained output begins.
     pub(crate) to: Offset,
 }
 

@@ -349,8 +349,8 @@ fn it_explains_itself() {
     stage.show(IDLE).typed("x\r").wait(50).show(WORKING).wait(200);
     let reasons = stage.engine.explain(Time(stage.now));
     let sentences: Vec<_> = reasons.iter().map(|reason| reason.sentence.as_str()).collect();
-    assert_eq!(sentences.first(), Some(&"the footer says `esc to stop` (0.2 s ago)"));
-    assert!(sentences.contains(&"the composer is there, and empty (0.2 s ago)"), "{sentences:?}");
+    assert_eq!(sentences.first(), Some(&"the footer shows `esc to stop` (0.2 s ago)"));
+    assert!(sentences.contains(&"the composer is visible and empty (0.2 s ago)"), "{sentences:?}");
     assert!(reasons.is_sorted_by(|one, other| other.weight <= one.weight));
 }
 

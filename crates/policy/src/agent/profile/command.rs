@@ -79,7 +79,8 @@ impl Arguments {
             (Some(Permissions::Auto), Some(auto)) => argv.extend(auto.iter().cloned()),
             (Some(Permissions::Auto), None) => {
                 return Err(format!(
-                    "{name} has no way to act without asking; leave `permissions` out, or say how with `argv`"
+                    "{name} has no option to act without asking; omit `permissions`, or pass the \
+                    complete `argv`"
                 ));
             }
         }
@@ -91,10 +92,13 @@ impl Arguments {
 
     fn model(&self, name: &str, model: &str) -> Result<Vec<String>, String> {
         let template = self.model.as_ref().ok_or_else(|| {
-            format!("{name} takes no model on its command line; leave `model` out, or set it in its configuration")
+            format!(
+                "{name} has no option for the model; omit `model`, or set it in the \
+                    program's configuration"
+            )
         })?;
         if model.is_empty() || model.starts_with('-') {
-            return Err(format!("`{model}` is no name of a model"));
+            return Err(format!("invalid model name `{model}`"));
         }
         let known = self.models.iter().find(|(alias, _)| alias == model);
         let model = known.map_or(model, |(_, name)| name);

@@ -110,7 +110,10 @@ impl<'de, T: Deserialize<'de>> Visitor<'de> for ListVisitor<T> {
 pub(super) fn command<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<String>, D::Error> {
     let command: Vec<String> = list(from)?;
     match command.first().is_none_or(String::is_empty) {
-        true => Err(D::Error::custom(" is empty; it is the program and its usual arguments")),
+        true => Err(D::Error::custom(
+            " must not be empty; set it to the program and its usual \
+                                     arguments",
+        )),
         false => Ok(command),
     }
 }
@@ -139,7 +142,7 @@ fn number<'de, D: Deserializer<'de>>(from: D, low: f64, high: f64) -> Result<f64
     let number = f64::deserialize(from)?;
     match (low..=high).contains(&number) {
         true => Ok(number),
-        false => Err(D::Error::custom(format!(" must be from {low} to {high}, and is {number}"))),
+        false => Err(D::Error::custom(format!(" must be from {low} to {high}, not {number}"))),
     }
 }
 

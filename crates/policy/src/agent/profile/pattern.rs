@@ -38,7 +38,7 @@ impl<'de> Deserialize<'de> for ProfilePattern {
         let text = String::deserialize(from)?.into_boxed_str();
         if IS_CHECKED.get() {
             compile(&text).map_err(|error| {
-                de::Error::custom(format!(" is no pattern: {}", last_line(&error)))
+                de::Error::custom(format!(" is not a valid pattern: {}", last_line(&error)))
             })?;
         }
         Ok(Self { text, regex: OnceLock::new() })

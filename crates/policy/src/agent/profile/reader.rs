@@ -166,14 +166,14 @@ fn sentence(path: &[String], item: Option<usize>, value: &DeValue<'_>, message: 
             [] | [_] => "a profile".to_owned(),
             [tables @ .., _] => format!("[{}]", tables.join(".")),
         };
-        return format!("{place} has no `{key}`; it may have {known}");
+        return format!("unknown key `{key}` in {place}; the keys are {known}");
     }
     if let Some(word) = problem.strip_prefix("unknown variant ") {
-        return format!("`{key}` may be {known}, and is {word}");
+        return format!("`{key}` must be one of {known}, not {word}");
     }
     if problem.starts_with("invalid type: ") || problem.starts_with("wanted ") {
         let wanted = if item.is_some() { "a list of strings" } else { wanted(expected) };
-        return format!("`{key}` must be {wanted}, and is {}", noun(value));
+        return format!("`{key}` must be {wanted}, not {}", noun(value));
     }
     if let Some(field) = problem.strip_prefix("missing field ") {
         return format!("{field} is missing{}", purpose(path, field.trim_matches('`')));
@@ -211,13 +211,13 @@ fn noun(value: &DeValue<'_>) -> &'static str {
 /// What a key that must be there is for.
 fn purpose(path: &[String], key: &str) -> &'static str {
     match (path.first().map_or("", String::as_str), key) {
-        (_, "command") => "; it is the program and its usual arguments",
-        (_, "says") => "; it is the state that this speaks for",
-        (_, "options") => "; it says how options are written",
-        ("dialog", "match") => "; it says how the question is known",
-        ("dialog", "kind") => "; it says what kind of question it is",
-        ("submit", "match") => "; it says which texts need care",
-        ("transcript", _) => "; `kind` and `path` are both needed",
+        (_, "command") => "; set it to the program and its usual arguments",
+        (_, "says") => "; set it to the state that this is evidence for",
+        (_, "options") => "; set it to the pattern of an option",
+        ("dialog", "match") => "; set it to the pattern of the question",
+        ("dialog", "kind") => "; set it to the kind of question",
+        ("submit", "match") => "; set it to the pattern of texts that need escaping",
+        ("transcript", _) => "; `kind` and `path` are both required",
         _ => "",
     }
 }

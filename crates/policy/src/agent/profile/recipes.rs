@@ -61,7 +61,7 @@ pub struct PromptEscape {
 impl ProfileTable for PromptEscape {
     fn complete(&mut self) -> Result<(), String> {
         let ways = [&self.before, &self.after, &self.refuse].into_iter().flatten().count();
-        refuse([(ways != 1, "exactly one of `before`, `after` and `refuse` is needed")])
+        refuse([(ways != 1, "exactly one of `before`, `after` and `refuse` is required")])
     }
 }
 
@@ -83,7 +83,8 @@ impl ProfileTable for Submit {
         if self.enter.is_empty() {
             self.enter = Self::default().enter;
         }
-        let sentence = "`delay` must be at least 100: programs lose an Enter that comes sooner";
+        let sentence = "`delay` must be at least 100, because programs ignore an Enter that \
+                       comes sooner";
         refuse([(self.delay_ms < 100, sentence)])
     }
 }
@@ -168,7 +169,7 @@ impl Default for Quit {
 impl ProfileTable for Quit {
     fn complete(&mut self) -> Result<(), String> {
         let is_one = self.text.is_some() == self.keys.is_empty();
-        refuse([(!is_one, "exactly one of `text` and `keys` is needed")])
+        refuse([(!is_one, "exactly one of `text` and `keys` is required")])
     }
 }
 

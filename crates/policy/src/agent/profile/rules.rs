@@ -190,7 +190,7 @@ impl ProfileTable for ScreenRule {
     }
 
     fn complete(&mut self) -> Result<(), String> {
-        let sentence = "`match` or `needs` is missing; one of them says when this holds";
+        let sentence = "`match` or `needs` is required";
         refuse([(self.pattern.is_none() && self.needs.is_empty(), sentence)])
     }
 }
@@ -198,13 +198,10 @@ impl ProfileTable for ScreenRule {
 impl ProfileTable for HookRule {
     fn complete(&mut self) -> Result<(), String> {
         refuse([
-            (
-                self.event.is_none() && self.fields.is_empty(),
-                "`event` or `where` is missing; one of them says which report this is",
-            ),
+            (self.event.is_none() && self.fields.is_empty(), "`event` or `where` is required"),
             (
                 self.clears == self.supports.is_some(),
-                "exactly one of `says` and `clears = true` is needed",
+                "exactly one of `says` and `clears = true` is required",
             ),
         ])
     }

@@ -167,7 +167,7 @@ impl ComposerShape {
 impl ProfileTable for Option<ComposerShape> {
     fn complete(&mut self) -> Result<(), String> {
         let has_edge = |shape: &ComposerShape| shape.prompt.is_some() || shape.bottom.is_some();
-        let sentence = "[composer] needs `prompt`, or `bottom`, or it cannot be found";
+        let sentence = "[composer] requires `prompt` or `bottom`";
         refuse([(!self.as_ref().is_none_or(has_edge), sentence)])
     }
 }

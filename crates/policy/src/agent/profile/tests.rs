@@ -42,40 +42,44 @@ fn a_small_profile_is_enough() {
 fn each_mistake_is_told_with_its_line() {
     check(
         "about = \"x\"\n",
-        &["1: `command` is missing; it is the program and its usual arguments"],
+        &["1: `command` is missing; set it to the program and its usual arguments"],
     );
     check(
         "command = \"x\"\ncolour = 1",
-        &["2: a profile has no `colour`; it may have `command`, `programs`, `about`, `accuracy`, \
-         `screen`, `versions`, `implicit`, `spawn`, `arguments`, `submit`, `interrupt`, `quit`, `transcript`, \
-         `messages`, `context`, `context-in`, `timing`, `composer`, `dialog`, `rules`, `title`, `osc`, `hooks`"],
+        &["2: unknown key `colour` in a profile; the keys are `command`, `programs`, `about`, \
+          `accuracy`, `screen`, `versions`, `implicit`, `spawn`, `arguments`, `submit`, \
+          `interrupt`, `quit`, `transcript`, `messages`, `context`, `context-in`, `timing`, \
+          `composer`, `dialog`, `rules`, `title`, `osc`, `hooks`"],
     );
-    check("command = \"x\"\n\n[title]\nbusy = '('\n", &["4: `busy` is no pattern: unclosed group"]);
+    check(
+        "command = \"x\"\n\n[title]\nbusy = '('\n",
+        &["4: `busy` is not a valid pattern: \
+        unclosed group"],
+    );
     check(
         "command = \"x\"\n[timing]\nsettle = \"soon\"\nquiet = -1\n",
         &[
-            "3: `settle` must be a number, and is a string",
-            "4: `quiet` must be from 0 to 3600000, and is -1",
+            "3: `settle` must be a number, not a string",
+            "4: `quiet` must be from 0 to 3600000, not -1",
         ],
     );
     check(
         "command = \"x\"\n[rules.a]\nin = \"footer\"\nmatch = 'x'\n",
-        &["2: `says` is missing; it is the state that this speaks for"],
+        &["2: `says` is missing; set it to the state that this is evidence for"],
     );
     check(
         "command = \"x\"\n[rules.a]\nsays = \"idle\"\nmatch = 'x'\n",
-        &[
-            "3: `says` may be `starting`, `ready`, `busy`, `blocked`, `limited`, `error`, and is `idle`",
-        ],
+        &["3: `says` must be one of `starting`, `ready`, `busy`, `blocked`, `limited`, \
+            `error`, not `idle`"],
     );
     check(
         "command = \"x\"\n[composer]\nprompt = '> '\nneeds = [\n\"paste\",\n\"mouse\"]\n",
-        &["6: `needs` may be `paste`, `no-paste`, `cursor`, `cursor-line`, `cursor-shown`, \
-         `cursor-hidden`, and is `mouse`"],
+        &["6: `needs` must be one of `paste`, `no-paste`, `cursor`, `cursor-line`, \
+          `cursor-shown`, `cursor-hidden`, not `mouse`"],
     );
     check(
         "command = \"x\"\n[submit]\ndelay = 20\n",
-        &["2: `delay` must be at least 100: programs lose an Enter that comes sooner"],
+        &["2: `delay` must be at least 100, because programs ignore an Enter that comes sooner"],
     );
     check(
         "command = \"x\"\n[arguments]\nmodel = [\"-m\"]\n",
@@ -83,7 +87,7 @@ fn each_mistake_is_told_with_its_line() {
     );
     check(
         "command = \"x\"\n[interrupt]\nkeys = \"escc\"\n",
-        &["3: `keys`: no key is called `escc`; did you mean `esc` or `spc`?"],
+        &["3: `keys`: unknown key `escc`; did you mean `esc` or `spc`?"],
     );
 }
 
@@ -92,25 +96,25 @@ fn all_mistakes_are_told_at_once_and_none_twice() {
     check(
         "command = []\n[composer]\nprompt = '('\nneeds = [\"x\", \"paste\",\n3]\n[quit]\npress = 1\n",
         &[
-            "1: `command` is empty; it is the program and its usual arguments",
-            "3: `prompt` is no pattern: unclosed group",
-            "4: `needs` may be `paste`, `no-paste`, `cursor`, `cursor-line`, `cursor-shown`, \
-             `cursor-hidden`, and is `x`",
-            "5: `needs` must be a list of strings, and is a number",
-            "6: exactly one of `text` and `keys` is needed",
-            "7: [quit] has no `press`; it may have `text`, `keys`, `presses`",
+            "1: `command` must not be empty; set it to the program and its usual arguments",
+            "3: `prompt` is not a valid pattern: unclosed group",
+            "4: `needs` must be one of `paste`, `no-paste`, `cursor`, `cursor-line`, \
+            `cursor-shown`, `cursor-hidden`, not `x`",
+            "5: `needs` must be a list of strings, not a number",
+            "6: exactly one of `text` and `keys` is required",
+            "7: unknown key `press` in [quit]; the keys are `text`, `keys`, `presses`",
         ],
     );
     check(
         "command = 'x'\nrules = 1\n[dialog.kinds.a]\nmatch = '('\n[hooks.b]\nkind = 2\n[title]\nsilence = 1",
         &[
-            "2: `rules` must be a table of tables, and is a number",
-            "3: `options` is missing; it says how options are written",
-            "4: `match` is no pattern: unclosed group",
-            "5: `event` or `where` is missing; one of them says which report this is",
-            "5: exactly one of `says` and `clears = true` is needed",
-            "6: `kind` must be a string, and is a number",
-            "8: `silence` must be true or false, and is a number",
+            "2: `rules` must be a table of tables, not a number",
+            "3: `options` is missing; set it to the pattern of an option",
+            "4: `match` is not a valid pattern: unclosed group",
+            "5: `event` or `where` is required",
+            "5: exactly one of `says` and `clears = true` is required",
+            "6: `kind` must be a string, not a number",
+            "8: `silence` must be true or false, not a number",
         ],
     );
 }

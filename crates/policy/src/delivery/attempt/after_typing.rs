@@ -74,7 +74,9 @@ impl Attempt {
         observation: &Observation,
     ) -> Option<DeliveryStep> {
         if observation.state == AgentState::Exited {
-            return Some(self.end(Delivery::Unknown, "its program ended before Enter was pressed"));
+            return Some(
+                self.end(Delivery::Unknown, "its program exited before Enter was pressed"),
+            );
         }
         let empty = shows == TextVisibility::Nothing && observation.composer == Composer::Empty;
         let telling =
@@ -84,16 +86,16 @@ impl Attempt {
             && telling
             && observation.is_in_conversation(&self.prepared.text)
         {
-            return Some(self.end(Delivery::Submitted, "it stands in the conversation"));
+            return Some(self.end(Delivery::Submitted, "the text is in the conversation"));
         }
         if observation.asks() {
-            let why = "a question came up after the text was typed; Enter was not pressed";
+            let why = "a question appeared after the text was typed, so Enter was not pressed";
             return Some(self.end_at(observation, unsubmitted_delivery(typed), why));
         }
         if observation.typed != typed.typed_before {
             return Some(self.end(
                 unsubmitted_delivery(typed),
-                "somebody typed after that; Enter was not pressed",
+                "a user typed after the text, so Enter was not pressed",
             ));
         }
         None
@@ -140,12 +142,13 @@ impl Attempt {
         };
         let until = later(typed.at, usual + length / BYTES_PER_MS);
         if now < until {
-            return wait(Some(at.unwrap_or(until).min(until)), "it is being typed");
+            return wait(Some(at.unwrap_or(until).min(until)), "the text is being typed");
         }
         let delivery = unsubmitted_delivery(typed);
         self.end(delivery, match delivery {
-            Delivery::Drafted => "what the agent does could not be made out; Enter was not pressed",
-            _ => "the text was typed and is not to be seen in the composer; Enter was not pressed",
+            Delivery::Drafted => "the agent's state could not be determined, so Enter was not \
+                                 pressed",
+            _ => "the text was typed but is not visible in the composer, so Enter was not pressed",
         })
     }
 
@@ -175,7 +178,7 @@ impl Attempt {
             return self.end(Delivery::Submitted, &format!("{sign} within {after} ms"));
         }
         if observation.state == AgentState::Exited {
-            return self.end(Delivery::Unknown, "its program ended after Enter was pressed");
+            return self.end(Delivery::Unknown, "its program exited after Enter was pressed");
         }
         // Enter is pressed again only into a known composer, not after a line that was already
         // entered.
@@ -208,34 +211,34 @@ impl Attempt {
         observation: &Observation,
     ) -> Option<(&'static str, u64)> {
         if !pressed.was_busy && observation.state == AgentState::Busy && !observation.inferred {
-            return Some(("the agent turned busy", 0));
+            return Some(("the agent became busy", 0));
         }
         if observation.composer == Composer::Empty && !observation.may_ask() {
-            return Some(("the composer emptied", EMPTIED));
+            return Some(("the composer was emptied", EMPTIED));
         }
         let gone = shows == TextVisibility::Nothing && observation.composer == Composer::Hidden;
         if gone && observation.is_in_conversation(&self.prepared.text) {
-            return Some(("it moved from the composer to the conversation", EMPTIED));
+            return Some(("the text moved from the composer to the conversation", EMPTIED));
         }
         // Enter was written when no question was open and no turn was running. So the text started
         // the turn that asks, unless a user has typed.
         let asks = observation.dialog.as_ref().is_some_and(|dialog| is_asked_in_turn(dialog.kind));
         let alone = typed.typed_before.is_some() && observation.typed == typed.typed_before;
         let led_to_it = gone && asks && alone && !pressed.was_busy && !self.profile.is_generic();
-        led_to_it.then_some(("it led to a question", EMPTIED))
+        led_to_it.then_some(("the agent asked a question", EMPTIED))
     }
 
     fn unconfirmed(&mut self, ours: bool, observation: &Observation) -> DeliveryStep {
         let (delivery, why) = match (ours, &observation.composer) {
-            (true, _) => (Delivery::Drafted, "the text still stands in the composer"),
+            (true, _) => (Delivery::Drafted, "the text is still in the composer"),
             _ if observation.has_unread_line => {
-                (Delivery::Unknown, "it was typed, and its program has not read the line")
+                (Delivery::Unknown, "the text was typed, but the program has not read the line")
             }
             (false, Composer::Draft(_)) => {
-                (Delivery::Unknown, "something else stands in the composer now")
+                (Delivery::Unknown, "the composer now contains other text")
             }
             (false, Composer::Empty | Composer::Hidden) => {
-                (Delivery::Unknown, "nothing shows what became of it")
+                (Delivery::Unknown, "there is no evidence of the outcome")
             }
         };
         self.end_at(observation, delivery, why)

@@ -22,7 +22,7 @@ const QUOTED: usize = 40;
 impl Attempt {
     pub(super) fn step_before(&mut self, observation: &Observation, now: Time) -> DeliveryStep {
         if observation.state == AgentState::Exited {
-            return self.end(Delivery::Refused, "its program has ended");
+            return self.end(Delivery::Refused, "its program has exited");
         }
         if observation.asks() {
             return self.on_question(observation);
@@ -30,7 +30,7 @@ impl Attempt {
         if is_busy(observation.state) && self.when_busy != WhenBusy::Send {
             // Whether the last Enter has started a turn shows in a moment.
             return match observation.inferred {
-                true => wait(Some(later(now, INFERRED_RECHECK)), "it may have begun a turn"),
+                true => wait(Some(later(now, INFERRED_RECHECK)), "it may have started a turn"),
                 false => self.on_busy(observation.state),
             };
         }
@@ -42,9 +42,9 @@ impl Attempt {
         match &observation.composer {
             Composer::Draft(draft) => self.on_draft(draft, observation),
             Composer::Empty | Composer::Hidden if fresh.is_some() => {
-                wait(fresh, "somebody has typed a moment ago")
+                wait(fresh, "a user typed a moment ago")
             }
-            Composer::Hidden => self.on_unclear("its composer is not to be seen", now),
+            Composer::Hidden => self.on_unclear("its composer is not visible", now),
             Composer::Empty => self.begin(observation),
         }
     }
@@ -52,15 +52,16 @@ impl Attempt {
     /// A question is on the screen, and nothing was typed.
     fn on_question(&mut self, observation: &Observation) -> DeliveryStep {
         if self.was_queued {
-            return self.queue(Delivery::Queued, "a question waits for an answer");
+            return self.queue(Delivery::Queued, "a question is waiting for an answer");
         }
-        let why = "a question is on its screen, which Enter would answer; nothing was typed";
+        let why = "a question is on its screen, so nothing was typed; answer it with \
+                  `agent:answer`";
         self.end_at(observation, Delivery::Refused, why)
     }
 
     fn on_busy(&mut self, state: AgentState) -> DeliveryStep {
         if self.when_busy == WhenBusy::Refuse {
-            let why = format!("it is {state}, and the message was not to wait; nothing was typed");
+            let why = format!("it is {state}, so nothing was typed");
             return self.end(Delivery::Refused, &why);
         }
         self.queue(Delivery::Queued, &format!("it is {state}"))
@@ -75,8 +76,8 @@ impl Attempt {
             return self.clear(observation);
         }
         let begin: String = draft.chars().take(QUOTED).collect();
-        let whose = if ours { "an earlier message" } else { "somebody's draft" };
-        let why = format!("{whose} stands in the composer: `{}`", begin.escape_debug());
+        let whose = if ours { "an earlier message" } else { "a user's draft" };
+        let why = format!("the composer contains {whose}: `{}`", begin.escape_debug());
         self.queue(Delivery::Held, &why)
     }
 
@@ -96,7 +97,7 @@ impl Attempt {
         };
         remaining.reverse();
         let Some(first) = remaining.pop() else {
-            return self.end(Delivery::Refused, "there is nothing to type");
+            return self.end(Delivery::Refused, "the text is empty");
         };
         let next_stage = AttemptStage::Typed(TypedText {
             typed_before: observation.typed,
@@ -114,7 +115,7 @@ impl Attempt {
         let since = *self.unclear_since.get_or_insert(now);
         let until = later(since, UNCLEAR_TIMEOUT);
         if until <= now {
-            let why = format!("{why}, for {} s by now; nothing was typed", UNCLEAR_TIMEOUT / 1000);
+            let why = format!("{why} after {} s, so nothing was typed", UNCLEAR_TIMEOUT / 1000);
             return self.end(Delivery::Refused, &why);
         }
         wait(Some(until), why)
@@ -137,7 +138,7 @@ impl Attempt {
         let ours = self.leftover.as_ref().is_some_and(|left| left.typed == observation.typed);
         if ours && !observation.may_ask() && matches!(observation.composer, Composer::Draft(_)) {
             if now < until {
-                return wait(Some(until), "an earlier message is cleared away");
+                return wait(Some(until), "an earlier message is being cleared");
             }
             // One press may clear only one line.
             if self.cleared < MAX_CLEARS {

@@ -23,8 +23,7 @@ const UNSTABLE_TIMEOUT: u64 = 30_000;
 /// Skipped writes belong to one series if no more than this is between them.
 const RETRY_GROUP_GAP: u64 = 2_000;
 
-const UNGUARDED_WRITE: &str =
-    "nobody but us made sure that nothing happened between the look and the write";
+const UNGUARDED_WRITE: &str = "another writer may have typed between the observation and the write";
 
 /// One attempt to deliver a message. Its owner calls [`Attempt::step`] with each
 /// observation, and [`Attempt::write_finished`] after each write that a step requested.
@@ -289,8 +288,8 @@ impl Attempt {
         let since = near.map_or(now, |skipped| skipped.since);
         self.skipped_writes = Some(SkippedWrites { since, last: now, unread });
         let (timeout, why) = match unread {
-            true => (UNREAD_TIMEOUT, "its program does not read what was typed"),
-            false => (UNSTABLE_TIMEOUT, "something moved between every look and the write"),
+            true => (UNREAD_TIMEOUT, "its program does not read its input"),
+            false => (UNSTABLE_TIMEOUT, "the screen kept changing, so nothing was typed"),
         };
         (later(since, timeout) <= now).then(|| self.give_up(why))
     }
@@ -310,7 +309,7 @@ impl Attempt {
                 let count = pressed.count;
                 self.note(&match count {
                     1 => format!("Enter was pressed {after} ms after the text"),
-                    _ => format!("Enter was pressed again ({count} times by now)"),
+                    _ => format!("Enter was pressed again ({count} times in total)"),
                 });
             }
         }

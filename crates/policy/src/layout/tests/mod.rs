@@ -149,13 +149,17 @@ fn a_layout_with_a_pane_to_come_is_written_without_its_id() {
 #[test]
 fn what_is_no_layout_is_refused_with_a_sentence() {
     for (text, says) in [
-        ("", "this is no tmux layout, from byte 0 on"),
-        ("even-vertical", "this is no tmux layout, from byte 0 on"),
-        ("+c9d,200x50,0,0,0", "this is no tmux layout, from byte 0 on"),
-        ("ac9e,200x50,0,0,0", "the layout names the sum ac9e and has ac9d"),
-        ("cb3a,200x50,0,0{100x50,0,0,0,98x50,101,0,1}", "the layout names the sum cb3a"),
-        ("cf2a,200x50,0,0{100x50,0,0,0,98x50,101,0,1}", "the cells of the layout do not fill it"),
-        ("4f3a,200x50,0,0{100x50,0,0,0,99x50,101,0,0}", "the pane %0 is in the layout twice"),
+        ("", "invalid tmux layout at byte 0"),
+        ("even-vertical", "invalid tmux layout at byte 0"),
+        ("+c9d,200x50,0,0,0", "invalid tmux layout at byte 0"),
+        ("ac9e,200x50,0,0,0", "the layout's checksum is ac9d, not ac9e"),
+        ("cb3a,200x50,0,0{100x50,0,0,0,98x50,101,0,1}", "the layout's checksum is"),
+        (
+            "cf2a,200x50,0,0{100x50,0,0,0,98x50,101,0,1}",
+            "the cells of the layout do not add up \
+            to its size",
+        ),
+        ("4f3a,200x50,0,0{100x50,0,0,0,99x50,101,0,0}", "pane %0 is in the layout twice"),
     ] {
         let refused = text.parse::<LayoutTree>().unwrap_err().to_string();
         assert!(refused.starts_with(says), "{text}: {refused}");
@@ -178,7 +182,7 @@ fn limits_read_from_toml_and_say_what_is_wrong() {
     assert_eq!((limits.layout, limits.agent_pane_min_width), (LayoutKind::Grid, 52));
     assert_eq!(
         limits.check().unwrap_err().to_string(),
-        "`main_pane_size` is 81; it may be 20 to 80"
+        "`main_pane_size` must be from 20 to 80, not 81"
     );
     for bad in [
         "main_pane_size = 19",
@@ -307,8 +311,8 @@ fn a_window_that_is_too_small_says_what_it_would_need() {
 
 #[test]
 fn a_full_window_says_what_it_holds_and_why_nobody_goes() {
-    let says = "the window is 153x23 and holds 2 agent panes (1 across, 2 down); 2 are there and none may be \
-        replaced: 2 busy";
+    let says = "the window is 153x23 and holds 2 agent panes (1 across, 2 down); 2 are shown and \
+               none can be replaced: 2 busy";
     check_refusal(LayoutKind::Vertical, 153, 23, 3, says);
 }
 
@@ -445,8 +449,9 @@ fn a_crowded_window_says_who_is_in_the_way() {
     match decide(&window, &only_main(), &request(1), &LayoutLimits::default()) {
         Decision::Defer { reason } => assert_eq!(
             reason.to_string(),
-            "other panes share the window and are not touched; the main pane is 104x50 and cannot give 52 columns \
-             and keep 52; 0 of ours are there, none with room for two, and there is none to replace"
+            "the window also contains panes that paned does not manage; the main pane is 104x50 \
+            and cannot give 52 columns and keep 52; 0 agent panes are shown, none large enough \
+            to be split, and none can be replaced"
         ),
         other => panic!("{other:?}"),
     }

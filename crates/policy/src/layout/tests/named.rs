@@ -28,7 +28,7 @@ fn a_saved_layout_is_made_again_in_another_size() {
     assert_eq!(sizes(&LayoutWindow::new(fit(160, 50).unwrap(), None)), "100x50 59x25 59x24");
     // Below that, panes are as small as a person may want them.
     assert_eq!(sizes(&LayoutWindow::new(fit(105, 50).unwrap(), None)), "63x50 41x25 41x24");
-    let says = "the layout needs 81x17; the window is 80x50";
+    let says = "the layout needs 81x17, but the window is 80x50";
     assert_eq!(fit(80, 50).unwrap_err().to_string(), says);
 }
 
@@ -43,7 +43,7 @@ fn a_saved_layout_is_read_as_people_write_it() {
     assert_eq!(sizes(&LayoutWindow::new(layout, None)), "110x51 110x25 110x25");
     let twice =
         saved.fit((221, 51), &LayoutLimits::default(), |_| Some(TmuxPaneId(1))).unwrap_err();
-    assert_eq!(twice.to_string(), "the pane `tests` is in the layout twice");
+    assert_eq!(twice.to_string(), "pane `tests` is in the layout twice");
     for (bad, says) in [
         ("pane = 'a'\nrow = []", "one of `pane`, `row` and `column`"),
         ("row = [{ pane = 'a' }]", "at least two parts"),

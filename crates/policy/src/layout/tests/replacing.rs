@@ -62,7 +62,7 @@ fn nobody_goes_when_that_was_not_allowed() {
     let request = LayoutRequest { replace_ok: false, ..request(9) };
     match decide(&window, &owners, &request, &LayoutLimits::default()) {
         Decision::Defer { reason } => {
-            assert!(reason.to_string().ends_with("1 are there and replacing one was not allowed"));
+            assert!(reason.to_string().ends_with("1 are shown and replacing one is not allowed"));
         }
         other => panic!("{other:?}"),
     }

@@ -26,8 +26,8 @@ fn twenty_wait_and_the_next_is_told_the_limit() {
     let full = queue.push(pane(20), request(20), NotShownReason::NoMain, Time(0)).unwrap_err();
     let refusal = Refusal::from(full);
     assert_eq!(refusal.code, Code::Limit);
-    let says =
-        "20 requests wait for room already, as many as may; the main pane is not in this window";
+    let says = "20 requests are already waiting for room, the maximum; the main pane is not in this \
+        window";
     assert_eq!(refusal.sentence, says);
     // A second request for a waiting pane is not counted again.
     let reason = NotShownReason::AlreadyShown(TmuxPaneId(1));

@@ -101,7 +101,7 @@ async fn the_answer_to_a_first_frame_carries_its_id_and_says_what_helps() {
     let welcome = ws.ask(auth(&server.token)).await;
     assert_eq!((&welcome["type"], &welcome["id"]), (&json!("welcome"), &json!("a")));
     for (first, says) in [
-        (auth("paned_x_y"), "the `token` of this `auth` is not good"),
+        (auth("paned_x_y"), "the `token` of this `auth` is invalid"),
         (json!({ "type": "ping", "id": "a" }), "send {\"type\":\"auth\""),
     ] {
         let error = server.open(&[]).await.unwrap().ask(first).await;

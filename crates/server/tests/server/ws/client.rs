@@ -151,7 +151,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> WsClient<S> {
 
     /// Opens a channel. Returns the server's answer.
     pub(crate) async fn subscribe(&mut self, pane: &str, from: Value) -> Value {
-        let answer = self.ask(json!({ "type": "subscribe", "pane": pane, "from": from })).await;
+        let answer = self.ask(json!({ "type": "subscribe", "pane": pane, "since": from })).await;
         assert_eq!(answer["type"], "subscribed", "{answer}");
         answer
     }

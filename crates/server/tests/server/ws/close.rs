@@ -34,7 +34,7 @@ async fn a_flood_does_not_outlive_its_grant() {
     let (id, token) = server.grant(json!({ "scopes": ["read"] })).await;
     let mut ws = server.ws_as(&token).await;
     let most = 16 << 20;
-    let subscribe = json!({ "type": "subscribe", "pane": "a", "from": "now", "window": most });
+    let subscribe = json!({ "type": "subscribe", "pane": "a", "since": "now", "window": most });
     assert_eq!(ws.ask(subscribe).await["type"], "subscribed");
     server.fake.pane("a").unwrap().print(&vec![b'x'; most]);
     server.act("grant:revoke", json!({ "id": id })).await;

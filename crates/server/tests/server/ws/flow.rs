@@ -18,7 +18,7 @@ async fn a_channel_stops_at_its_window_until_it_is_acknowledged() {
     server.pane("a").await;
     server.fake.pane("a").unwrap().print(b"0123456789abcdefghijklmnop");
     let mut ws = server.ws().await;
-    let subscribe = json!({ "type": "subscribe", "pane": "a", "from": "start", "window": 10 });
+    let subscribe = json!({ "type": "subscribe", "pane": "a", "since": "start", "window": 10 });
     assert_eq!(ws.ask(subscribe).await["type"], "subscribed");
     assert_eq!(ws.bytes().await.bytes, b"0123456789");
     ws.expect_quiet().await;
@@ -42,7 +42,7 @@ async fn a_channel_that_waits_keeps_no_other_back() {
     server.pane("a").await;
     server.pane("b").await;
     let mut ws = server.ws().await;
-    let stopped = json!({ "type": "subscribe", "pane": "a", "from": "now", "window": 1 });
+    let stopped = json!({ "type": "subscribe", "pane": "a", "since": "now", "window": 1 });
     assert_eq!(ws.ask(stopped).await["channel"], 1);
     assert_eq!(ws.subscribe("b", json!("now")).await["channel"], 2);
     server.fake.pane("a").unwrap().print(&[b'a'; 100_000]);
@@ -81,7 +81,7 @@ async fn whoever_falls_behind_the_ring_is_told_and_goes_on() {
     pane.print(&[b'0'; 100]);
     ring.drop_before(50);
     let mut ws = server.ws().await;
-    let subscribe = json!({ "type": "subscribe", "pane": "a", "from": 20, "window": 60 });
+    let subscribe = json!({ "type": "subscribe", "pane": "a", "since": 20, "window": 60 });
     assert_eq!(ws.ask(subscribe).await["offset"], 20);
     assert_eq!(ws.text().await, json!({ "type": "gap", "channel": 1, "from": 20, "to": 50 }));
     let kept = ws.bytes().await;
@@ -157,7 +157,7 @@ async fn events_and_the_rest_come_whole_and_in_order_to_whoever_reads_late() {
     server.pane("a").await;
     let mut ws = narrow(&server).await;
     ws.ask(json!({ "type": "events", "include": "a:x", "id": 0 })).await;
-    ws.ask(json!({ "type": "subscribe", "pane": "a", "from": "now", "window": 16 << 20 })).await;
+    ws.ask(json!({ "type": "subscribe", "pane": "a", "since": "now", "window": 16 << 20 })).await;
     let mut emitted = Vec::new();
     for count in 0..COUNT {
         // A separate request, so that the socket's task runs and is blocked in the middle of a

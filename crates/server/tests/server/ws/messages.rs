@@ -78,8 +78,8 @@ async fn what_makes_no_sense_is_refused_and_the_socket_lives_on() {
         (r#"{"type":"ping","id":{}}"#, Code::Invalid),
         (r#"{"type":"subscribe"}"#, Code::Invalid),
         (r#"{"type":"subscribe","pane":"a/b"}"#, Code::Invalid),
-        (r#"{"type":"subscribe","pane":"a","from":"end"}"#, Code::Invalid),
-        (r#"{"type":"subscribe","pane":"a","from":-1}"#, Code::Invalid),
+        (r#"{"type":"subscribe","pane":"a","since":"end"}"#, Code::Invalid),
+        (r#"{"type":"subscribe","pane":"a","since":-1}"#, Code::Invalid),
         (r#"{"type":"subscribe","pane":"a","window":0}"#, Code::Invalid),
         (r#"{"type":"subscribe","pane":"a","window":16777217}"#, Code::Invalid),
         (r#"{"type":"subscribe","pane":"none"}"#, Code::NotFound),
@@ -146,7 +146,7 @@ fn changes() -> Vec<Value> {
 
 fn looks() -> Vec<Value> {
     let froms = [json!("screen"), json!("start"), json!("now"), json!(0)];
-    froms.map(|from| json!({ "type": "subscribe", "pane": "a", "from": from })).to_vec()
+    froms.map(|from| json!({ "type": "subscribe", "pane": "a", "since": from })).to_vec()
 }
 
 #[tokio::test]
@@ -173,7 +173,7 @@ async fn events_come_over_the_same_socket() {
     let server = TestServer::new().await;
     let mut ws = server.ws().await;
     let id = server.emit("a:x", &json!({ "n": 1 })).await;
-    let follow = json!({ "type": "events", "include": "a:*", "after": id - 1, "id": 1 });
+    let follow = json!({ "type": "events", "include": "a:*", "since": id - 1, "id": 1 });
     assert_eq!(ws.ask(follow).await, json!({ "type": "ok", "id": 1 }));
     let event = ws.text().await;
     assert_eq!((&event["type"], &event["id"]), (&json!("event"), &json!(id)));

@@ -89,7 +89,7 @@ async fn a_channel_begins_where_it_is_asked_to() {
         ws.expect_quiet().await;
     }
     let mut ws = server.ws().await;
-    let beyond = ws.ask(json!({ "type": "subscribe", "pane": "a", "from": 11 })).await;
+    let beyond = ws.ask(json!({ "type": "subscribe", "pane": "a", "since": 11 })).await;
     assert_eq!(beyond["code"], "invalid");
 }
 
@@ -147,7 +147,7 @@ async fn a_socket_has_many_channels_and_an_end_to_them() {
     for channel in 1..=64 {
         assert_eq!(ws.subscribe("a", json!("now")).await["channel"], channel);
     }
-    let over = ws.ask(json!({ "type": "subscribe", "pane": "a", "from": "now" })).await;
+    let over = ws.ask(json!({ "type": "subscribe", "pane": "a", "since": "now" })).await;
     assert_eq!(over["code"], "limit");
     ws.ask(json!({ "type": "unsubscribe", "channel": 3, "id": 1 })).await;
     assert_eq!(ws.subscribe("a", json!("now")).await["channel"], 65);
@@ -179,7 +179,7 @@ async fn an_offset_into_another_pane_of_the_same_name_is_refused() {
     server.pane("a").await;
     server.fake.pane("a").unwrap().print(b"something else");
     let mut ws = server.ws().await;
-    let again = json!({ "type": "subscribe", "pane": "a", "from": 10, "createdAt": made });
+    let again = json!({ "type": "subscribe", "pane": "a", "since": 10, "createdAt": made });
     let refused = ws.ask(again).await;
     assert_eq!(
         (&refused["type"], &refused["code"]),
@@ -187,7 +187,7 @@ async fn an_offset_into_another_pane_of_the_same_name_is_refused() {
         "{refused}"
     );
     let made = ws.subscribe("a", json!("now")).await["createdAt"].clone();
-    let again = json!({ "type": "subscribe", "pane": "a", "from": 10, "createdAt": made });
+    let again = json!({ "type": "subscribe", "pane": "a", "since": 10, "createdAt": made });
     assert_eq!(ws.ask(again).await["type"], "subscribed");
     assert_eq!(ws.bytes().await.bytes, b"else");
     let bad = json!({ "type": "subscribe", "pane": "a", "createdAt": "yesterday" });
@@ -256,7 +256,7 @@ async fn a_pane_that_is_being_started_is_waited_for() {
         let new = json!({ "id": id, "argv": ["/bin/sh"] });
         ws.send(json!({ "type": "action", "name": "pane:new", "params": new })).await;
         for from in ["screen", "start"] {
-            ws.send(json!({ "type": "subscribe", "pane": id, "from": from, "id": from })).await;
+            ws.send(json!({ "type": "subscribe", "pane": id, "since": from, "id": from })).await;
         }
         assert_eq!(ws.ask(json!({ "type": "ping" })).await["type"], "pong");
         slow.release.notify_one();

@@ -30,7 +30,7 @@ pub(crate) async fn a_session_is_listed_with_its_real_size(server: TestSubstrate
 pub(crate) async fn a_name_is_taken_once(server: TestSubstrate) {
     let target = server.spawn("a", &programs::say("first\\n")).await;
     let again = server.substrate().spawn(&named("a"), &programs::cat(), SIZE).await;
-    let says = "session exists: there is a session `a` already";
+    let says = "session exists: session `a` already exists";
     assert_eq!(again.unwrap_err().to_string(), says);
     server.wait_for_line(&target, "first").await;
     assert_eq!(server.names().await, ["a"]);
@@ -84,10 +84,8 @@ pub(crate) async fn a_name_is_matched_whole(server: TestSubstrate) {
         ]);
     }
     let says: Vec<String> = refused.iter().map(Error::to_string).collect();
-    let (none, no_pane) = (
-        "session not found: no session is called `agent-1`",
-        "session not found: no pane is called `%999`",
-    );
+    let (none, no_pane) =
+        ("session not found: no session `agent-1`", "session not found: no pane `%999`");
     assert_eq!(says, [[none; 8].as_slice(), &[no_pane; 5]].concat());
     assert_eq!(server.names().await, ["agent-10"]);
 }
@@ -138,7 +136,7 @@ pub(crate) async fn a_session_outlives_whoever_made_it(mut server: TestSubstrate
 pub(crate) async fn a_program_that_is_not_there_leaves_nothing(server: TestSubstrate) {
     let refused =
         server.substrate().spawn(&named("a"), &Program::new(["no-such-program"]), SIZE).await;
-    let says = "invalid command: there is no program `no-such-program`";
+    let says = "invalid command: no program `no-such-program`";
     assert_eq!(refused.unwrap_err().to_string(), says);
     assert_eq!(server.names().await, [""; 0]);
     let target = server.spawn("a", &programs::cat()).await;

@@ -39,8 +39,10 @@ pub(crate) async fn no_lines_cannot_be_asked_for(server: TestSubstrate) {
     for count in [0, MOST_LINES + 1] {
         let refused = server.substrate().capture(&target, count).await.unwrap_err();
         assert!(matches!(refused, Error::InvalidLines(_)), "{refused:?}");
-        let says =
-            format!("invalid lines: {count} lines cannot be captured: ask for 1 to {MOST_LINES}");
+        let says = format!(
+            "invalid lines: the number of lines must be from 1 to {MOST_LINES}, not \
+                    {count}"
+        );
         assert_eq!(refused.to_string(), says);
     }
     assert_eq!(server.substrate().capture(&target, 5).await, Ok(Vec::new()));

@@ -52,7 +52,7 @@ pub(crate) async fn the_longest_text_arrives_and_a_longer_one_is_refused(server:
 pub(crate) async fn a_key_is_no_text(server: TestSubstrate) {
     let target = server.spawn("a", &programs::cat()).await;
     let refused = server.substrate().send(&target, "\x03").await.unwrap_err();
-    let says = "invalid command: U+0003 is a key and no text: press it as a key, `C-c`";
+    let says = "invalid command: U+0003 is a key, not text: press it as a key, `C-c`";
     assert_eq!(refused.to_string(), says);
     assert_eq!(server.names().await, ["a"], "nothing was typed");
 }
@@ -122,7 +122,7 @@ pub(crate) async fn a_key_that_nobody_knows_is_refused(server: TestSubstrate) {
     let target = server.spawn("a", &programs::cat()).await;
     let refused = server.substrate().key(&target, "Entr").await.unwrap_err();
     assert!(matches!(refused, Error::InvalidCommand(_)), "{refused:?}");
-    let says = "invalid command: no key is called `Entr`; did you mean `enter` or `end`?";
+    let says = "invalid command: unknown key `Entr`; did you mean `enter` or `end`?";
     assert_eq!(refused.to_string(), says);
 }
 

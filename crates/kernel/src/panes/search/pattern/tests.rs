@@ -9,7 +9,7 @@ fn check(text: &str, line: &str, lines: &str) {
     let pattern = match pattern("pattern", text, false) {
         Ok(pattern) => pattern,
         Err(refusal) => {
-            assert!(!expect && refusal.sentence.contains("can match no line"), "{refusal}");
+            assert!(!expect && refusal.sentence.contains("cannot match any line"), "{refusal}");
             return;
         }
     };
@@ -89,10 +89,7 @@ fn bad_and_huge_patterns_get_a_sentence() {
         ("a{1000}{1000}{10}", "too large"),
     ] {
         let sentence = pattern("pattern", text, false).unwrap_err().sentence;
-        assert!(
-            sentence.starts_with("`pattern` is no pattern") && sentence.contains(part),
-            "{sentence}"
-        );
+        assert!(sentence.starts_with("invalid `pattern`") && sentence.contains(part), "{sentence}");
     }
     assert!(pattern("p", &"x".repeat(1001), false).unwrap_err().sentence.contains("1000"));
 }
@@ -113,7 +110,7 @@ fn ordinary_patterns_are_not_too_large() {
 fn what_can_match_no_line_is_refused() {
     for text in ["a\nb", r"done\n", r"a\r\nb", r"(?:x\n|\ny)z", r"(\n)+", r"[\r\n]", r"[^\s\S]"] {
         let sentence = pattern("pattern", text, false).unwrap_err().sentence;
-        assert!(sentence.contains("without its end"), "{text}: {sentence}");
+        assert!(sentence.contains("without their line ends"), "{text}: {sentence}");
     }
     for text in [r"a\r?$", r"a\n?", r"b\n|a", r"[\na]", r"\n*a"] {
         assert!(pattern("pattern", text, false).unwrap().is_match("a"), "{text}");
@@ -136,13 +133,13 @@ fn several_are_one_that_matches_where_any_does() {
 #[test]
 fn one_of_several_is_called_by_its_place_and_there_are_not_too_many() {
     for (texts, code, part) in [
-        (vec!["a", "b", "c", "d("], Code::Invalid, "`stop[3]` is no pattern we can use: unclosed"),
-        (vec!["a", "b\n"], Code::Invalid, "`stop[1]` is no pattern we can use: it can match no"),
+        (vec!["a", "b", "c", "d("], Code::Invalid, "invalid `stop[3]`: unclosed"),
+        (vec!["a", "b\n"], Code::Invalid, "invalid `stop[1]`: it cannot match any"),
         (vec!["a", &"x".repeat(1001)], Code::Invalid, "`stop[1]` is longer than 1000"),
-        (vec!["a"; 33], Code::Limit, "`stop` takes up to 32 patterns"),
-        (vec![&"x".repeat(1000); 5], Code::Limit, "`stop` is longer than 4000 characters in all"),
-        (vec![r"\w{20}"; 32], Code::Invalid, "`stop` is no pattern we can use: it is too large"),
-        (vec![r"\w{200}"], Code::Invalid, "`stop[0]` is no pattern we can use: it is too large"),
+        (vec!["a"; 33], Code::Limit, "`stop` can have at most 32 patterns"),
+        (vec![&"x".repeat(1000); 5], Code::Limit, "the patterns of `stop` are longer than 4000"),
+        (vec![r"\w{20}"; 32], Code::Invalid, "invalid `stop`: the compiled pattern is too large"),
+        (vec![r"\w{200}"], Code::Invalid, "invalid `stop[0]`: the compiled pattern is too large"),
     ] {
         let refusal = any(&texts).unwrap_err();
         assert!(refusal.code == code && refusal.sentence.starts_with(part), "{refusal}");

@@ -53,7 +53,7 @@ fn where_input_was_taken_is_learned_and_known_in_the_next_run() {
     next.wait(200).is("ready");
     let told = next.engine.explain(Time(next.now));
     let is_told =
-        |it: &EvidenceItem| it.sentence == "its composer `─ >` was learned before (3 h ago)";
+        |it: &EvidenceItem| it.sentence == "its composer `─ >` was learned earlier (3 h ago)";
     assert!(told.iter().any(is_told), "{told:?}");
 }
 

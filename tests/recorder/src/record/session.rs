@@ -13,8 +13,9 @@ use serde_json::{Map, Value, json};
 use super::screen_marks::{self, ScreenMarks};
 use super::tape_watcher::{TapeWatcher, TimedScreen};
 use super::tty;
-use crate::fake_model::{AnswerEnd, ModelEvent, ModelEventKind};
-use crate::{Cli, FakeModel, RealAgent, Server, wait_within};
+use paned_e2e::{Cli, RealAgent, Server, wait_within};
+use paned_fake_model::FakeModel;
+use paned_fake_model::{AnswerEnd, ModelEvent, ModelEventKind};
 
 /// How long a screen must not change to be idle. Every program changes it at least once a second
 /// while it works.
@@ -270,7 +271,7 @@ impl RecordSession {
     /// Ends the program and labels its end.
     pub(super) fn quits(&mut self) {
         self.note("m", "quit");
-        let at = self.presses(self.marks.quit, "quit key");
+        let at = self.presses(self.real.cli().quit_keys(), "quit key");
         self.label(at, "quitting", "key");
         let ended = self.ends_within(Duration::from_secs(15)).unwrap_or_else(|| {
             self.note("m", "it does not end; killing it");

@@ -1,5 +1,5 @@
 //! `record CLI CASE COLSxROWS FOLDER`: records a real agent program against the fake model; see
-//! `paned_e2e::record`.
+//! `paned_recorder::record`.
 //!
 //! `all` stands for every case. A case that cannot be recorded is reported, and the others are
 //! recorded.
@@ -11,8 +11,8 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use paned_e2e::Cli;
-use paned_e2e::record::{cases, record};
 use paned_model::Size;
+use paned_recorder::record::{cases, record};
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();

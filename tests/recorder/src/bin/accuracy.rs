@@ -12,8 +12,8 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use paned_e2e::accuracy::{Recording, Tally, all, summary, table};
 use paned_policy::agent::{ProfileLibrary, Sample};
+use paned_recorder::accuracy::{Recording, Tally, all, summary, table};
 
 /// The profile for programs that no other describes.
 const GENERIC: &str = "generic";
@@ -34,7 +34,7 @@ fn main() {
 /// Judges the recordings that are asked for, by this profile or by their own.
 fn judge_all(words: &[String], profile: Option<&str>) -> BTreeMap<String, Tally> {
     let is_loud = words.iter().any(|word| word == "-v");
-    let ours = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/recordings");
+    let ours = Path::new(env!("CARGO_MANIFEST_DIR")).join("../data/recordings");
     let folder = words.iter().find(|word| word.starts_with('/')).map_or(ours, PathBuf::from);
     let words: Vec<&String> = words.iter().filter(|it| !it.starts_with(['-', '/'])).collect();
     let library = library();
@@ -64,7 +64,7 @@ fn judge_all(words: &[String], profile: Option<&str>) -> BTreeMap<String, Tally>
 /// The profiles that are built in, and those in `profiles/` that are not yet.
 fn library() -> ProfileLibrary {
     let embedded = ProfileLibrary::embedded();
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../profiles");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../profiles");
     let paths = fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
     let files = paths.filter_map(|path| {
         let is_new = embedded.get(path.file_stem()?.to_str()?).is_none();

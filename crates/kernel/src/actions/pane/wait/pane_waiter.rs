@@ -1,166 +1,40 @@
-//! `pane:wait`
+//! A wait for one pane.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use paned_backend::Output;
-use paned_model::{AgentState, Offset, PaneId, PaneInfo, Refusal, Scope};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use paned_model::{AgentState, Offset, Refusal};
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep_until};
 
-use super::read::check_since;
+use super::since::WaitSince;
+use super::{EarlierMatch, PaneWaitCondition, PaneWaitResult, Params};
 use crate::Kernel;
-use crate::access::AccessRequest;
 use crate::actions::agent::wait::AgentStateFilter;
+use crate::actions::pane::read::check_since;
 use crate::actions::support::agents::agent;
-use crate::actions::support::wait_limit::{DAY_MS, check_millis, wait_limit};
 use crate::agents::AgentStatus;
-use crate::panes::search::pattern::PatternParam;
 use crate::panes::search::scan;
 use crate::panes::search::scan::{OutputSearch, SearchSizes};
 use crate::panes::text::line_watch::{LineWatch, MatchedPattern, WatchPatterns, WatchResult};
 use crate::panes::text::reading;
 use crate::panes::text::reading::OutputLine;
 use crate::panes::{Pane, unreadable};
-use crate::registry::{Action, ActionContext, ActionKind};
 
 const TAIL_LINES: usize = 10;
 /// How long an explanation may search older output for a match.
 const EXPLAIN_TIMEOUT: Duration = Duration::from_millis(100);
 
-pub(in crate::actions) struct PaneWait;
-
-#[derive(Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(in crate::actions) struct Params {
-    /// The pane.
-    pane_id: PaneId,
-    /// Until a new line matches this regular expression, also one that is not ended yet. It is
-    /// matched against whole lines, as they read at that moment: up to 262144 characters. A line
-    /// that began before `since` counts once its text differs from the text there, or has differed
-    /// meanwhile; a line that is only rewritten, or ends, is not new.
-    pattern: Option<String>,
-    /// Patterns that end the wait early: signs that the awaited line will not come. Up to 32, of
-    /// 4000 characters in all.
-    #[serde(default)]
-    stop: Vec<String>,
-    /// Whether the patterns ignore case.
-    #[serde(default)]
-    ignore_case: bool,
-    /// Until the program ends.
-    #[serde(default)]
-    exit: bool,
-    /// Until nothing was printed for this many milliseconds, up to a day, from the call on. A
-    /// program that has exited is quiet.
-    #[schemars(range(min = 1, max = 86_400_000))]
-    quiet_ms: Option<u64>,
-    /// Until the screen's revision differs from this one.
-    screen_change_since: Option<u64>,
-    /// Until its agent is in this state, or in one of these.
-    agent_state: Option<AgentStateFilter>,
-    /// Count output from here on, `next` of an earlier answer; from now on when left out.
-    since: Option<Offset>,
-    /// Time-out in milliseconds (30000 when left out, up to a day).
-    #[schemars(range(max = 86_400_000))]
-    timeout_ms: Option<u64>,
-}
-
-/// What ended a wait.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub(in crate::actions) enum PaneWaitCondition {
-    /// A line matched.
-    Pattern,
-    /// A line matched a stop pattern.
-    Stop,
-    /// The program ended.
-    Exit,
-    /// It was quiet for long enough.
-    Quiet,
-    /// The screen changed.
-    ScreenChange,
-    /// Its agent is in a requested state.
-    AgentState,
-}
-
-#[derive(Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub(in crate::actions) struct PaneWaitOutput {
-    /// What ended the wait; nothing when it timed out.
-    met: Option<PaneWaitCondition>,
-    /// Whether it timed out.
-    timed_out: bool,
-    /// The line that matched, when one did: the first, even if more came with it. `next` is after
-    /// it.
-    evidence: Vec<OutputLine>,
-    /// The last lines of the output.
-    tail: Vec<OutputLine>,
-    /// The `since` of the next call: after the line that matched, or after all output that was
-    /// read.
-    next: Offset,
-    /// The pane as it is now.
-    pane: PaneInfo,
-    /// Why it was not met, as far as known.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+/// Why a wait was not met.
+#[derive(Default)]
+struct MissedWait {
     why: Vec<String>,
-}
-
-impl Action for PaneWait {
-    const NAME: &'static str = "pane:wait";
-    const DOC: &'static str = "Wait until a pane prints, ends, falls quiet or changes its screen, or until its agent does something.";
-    const SCOPE: Scope = Scope::Read;
-    const KIND: ActionKind = ActionKind::Question;
-    type Params = Params;
-    type Answer = PaneWaitOutput;
-
-    fn access(params: &Params) -> AccessRequest {
-        AccessRequest::pane(&params.pane_id)
-    }
-
-    async fn run(context: ActionContext, params: Params) -> Result<PaneWaitOutput, Refusal> {
-        let pane = context.kernel.panes().get(&params.pane_id)?;
-        params.check()?;
-        let mut wait = PaneWaiter::new(context.kernel, pane, &params)?;
-        wait.watch_lines(&params).await?;
-        let met = wait.run().await?;
-        wait.answer(met).await
-    }
-}
-
-impl Params {
-    fn check(&self) -> Result<(), Refusal> {
-        let printed = self.pattern.is_some() || !self.stop.is_empty() || self.quiet_ms.is_some();
-        let seen = self.screen_change_since.is_some() || self.agent_state.is_some();
-        if !printed && !seen && !self.exit {
-            return Err(Refusal::invalid(
-                "say what to wait for: `pattern`, `stop`, `exit`, `quietMs`, `screenChangeSince` or `agentState`",
-            ));
-        }
-        if self.quiet_ms == Some(0) {
-            return Err(Refusal::invalid("`quietMs` is at least 1"));
-        }
-        check_millis("quietMs", self.quiet_ms, DAY_MS)
-    }
-
-    /// The patterns to watch for.
-    async fn line_patterns(&self, kernel: &Kernel) -> Result<WatchPatterns, Refusal> {
-        let mut wanted = WatchPatterns::default();
-        if let Some(text) = &self.pattern {
-            let param = PatternParam::one("pattern", text, self.ignore_case);
-            wanted.pattern = Some(kernel.patterns().get(param).await?);
-        }
-        if !self.stop.is_empty() {
-            let param = PatternParam::any("stop", &self.stop, self.ignore_case);
-            wanted.stop = Some(kernel.patterns().get(param).await?);
-        }
-        Ok(wanted)
-    }
+    earlier: Option<EarlierMatch>,
 }
 
 /// A wait in progress.
-struct PaneWaiter {
+pub(super) struct PaneWaiter {
     kernel: Kernel,
     pane: Arc<Pane>,
     output: Arc<dyn Output>,
@@ -174,7 +48,7 @@ struct PaneWaiter {
     states: Option<AgentStateFilter>,
     /// The status of its agent.
     agent_status: Option<watch::Receiver<AgentStatus>>,
-    since: Option<Offset>,
+    since: WaitSince,
     from: u64,
     /// Where the output ended at the last check.
     end: u64,
@@ -184,7 +58,12 @@ struct PaneWaiter {
 }
 
 impl PaneWaiter {
-    fn new(kernel: Kernel, pane: Arc<Pane>, params: &Params) -> Result<Self, Refusal> {
+    pub(super) fn new(
+        kernel: Kernel,
+        pane: Arc<Pane>,
+        params: &Params,
+        until: Instant,
+    ) -> Result<Self, Refusal> {
         if params.agent_state.is_some() {
             kernel.agents().profiles();
             agent(&pane)?;
@@ -192,10 +71,10 @@ impl PaneWaiter {
         let agent_status = kernel.agents().find(&pane.id).map(|agent| agent.seen());
         let changes = pane.watch();
         let output = pane.readable()?;
-        check_since(params.since, &pane.id, output.as_ref())?;
+        check_since(params.since.cursor(), &pane.id, output.as_ref())?;
         let end = output.end();
         let now = Instant::now();
-        let timeout = wait_limit(params.timeout_ms, 30_000, DAY_MS)?;
+
         Ok(Self {
             patterns: WatchPatterns::default(),
             line_watch: None,
@@ -205,10 +84,10 @@ impl PaneWaiter {
             states: params.agent_state.clone(),
             agent_status: agent_status.filter(|_| params.agent_state.is_some()),
             since: params.since,
-            from: params.since.map_or(end, |since| since.0.min(end)),
+            from: params.since.offset(&pane, output.as_ref()),
             end,
             printed_at: now,
-            until: now + timeout,
+            until,
             evidence: Vec::new(),
             kernel,
             pane,
@@ -218,7 +97,7 @@ impl PaneWaiter {
     }
 
     /// Starts to watch for patterns, from the call on, however long it takes to compile them.
-    async fn watch_lines(&mut self, params: &Params) -> Result<(), Refusal> {
+    pub(super) async fn watch_lines(&mut self, params: &Params) -> Result<(), Refusal> {
         self.patterns = params.line_patterns(&self.kernel).await?;
         if !self.patterns.is_empty() {
             let output = self.output.clone();
@@ -227,13 +106,15 @@ impl PaneWaiter {
             let end = self.pane.text_end(output.as_ref()).map_err(unreadable)?;
             let from = self.from.min(end);
             let watch = LineWatch::new(output, tail, self.patterns.clone(), from);
-            self.line_watch = Some(watch.map_err(unreadable)?);
+            let watch = watch.map_err(unreadable)?;
+            let ignores_echo = self.since.ignores_echo();
+            self.line_watch = Some(if ignores_echo { watch.ignoring_echo() } else { watch });
         }
         Ok(())
     }
 
     /// Waits without polling: checks after each change and at deadlines.
-    async fn run(&mut self) -> Result<Option<PaneWaitCondition>, Refusal> {
+    pub(super) async fn run(&mut self) -> Result<Option<PaneWaitCondition>, Refusal> {
         loop {
             // Before the check, so that no change between check and wait is missed.
             self.changes.mark_unchanged();
@@ -330,64 +211,94 @@ impl PaneWaiter {
         self.line_watch.as_ref().map_or(self.end, LineWatch::at)
     }
 
-    async fn answer(self, met: Option<PaneWaitCondition>) -> Result<PaneWaitOutput, Refusal> {
+    pub(super) async fn answer(
+        self,
+        met: Option<PaneWaitCondition>,
+        explains: bool,
+    ) -> Result<PaneWaitResult, Refusal> {
         let next = Offset(self.next());
         let output = self.output.as_ref();
         let end = self.pane.text_end(output).map_err(unreadable)?;
         let tail = reading::last(output, end, TAIL_LINES).map_err(unreadable)?.lines;
-        let why = if met.is_none() { self.explain().await? } else { Vec::new() };
+        let missed = match met.is_none() && explains {
+            true => self.explain().await?,
+            false => MissedWait::default(),
+        };
         let pane = self.pane.info();
-        let timed_out = met.is_none() && pane.status.is_live();
-        Ok(PaneWaitOutput { met, timed_out, evidence: self.evidence, tail, next, pane, why })
+        Ok(PaneWaitResult {
+            met,
+            timed_out: met.is_none() && pane.status.is_live() && self.until <= Instant::now(),
+            evidence: self.evidence,
+            tail,
+            next: Some(next),
+            pane: Some(pane),
+            why: missed.why,
+            earlier: missed.earlier,
+        })
     }
 
     /// Why the wait timed out, or the program exited before.
-    async fn explain(&self) -> Result<Vec<String>, Refusal> {
+    async fn explain(&self) -> Result<MissedWait, Refusal> {
         let mut why = Vec::new();
         let status = self.pane.lock().status();
         if !status.is_live() {
-            why.push(format!("the program is not running any more ({status})"));
+            why.push(format!("the program has exited ({status})"));
         } else if self.exit {
             why.push("the program is still running".to_owned());
         }
-        let since = self.since.map_or("", |_| " since the given place");
-        why.push(match self.next().saturating_sub(self.from) {
-            0 => format!("nothing new was printed{since}"),
-            bytes if self.patterns.is_empty() => format!("{bytes} bytes were printed{since}"),
-            bytes => format!("{bytes} bytes were printed{since}, and no new line matched"),
-        });
+        let is_about_output = self.quiet.is_some() || !self.patterns.is_empty();
+        if is_about_output || self.screen.is_some() {
+            why.push(self.explain_output());
+        }
         if let Some(quiet) = self.quiet {
             let last = self.printed_at.elapsed().as_millis();
             let quiet = quiet.as_millis();
-            why.push(format!(
-                "the last of it came {last} ms ago, and {quiet} ms of silence were asked for"
-            ));
+            why.push(format!("the last output was {last} ms ago, not {quiet} ms"));
         }
         if let (Some(_), Some(state)) = (&self.states, self.agent_state()) {
             why.push(format!("its agent is {state}"));
         }
-        self.explain_patterns(&mut why).await?;
-        Ok(why)
+        let earlier = self.explain_patterns(&mut why).await?;
+        Ok(MissedWait { why, earlier })
     }
 
-    /// Where the pattern matches, if not in new output.
-    async fn explain_patterns(&self, why: &mut Vec<String>) -> Result<(), Refusal> {
-        let Some(pattern) = &self.patterns.pattern else { return Ok(()) };
-        let view = self.kernel.look(&self.pane, paned_term::Screen::view).await?;
-        if view.rows.iter().any(|row| pattern.is_match(row)) {
-            why.push("the pattern is on the screen already, and only new output counts".to_owned());
+    fn explain_output(&self) -> String {
+        let since = self.since.phrase();
+        match self.next().saturating_sub(self.from) {
+            0 => format!("nothing was printed {since}"),
+            1 => format!("1 byte was printed {since}"),
+            bytes if self.patterns.is_empty() => format!("{bytes} bytes were printed {since}"),
+            bytes => format!("{bytes} bytes were printed {since}, and no line matched"),
         }
-        if let Some(hit) = self.find_older_match().await? {
-            let before = self.since.map_or("this call", |_| "the given `since`");
-            why.push(format!(
-                "line {} matches, but was printed before {before}; `since` {} would count it",
-                hit.n, hit.offset
-            ));
+    }
+
+    /// Where the pattern matches, if not in output that counts.
+    async fn explain_patterns(
+        &self,
+        why: &mut Vec<String>,
+    ) -> Result<Option<EarlierMatch>, Refusal> {
+        let Some(pattern) = &self.patterns.pattern else { return Ok(None) };
+        let earlier = self.find_older_match().await?.map(|hit| {
+            let end = hit.offset + hit.text.len() as u64 + 1;
+            let echo = self.output.last_echo_in(hit.offset..end).is_some();
+            EarlierMatch { n: hit.n, offset: Offset(hit.offset), echo }
+        });
+        if let Some(EarlierMatch { n, echo, .. }) = earlier {
+            why.push(match echo {
+                true => format!("line {n} matches, but is the echo of what was typed"),
+                false => format!("line {n} matches, but was not printed {}", self.since.phrase()),
+            });
+        }
+        let view = self.kernel.look(&self.pane, paned_term::Screen::view).await?;
+        if earlier.is_none() && view.rows.iter().any(|row| pattern.is_match(row)) {
+            let since = self.since.phrase();
+            why.push(format!("the pattern is on the screen, but no line matched {since}"));
         }
         if view.modes.alternate_screen {
-            why.push("the program draws a full screen; wait for `screenChangeSince` and read `pane:screen`".into());
+            let sentence = "the program draws a full screen, which has no lines; wait for a change of the screen, and read that";
+            why.push(sentence.to_owned());
         }
-        Ok(())
+        Ok(earlier)
     }
 
     /// The newest matching line before this wait, if the search finds it within
@@ -411,7 +322,7 @@ impl PaneWaiter {
             search.go_on(&mut progress, &mut Vec::new(), goes_on).map(|()| progress.hits.pop())
         };
         let hit = self.kernel.patterns().run_blocking(search).await?.map_err(unreadable)?;
-        Ok(hit.filter(|hit| hit.offset < self.from))
+        Ok(hit)
     }
 }
 

@@ -1,7 +1,7 @@
 //! `probe CLI TEXT STEP…`: sends a text to a real agent program by a recipe and says what the fake
 //! model received.
 //!
-//! The steps are those of `paned_e2e::record::probe`. It exits 0 when the text arrived once,
+//! The steps are those of `paned_recorder::record::probe`. It exits 0 when the text arrived once,
 //! exactly as it is.
 #![forbid(unsafe_code)]
 #![expect(
@@ -13,7 +13,7 @@
 use std::process::ExitCode;
 
 use paned_e2e::Cli;
-use paned_e2e::record::probe;
+use paned_recorder::record::probe;
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();

@@ -5,6 +5,12 @@
 //! whole. The prompt says what it does (see [`PromptInstruction`]), so a test needs no other way to
 //! control it. Every request, answer, abort and tool result is a [`ModelEvent`] with its time. It
 //! knows nothing of what is on a screen.
+#![forbid(unsafe_code)]
+#![expect(
+    clippy::unwrap_used,
+    clippy::missing_panics_doc,
+    reason = "a test that cannot go on has failed"
+)]
 
 mod answer_text;
 mod chat;
@@ -29,7 +35,8 @@ pub use instruction::PromptInstruction;
 use log::ModelLog;
 pub use log::{AnswerEnd, ModelEvent, ModelEventKind, Prompt};
 
-use crate::WAIT_TIMEOUT;
+/// How long a test waits for the model to be asked.
+const WAIT_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// A running fake model. Dropping it closes all connections.
 pub struct FakeModel {

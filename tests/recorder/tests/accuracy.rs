@@ -7,9 +7,9 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::Command;
 
-use paned_e2e::accuracy::{Tally, all};
 use paned_e2e::binary;
 use paned_policy::agent::{ComposerSign, ProfileLibrary};
+use paned_recorder::accuracy::{Tally, all};
 use serde_json::Value;
 
 /// The share of labelled time that must be right, with grace.
@@ -23,7 +23,7 @@ const GENERIC_DELAY: u64 = 500;
 
 #[test]
 fn the_engine_is_right_and_never_ready_too_soon() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/recordings");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../data/recordings");
     let library = ProfileLibrary::embedded();
     let mut sum = Tally::default();
     let mut wrong = Vec::new();
@@ -43,7 +43,7 @@ fn the_engine_is_right_and_never_ready_too_soon() {
 
 #[test]
 fn without_its_profile_a_program_is_judged_right_most_of_the_time_and_never_ready_too_soon() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/recordings");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../data/recordings");
     let library = ProfileLibrary::embedded();
     let mut sum = Tally::default();
     for mut recording in all(&folder) {
@@ -61,7 +61,7 @@ fn without_its_profile_a_program_is_judged_right_most_of_the_time_and_never_read
 
 #[test]
 fn what_was_learned_of_a_program_makes_it_ready_sooner_and_never_too_soon() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/recordings");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../data/recordings");
     let library = ProfileLibrary::embedded();
     let mut known: BTreeMap<String, Vec<ComposerSign>> = BTreeMap::new();
     let mut anew = Tally::default();
@@ -86,7 +86,7 @@ fn what_was_learned_of_a_program_makes_it_ready_sooner_and_never_too_soon() {
 }
 
 fn replay(args: &[&str]) -> (String, Option<i32>) {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/recordings");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../data/recordings");
     let mut command = Command::new(binary());
     let output = command.args(["agent", "replay"]).args(args).current_dir(folder).output().unwrap();
     (String::from_utf8(output.stdout).unwrap(), output.status.code())

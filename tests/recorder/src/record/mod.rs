@@ -16,4 +16,4 @@ mod tty;
 
 pub use cases::{cases, record};
 pub use probe::{ProbeResult, probe};
-pub use screen_marks::quit;
+pub(crate) use tape_watcher::TapeWatcher;

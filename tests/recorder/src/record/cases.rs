@@ -8,7 +8,7 @@ use serde_json::json;
 
 use super::files;
 use super::session::{Composer, RecordSession};
-use crate::Cli;
+use paned_e2e::Cli;
 
 type RecordCase = fn(&mut RecordSession);
 

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use paned_model::Size;
 
 use super::session::RecordSession;
-use crate::Cli;
+use paned_e2e::Cli;
 
 /// What came of one try.
 #[derive(Debug)]

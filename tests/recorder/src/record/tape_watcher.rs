@@ -22,23 +22,23 @@ pub(super) struct TimedScreen {
 }
 
 /// What was seen.
-pub(super) struct WatchedTape {
+pub(crate) struct WatchedTape {
     screen: Screen,
     /// What was printed, with its times.
-    pub(super) printed: Vec<(Instant, Vec<u8>)>,
+    pub(crate) printed: Vec<(Instant, Vec<u8>)>,
     /// The screens, each until the next.
     pub(super) shots: Vec<TimedScreen>,
 }
 
 /// A thread that watches; it ends when dropped.
-pub(super) struct TapeWatcher {
-    pub(super) seen: Arc<Mutex<WatchedTape>>,
+pub(crate) struct TapeWatcher {
+    pub(crate) seen: Arc<Mutex<WatchedTape>>,
     stop: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl TapeWatcher {
-    pub(super) fn start(tape: TapeReader, size: Size) -> Self {
+    pub(crate) fn start(tape: TapeReader, size: Size) -> Self {
         let seen =
             WatchedTape { screen: Screen::new(size), printed: Vec::new(), shots: Vec::new() };
         let (seen, stop) = (Arc::new(Mutex::new(seen)), Arc::new(AtomicBool::new(false)));

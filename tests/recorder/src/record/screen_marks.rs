@@ -1,7 +1,7 @@
 //! What is on each program's screen when it waits for a prompt, works, or asks. Only used where the
 //! model's events already say which of them it is, to find the moment in which the screen follows.
 
-use crate::Cli;
+use paned_e2e::Cli;
 
 /// Marks of one program.
 pub(super) struct ScreenMarks {
@@ -23,8 +23,6 @@ pub(super) struct ScreenMarks {
     pub(super) interrupt: &'static [&'static str],
     /// What empties the composer after an interrupt, where the old prompt comes back.
     pub(super) clear: &'static [&'static str],
-    /// What ends it.
-    pub(super) quit: &'static [&'static str],
 }
 
 const ESC: &str = "\u{1b}";
@@ -43,7 +41,6 @@ const USUAL: ScreenMarks = ScreenMarks {
     deny: &[ESC],
     interrupt: &[ESC],
     clear: &[],
-    quit: &[CTRL_C, CTRL_C],
 };
 
 pub(super) fn of(cli: Cli) -> ScreenMarks {
@@ -61,7 +58,6 @@ pub(super) fn of(cli: Cli) -> ScreenMarks {
             busy: &["esc interrupt", "esc again"],
             permission: &["Permission required"],
             interrupt: &[ESC, ESC],
-            quit: &[CTRL_C],
             ..USUAL
         },
         Cli::Aider => ScreenMarks {
@@ -72,7 +68,6 @@ pub(super) fn of(cli: Cli) -> ScreenMarks {
             allow: &["y", "\r"],
             deny: &["n", "\r"],
             interrupt: &[CTRL_C],
-            quit: &["/exit", "\r"],
             ..USUAL
         },
         Cli::Gemini => gemini(),
@@ -91,7 +86,6 @@ pub(super) fn of(cli: Cli) -> ScreenMarks {
             permission: &["do you allow"],
             deny: &[DOWN, DOWN, "\r"],
             interrupt: &[CTRL_C],
-            quit: &["/exit", "\r"],
             ..USUAL
         },
         Cli::Claude => claude(),
@@ -109,7 +103,6 @@ fn gemini() -> ScreenMarks {
         titled: true,
         busy: &["esc to cancel"],
         permission: &["Allow execution of"],
-        quit: &["/quit", "\r"],
         ..USUAL
     }
 }
@@ -122,7 +115,6 @@ fn claude() -> ScreenMarks {
         permission: &["Do you want to proceed?"],
         allow: &["1"],
         clear: &[CTRL_U],
-        quit: &["/exit", "\r"],
         ..USUAL
     }
 }
@@ -135,7 +127,6 @@ fn llm() -> ScreenMarks {
         allow: &["y", "\r"],
         deny: &["n", "\r"],
         interrupt: &[CTRL_C],
-        quit: &["exit", "\r"],
         ..USUAL
     }
 }
@@ -147,7 +138,6 @@ fn cline() -> ScreenMarks {
         permission: &["Cline needs permission"],
         allow: &["y"],
         deny: &["n"],
-        quit: &[CTRL_C],
         ..USUAL
     }
 }
@@ -161,7 +151,6 @@ fn gptme() -> ScreenMarks {
         allow: &["y", "\r"],
         deny: &["n", "\r"],
         interrupt: &[CTRL_C],
-        quit: &["/exit", "\r"],
         ..USUAL
     }
 }
@@ -183,15 +172,8 @@ fn interpreter() -> ScreenMarks {
         allow: &["y", "\r"],
         deny: &["n", "\r"],
         interrupt: &[CTRL_C],
-        quit: &[CTRL_C],
         ..USUAL
     }
-}
-
-/// The writes by which a person ends a program that waits for a prompt.
-#[must_use]
-pub fn quit(cli: Cli) -> &'static [&'static str] {
-    of(cli).quit
 }
 
 impl ScreenMarks {

@@ -1,0 +1,405 @@
+//! Finds the echo of typed text in the output, so that a client that waits for output is not
+//! answered with what was typed.
+//!
+//! Only the keeper sees input and output in one order, and only the keeper may see typed text: it
+//! records where the echo is on the tape, and never the text.
+//!
+//! Two sources echo. The kernel does at once, wherever the cursor is, while the terminal is in
+//! canonical mode; then the text may come a second time, when a line editor reads what was typed
+//! ahead of it. A line editor echoes behind its prompt, with redraws and its own line wrapping. So
+//! each output line is drawn here as a terminal of this width would, and compared with the lines
+//! that were typed.
+
+mod drawn_line;
+#[cfg(test)]
+mod tests;
+
+use std::collections::VecDeque;
+use std::ops::Range;
+
+use drawn_line::DrawnLine;
+
+/// How many typed lines may wait for their echo.
+const MAX_LINES: usize = 1024;
+/// How many of them a line of output is compared with, oldest first.
+const COMPARED_LINES: usize = 16;
+/// How many characters of one typed line are compared.
+const MAX_CHARS: usize = 16 << 10;
+/// After this much output without an echo, the program is taken for one that does not echo.
+const MAX_OUTPUT: u64 = 1 << 20;
+/// The kernel echoes this soon: only output that was already on its way comes before.
+const KERNEL_ECHO_OUTPUT: u64 = 16 << 10;
+/// How much of the open line is kept to find the prompt in it.
+const MAX_OPEN_LINE: usize = 4 << 10;
+const PASTE_START: &str = "\x1b[200~";
+const PASTE_END: &str = "\x1b[201~";
+/// The last character of a prompt, before blanks.
+const PROMPT_ENDS: &str = "$#%>»❯›➜→λ▶⟩";
+
+/// How the terminal treats input at the moment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum EchoMode {
+    /// The kernel echoes.
+    Kernel,
+    /// The program reads keys as they come, and may echo them.
+    Program,
+    /// Nothing is echoed: a password is read.
+    Off,
+}
+
+/// Looks for the echo of what was typed.
+#[derive(Debug, Default)]
+pub(crate) struct EchoTracker {
+    /// The bytes of the line that the cursor is in.
+    open: Vec<u8>,
+    /// Where that line begins.
+    open_at: u64,
+    cols: usize,
+    /// What was typed and not echoed yet. Empty most of the time: then nothing is drawn.
+    typed: VecDeque<TypedLine>,
+    /// What the kernel has echoed, and a line editor may echo again.
+    typed_ahead: VecDeque<TypedLine>,
+    drawn: DrawnLine,
+    /// The prompts behind which an echo was found.
+    prompts: VecDeque<String>,
+    /// Where the line ends after which an echo was found.
+    last_echo_line: u64,
+    line: LineProgress,
+    /// The lines that were echoed directly above each other: an editor may draw them again.
+    block: Vec<TypedLine>,
+    /// Whether an editor draws a long line row by row, up and down.
+    draws_rows: bool,
+}
+
+/// What was found in the line that the cursor is in.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum LineProgress {
+    /// No echo.
+    #[default]
+    Nothing,
+    /// It reads like a part of an echo, and was reported as that.
+    Part,
+    /// A whole echo.
+    Whole,
+    /// A whole echo, and the editor went up to draw again.
+    DrawnAgain,
+}
+
+/// A typed line, or a part of it.
+#[derive(Clone, Debug)]
+struct TypedLine {
+    text: Vec<char>,
+    is_complete: bool,
+    mode: EchoMode,
+    /// Where the output ended when it was typed.
+    at: u64,
+    /// What the line read then, up to the cursor; nothing for a line typed behind another.
+    prompt: Option<String>,
+}
+
+impl EchoTracker {
+    /// The terminal's width.
+    pub(crate) fn set_cols(&mut self, cols: u16) {
+        self.cols = cols.into();
+        self.drawn.set_cols(self.cols);
+    }
+
+    /// This is typed while the output ends at `end`, all of which was read.
+    pub(crate) fn typed(&mut self, bytes: &[u8], mode: EchoMode, end: u64) {
+        if mode == EchoMode::Off {
+            self.typed.clear();
+            return;
+        }
+        self.draws_rows = false;
+        if self.is_idle() {
+            self.drawn = DrawnLine::new(self.cols);
+            self.drawn.feed(&self.open);
+        }
+        let text = String::from_utf8_lossy(bytes);
+        let mut prompt = Some(self.drawn.before_cursor());
+        for piece in text.split_inclusive(['\r', '\n']) {
+            let is_complete = piece.ends_with(['\r', '\n']);
+            let text = visible(piece, mode);
+            self.push(TypedLine { text, is_complete, mode, at: end, prompt: prompt.take() });
+        }
+    }
+
+    fn push(&mut self, line: TypedLine) {
+        if let Some(last) = self.typed.back_mut().filter(|last| !last.is_complete) {
+            let room = MAX_CHARS.saturating_sub(last.text.len());
+            last.text.extend(line.text.into_iter().take(room));
+            last.is_complete = line.is_complete;
+            return;
+        }
+        if !line.text.is_empty() {
+            self.typed.push_back(line);
+        }
+        if MAX_LINES < self.typed.len() {
+            self.typed.pop_front();
+        }
+    }
+
+    fn is_idle(&self) -> bool {
+        self.typed.is_empty() && self.typed_ahead.is_empty() && self.line != LineProgress::Whole
+    }
+
+    /// Reads output that begins at this offset. Answers the echoes in it, in order; one that begins
+    /// where the one before it begins replaces that.
+    pub(crate) fn printed(&mut self, bytes: &[u8], at: u64) -> Vec<Range<u64>> {
+        let mut found = Vec::new();
+        if !self.is_idle() {
+            self.find(bytes, at, &mut found);
+        }
+        self.keep_open_line(bytes, at);
+        found
+    }
+
+    fn keep_open_line(&mut self, bytes: &[u8], at: u64) {
+        let rest = match memchr::memrchr(b'\n', bytes) {
+            Some(newline) => {
+                self.open.clear();
+                self.open_at = at + newline as u64 + 1;
+                &bytes[newline + 1..]
+            }
+            None => bytes,
+        };
+        self.open.extend_from_slice(&rest[rest.len().saturating_sub(MAX_OPEN_LINE)..]);
+        let over = self.open.len().saturating_sub(MAX_OPEN_LINE);
+        self.open.drain(..over);
+        self.open.shrink_to(MAX_OPEN_LINE);
+    }
+
+    fn find(&mut self, bytes: &[u8], at: u64, found: &mut Vec<Range<u64>>) {
+        self.give_up(at);
+        let mut start = self.open_at;
+        let mut read = 0;
+        for newline in memchr::memchr_iter(b'\n', bytes) {
+            self.drawn.feed(&bytes[read..newline]);
+            let end = at + newline as u64;
+            self.check(start..end, true, found);
+            read = newline + 1;
+            start = end + 1;
+            self.end_line(end + 1);
+        }
+        self.drawn.feed(&bytes[read..]);
+        self.check(start..at + bytes.len() as u64, false, found);
+    }
+
+    /// Forgets what this program does not echo.
+    fn give_up(&mut self, at: u64) {
+        let is_late = |line: &TypedLine| line.at + MAX_OUTPUT < at;
+        self.typed.retain(|line| !is_late(line));
+        self.typed_ahead.retain(|line| !is_late(line));
+    }
+
+    /// Looks for an echo in the line as it reads now. `line` is its range so far.
+    fn check(&mut self, line: Range<u64>, is_over: bool, found: &mut Vec<Range<u64>>) {
+        if self.line == LineProgress::Whole && self.drawn.moved_up() {
+            self.line = LineProgress::DrawnAgain;
+        }
+        if self.line == LineProgress::DrawnAgain {
+            self.last_echo_line = line.end + 1;
+            found.push(line);
+            return;
+        }
+        let text = self.drawn.text();
+        let whole = (0..self.typed.len().min(COMPARED_LINES)).find_map(|index| {
+            let prompt = self.echo_of(&self.typed[index], index, &text, &line)?;
+            Some((index, prompt.to_owned()))
+        });
+        if let Some((index, prompt)) = whole {
+            self.echoed(index, prompt, line, found);
+            return;
+        }
+        let again = self.typed_ahead.iter().take(COMPARED_LINES).position(|typed| {
+            prompt_before(typed, &text).is_some_and(|prompt| self.is_prompt(prompt))
+        });
+        if let Some(index) = again {
+            self.typed_ahead.drain(..=index);
+            self.record(line, found);
+            return;
+        }
+        let is_part = self.draws_rows && self.is_row(&text) || self.is_part(&text, &line);
+        if is_part && (!is_over || self.drawn.moved_up()) {
+            self.draws_rows |= self.drawn.moved_up();
+            self.line = LineProgress::Part;
+            found.push(line);
+        } else if is_over && self.line == LineProgress::Part && !self.drawn.moved_up() {
+            // It only began like an echo.
+            found.push(line.start..line.start);
+        }
+    }
+
+    /// A new line begins.
+    fn end_line(&mut self, next: u64) {
+        if self.line == LineProgress::Whole && self.drawn.moved_up() {
+            self.line = LineProgress::DrawnAgain;
+        }
+        match self.line {
+            LineProgress::DrawnAgain => {
+                for mut typed in std::mem::take(&mut self.block).into_iter().rev() {
+                    typed.prompt = None;
+                    self.typed.push_front(typed);
+                }
+            }
+            LineProgress::Nothing | LineProgress::Part if self.last_echo_line != next => {
+                self.block.clear();
+            }
+            LineProgress::Nothing | LineProgress::Part | LineProgress::Whole => {}
+        }
+        self.line = LineProgress::Nothing;
+        self.drawn = DrawnLine::new(self.cols);
+    }
+
+    /// Whether the line is a piece of a typed line.
+    fn is_row(&self, text: &str) -> bool {
+        let typed = |line: &TypedLine| line.text.iter().collect::<String>().contains(text.trim());
+        self.typed.front().is_some_and(typed)
+    }
+
+    fn record(&mut self, line: Range<u64>, found: &mut Vec<Range<u64>>) {
+        self.line = LineProgress::Whole;
+        self.last_echo_line = line.end + 1;
+        found.push(line);
+    }
+
+    /// This typed line was echoed; those before it were not, and will not be.
+    fn echoed(
+        &mut self,
+        index: usize,
+        prompt: String,
+        line: Range<u64>,
+        found: &mut Vec<Range<u64>>,
+    ) {
+        self.typed.drain(..index);
+        let Some(typed) = self.typed.pop_front() else { return };
+        if !prompt.is_empty() && !self.prompts.contains(&prompt) {
+            self.prompts.push_back(prompt.clone());
+            if 4 < self.prompts.len() {
+                self.prompts.pop_front();
+            }
+        }
+        self.draws_rows = false;
+        if self.last_echo_line != line.start || MAX_LINES <= self.block.len() {
+            self.block.clear();
+        }
+        self.block.push(typed.clone());
+        if typed.mode == EchoMode::Kernel && !ends_like_prompt(&prompt) {
+            self.typed_ahead.push_back(typed);
+            if MAX_LINES < self.typed_ahead.len() {
+                self.typed_ahead.pop_front();
+            }
+        }
+        self.record(line, found);
+    }
+
+    /// What is before the echo of a typed line, if this line of output is that.
+    fn echo_of<'a>(
+        &self,
+        typed: &TypedLine,
+        index: usize,
+        text: &'a str,
+        line: &Range<u64>,
+    ) -> Option<&'a str> {
+        if let Some(prompt) = self.prompt_of(typed, line)
+            && let Some(rest) = text.strip_prefix(prompt)
+            && begins_with(rest, &typed.text)
+        {
+            return text.get(..prompt.len());
+        }
+        let before = prompt_before(typed, text)?;
+        let is_echo = if before.is_empty() {
+            let soon = line.start <= typed.at + KERNEL_ECHO_OUTPUT;
+            typed.mode == EchoMode::Kernel && soon || self.follows_echo(typed, line)
+        } else {
+            let had_no_prompt =
+                typed.prompt.as_deref().is_none_or(|prompt| prompt.trim().is_empty());
+            let may_be_later = typed.mode == EchoMode::Kernel || 0 < index || had_no_prompt;
+            self.prompts.iter().any(|known| same_prompt(known, before))
+                || may_be_later && ends_like_prompt(before)
+        };
+        is_echo.then_some(before)
+    }
+
+    /// What the line read when this was typed, if that is the line.
+    fn prompt_of<'a>(&self, typed: &'a TypedLine, line: &Range<u64>) -> Option<&'a str> {
+        typed.prompt.as_deref().filter(|_| line.start <= typed.at)
+    }
+
+    /// Whether the line before is an echo too, of text that was pasted together with this.
+    fn follows_echo(&self, typed: &TypedLine, line: &Range<u64>) -> bool {
+        typed.prompt.is_none() && self.last_echo_line == line.start
+    }
+
+    fn is_prompt(&self, before: &str) -> bool {
+        ends_like_prompt(before) || self.prompts.iter().any(|known| same_prompt(known, before))
+    }
+
+    /// Whether the line reads like the beginning of an echo.
+    fn is_part(&self, text: &str, line: &Range<u64>) -> bool {
+        let Some(typed) = self.typed.front() else { return false };
+        let is_begun = |prompt: &str| {
+            let rest = text.strip_prefix(prompt);
+            rest.is_some_and(|rest| !rest.is_empty() && starts(&typed.text, rest))
+        };
+        let own = self.prompt_of(typed, line).is_some_and(is_begun);
+        own || self.prompts.iter().any(|prompt| is_begun(prompt))
+            || (self.follows_echo(typed, line)) && is_begun("")
+    }
+}
+
+/// The characters that a line of typed text shows. After a key that does something else, only what
+/// follows it is known.
+fn visible(typed: &str, mode: EchoMode) -> Vec<char> {
+    let text = typed.trim_end_matches(['\r', '\n']);
+    let text = text.strip_suffix(PASTE_END).unwrap_or(text);
+    let text = text.rfind(PASTE_START).map_or(text, |at| &text[at + PASTE_START.len()..]);
+    let mut shown = Vec::new();
+    for c in text.chars() {
+        match c {
+            '\x08' | '\x7f' => drop(shown.pop()),
+            '\t' if mode == EchoMode::Kernel => shown.push(c),
+            c if c.is_control() => shown.clear(),
+            c if shown.len() < MAX_CHARS => shown.push(c),
+            _ => {}
+        }
+    }
+    shown
+}
+
+/// What is before the typed text at the end of a line.
+fn prompt_before<'a>(typed: &TypedLine, text: &'a str) -> Option<&'a str> {
+    let is_end = |text: &'a str| {
+        let mut rest = text;
+        for c in typed.text.iter().rev() {
+            rest = rest.strip_suffix(*c)?;
+        }
+        Some(rest)
+    };
+    is_end(text).or_else(|| is_end(text.trim_end()))
+}
+
+/// Whether the text is this, alone or with something far to the right of it, as shells show there.
+fn begins_with(text: &str, typed: &[char]) -> bool {
+    let mut rest = text.chars();
+    let is_it = typed.iter().all(|c| rest.next() == Some(*c));
+    let rest = rest.as_str();
+    is_it && (rest.trim().is_empty() || rest.starts_with("  "))
+}
+
+/// Whether typed text begins with this.
+fn starts(typed: &[char], text: &str) -> bool {
+    let mut chars = typed.iter();
+    text.chars().all(|c| chars.next() == Some(&c))
+}
+
+/// Whether two prompts differ in numbers only.
+fn same_prompt(a: &str, b: &str) -> bool {
+    let letters = |text: &str| text.chars().filter(|c| !c.is_ascii_digit()).collect::<String>();
+    a == b || letters(a) == letters(b)
+}
+
+fn ends_like_prompt(text: &str) -> bool {
+    let text = text.trim_end();
+    text.ends_with("...") || text.ends_with(|c| PROMPT_ENDS.contains(c))
+}

@@ -1,0 +1,140 @@
+//! `paned wait`: output since the last input, several panes, ports and addresses.
+
+use std::net::TcpListener;
+
+use paned_e2e::{Server, decode_output};
+use serde_json::json;
+
+use crate::{script, start, until_exit};
+
+/// Waits for a pattern; answers the line that met it.
+#[track_caller]
+fn met(server: &Server, id: &str, pattern: &str) -> String {
+    server.ok(&["wait", id, "--pattern", pattern]).trim_end().to_owned()
+}
+
+/// What a wait for a pattern that does not come says, and its exit code.
+#[track_caller]
+fn missed(server: &Server, id: &str, pattern: &str) -> (String, i32) {
+    let wait = ["wait", id, "--pattern", pattern, "--timeout", "300ms"];
+    let (_, err, code) = decode_output(&server.cli(&wait));
+    (err, code)
+}
+
+fn start_shell(server: &Server, id: &str) {
+    let env = json!({ "PS1": "$ ", "HISTFILE": "" });
+    let argv = ["/bin/bash", "--norc", "-i"];
+    server.act("pane:new", json!({ "id": id, "argv": argv, "env": env }));
+    met(server, id, r"^\$ $");
+}
+
+#[test]
+fn a_line_that_was_printed_before_the_wait_meets_it() {
+    let server = Server::start();
+    script(&server, "dev", "echo listening on 3000; exec cat");
+    server.ok(&["wait", "dev", "--quiet", "100ms"]);
+    assert_eq!(met(&server, "dev", "listening"), "listening on 3000");
+    server.ok(&["send", "dev", "x"]);
+    let (err, code) = missed(&server, "dev", "listening");
+    assert!(code == 12 && err.contains("since the last input"), "{err}");
+    assert!(err.contains("pass --since 0 to count line 0"), "{err}");
+    let start = ["wait", "dev", "--pattern", "listening", "--since", "start"];
+    assert_eq!(server.ok(&start), "listening on 3000\n");
+}
+
+#[test]
+fn the_reaction_to_an_input_meets_a_wait_and_its_echo_does_not() {
+    let server = Server::start();
+    start_shell(&server, "sh");
+    let long = format!("echo {} end", "x".repeat(200));
+    for (typed, pattern, expect) in [
+        ("echo hello", "hello", "hello"),
+        ("echo hello again", "hello", "hello again"),
+        (&long, "end", &long["echo ".len()..]),
+        ("echo one\necho two", "two|one", "one"),
+        ("printf 'no%s\\n' newline", "newline", "nonewline"),
+    ] {
+        server.ok(&["send", "sh", typed]);
+        assert_eq!(met(&server, "sh", pattern), expect, "{typed}");
+        met(&server, "sh", r"^\$ $");
+    }
+    server.ok(&["send", "sh", "sleep 0.3"]);
+    server.ok(&["send", "sh", "echo typed ahead"]);
+    assert_eq!(met(&server, "sh", "typed"), "typed ahead");
+    server.ok(&["send", "sh", "true unseen"]);
+    let (err, code) = missed(&server, "sh", "unseen");
+    assert!(code == 12 && err.contains("is the echo of what was typed"), "{err}");
+    start(&server, "cat", &["cat"]);
+    server.ok(&["send", "cat", "hello"]);
+    let both = server.answer(&["wait", "cat", "--pattern", "hello"]);
+    assert_eq!(both["evidence"][0]["n"], 1, "{both}");
+}
+
+#[test]
+fn where_the_last_input_was_is_known_after_a_kill_and_after_the_end() {
+    let mut server = Server::start();
+    script(&server, "a", "echo early; read x; echo early no more; read x; echo late; exit 3");
+    assert_eq!(met(&server, "a", "early"), "early");
+    server.ok(&["send", "a", "x"]);
+    met(&server, "a", "no more");
+    server.kill();
+    server.start_again();
+    assert!(missed(&server, "a", "^early$").0.contains("since the last input"));
+    assert_eq!(met(&server, "a", "early"), "early no more");
+    server.ok(&["send", "a", "late"]);
+    until_exit(&server, "a");
+    for _ in 0..2 {
+        let (err, code) = missed(&server, "a", "early");
+        assert!(code == 10 && err.contains("ended first"), "{err}");
+        assert_eq!(server.answer(&["wait", "a", "--pattern", "late"])["evidence"][0]["n"], 4);
+        server.kill();
+        server.start_again();
+    }
+}
+
+#[test]
+fn several_panes_are_waited_for() {
+    let server = Server::start();
+    script(&server, "db", "echo db ready; exec cat");
+    script(&server, "web", "read x; echo web ready; read x; exit 2");
+    let any = ["wait", "db", "web", "--pattern", "ready", "--any"];
+    assert_eq!(server.ok(&any), "db   db ready\n");
+    server.ok(&["send", "web", "x"]);
+    let all = ["wait", "db", "web", "--pattern", "ready"];
+    assert_eq!(server.ok(&all), "db   db ready\nweb  web ready\n");
+    let never = ["wait", "db", "web", "--pattern", "never", "--timeout", "50ms"];
+    let (_, err, code) = decode_output(&server.cli(&never));
+    assert!(code == 12 && err.contains("timed out after 50ms") && err.contains("web: "), "{err}");
+    server.ok(&["send", "web", "x"]);
+    let (_, err, code) = decode_output(&server.cli(&["wait", "db", "web", "--pattern", "never"]));
+    assert!(code == 10 && err.contains("the program of web ended first"), "{err}");
+    server.ok(&["kill", "db"]);
+    assert_eq!(server.ok(&["wait", "db", "web"]).lines().count(), 2);
+}
+
+#[test]
+fn a_port_is_waited_for_and_the_programs_end_is_reported() {
+    let server = Server::start();
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port().to_string();
+    let open = server.ok(&["wait", "--port", &port]);
+    assert_eq!(open, format!("port {port} accepts connections\n"));
+    drop(listener);
+    let closed = server.cli(&["wait", "--port", &port, "--timeout", "200ms"]);
+    let (_, err, code) = decode_output(&closed);
+    assert!(code == 12 && err.contains("accepts connections on port"), "{err}");
+    script(&server, "a", "exit 1");
+    let (_, err, code) = decode_output(&server.cli(&["wait", "a", "--port", &port]));
+    assert!(code == 10 && err.contains("ended first"), "{err}");
+    let serve = "import http.server as h; s = h.HTTPServer(('127.0.0.1', 0), h.SimpleHTTPRequestHandler); print('port', s.server_port, flush=True); s.serve_forever()";
+    start(&server, "web", &["python3", "-c", serve]);
+    let port = met(&server, "web", r"^port \d+$").replace("port ", "");
+    let url = format!("http://localhost:{port}/");
+    assert_eq!(server.ok(&["wait", "web", "--http", &url]), format!("{url} answers\n"));
+    let missing = format!("{url}missing");
+    let wait = ["wait", "web", "--http", &missing, "--timeout", "200ms"];
+    let (_, err, code) = decode_output(&server.cli(&wait));
+    assert!(code == 12 && err.contains("it answered with status 404"), "{err}");
+    let nothing = decode_output(&server.cli(&["wait"]));
+    assert!(nothing.2 == 2 && nothing.1.contains("<PANE>"), "{}", nothing.1);
+}
