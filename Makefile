@@ -11,7 +11,7 @@ PREFIX ?= $(HOME)/.local
 # What has to be there; scripts/ensure knows how to get each. Add a word here and, if it is new, a line there.
 BUILD_NEEDS := cargo cc
 CHECK_NEEDS := $(BUILD_NEEDS) git lints
-TEST_NEEDS  := $(CHECK_NEEDS) nextest openapi cxx python procps tmux vim less zsh
+TEST_NEEDS  := $(CHECK_NEEDS) nextest openapi cxx python procps tmux vim less bash zsh fish
 
 TARGET := $(or $(CARGO_TARGET_DIR),target)
 
@@ -25,7 +25,7 @@ SEED ?=
 # For `record`: which program, what, how large and where to.
 RECORD ?= codex all 80x24 target/recordings
 
-.PHONY: help run test quick attack chaos test-agents record picture check fuzz accuracy bench chart fmt install clean
+.PHONY: help run test quick attack chaos test-agents record picture check fuzz accuracy bench chart docs fmt install uninstall dist clean
 
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -94,11 +94,23 @@ chart: ## draw docs/images/benchmarks.svg from the table in docs/benchmarks.md
 fmt: ## format the code
 	cargo fmt --all
 
-install: ## copy the binary, linked as a whole, to PREFIX/bin (default ~/.local/bin)
+docs: ## write the pages that are generated from the program
+	@scripts/ensure $(BUILD_NEEDS)
+	cargo xtask docs
+
+install: ## build and install the binary, man pages and completions below PREFIX (default ~/.local)
 	@scripts/ensure $(BUILD_NEEDS)
 	cargo build --profile dist -p paned
-	@mkdir -p "$(DESTDIR)$(PREFIX)/bin"
-	install -m 755 "$(TARGET)/dist/paned" "$(DESTDIR)$(PREFIX)/bin/paned"
+	@scripts/stage "$(TARGET)/dist/paned" "$(DESTDIR)$(PREFIX)"
+	@echo "installed in $(DESTDIR)$(PREFIX); a running server changes over with: paned server upgrade"
+
+uninstall: ## remove what `make install` has installed below PREFIX
+	@scripts/stage --remove "$(DESTDIR)$(PREFIX)"
+
+dist: ## build the release archive, the Debian package and their checksums in TARGET/packages
+	@scripts/ensure $(BUILD_NEEDS)
+	cargo build --profile dist -p paned
+	@scripts/package "$(TARGET)/dist/paned" "$(TARGET)/packages"
 
 clean: ## remove what was built, and what scripts/ensure put in .cache
 	cargo clean

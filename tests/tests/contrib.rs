@@ -3,10 +3,11 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 use std::collections::BTreeMap;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
 use std::process::Command;
 
-use paned_e2e::binary;
+use paned_e2e::{binary, decode_output};
 
 fn contrib(name: &str) -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).parent().unwrap().join("contrib").join(name)
@@ -96,4 +97,123 @@ fn the_launchd_agent_ends_the_server_and_not_the_panes() {
     // The shell takes it.
     let checked = Command::new("/bin/sh").args(["-n", "-c", words[2]]).status().unwrap();
     assert!(checked.success());
+}
+
+/// `paned service` on a machine with a service manager that only takes notes.
+struct FakeMachine {
+    home: tempfile::TempDir,
+}
+
+impl FakeMachine {
+    fn new() -> Self {
+        let home = tempfile::tempdir().unwrap();
+        let tools = home.path().join("tools");
+        std::fs::create_dir_all(&tools).unwrap();
+        for name in ["systemctl", "launchctl"] {
+            let text = format!("#!/bin/sh\necho {name} \"$@\" >>\"$HOME/calls\"\n");
+            let file = tools.join(name);
+            std::fs::write(&file, text).unwrap();
+            std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o755)).unwrap();
+        }
+        Self { home }
+    }
+
+    fn paned(&self, args: &[&str]) -> (String, String, i32) {
+        let path = format!("{}:rel:/usr/bin:/usr/bin", self.home.path().join("tools").display());
+        let mut command = Command::new(binary());
+        command.args(args).env_clear().env("HOME", self.home.path()).env("PATH", path);
+        decode_output(&command.output().unwrap())
+    }
+
+    /// What the service manager was asked since the last call.
+    fn calls(&self) -> Vec<String> {
+        let file = self.home.path().join("calls");
+        let calls = std::fs::read_to_string(&file).unwrap_or_default();
+        let _ = std::fs::remove_file(&file);
+        calls.lines().map(str::to_owned).collect()
+    }
+}
+
+#[test]
+fn a_service_is_installed_for_the_user_and_removed() {
+    let machine = FakeMachine::new();
+    let file = machine.home.path().join(".config/systemd/user/paned.service");
+    let install = ["service", "install", "--manager", "systemd"];
+    let (written, err, code) = machine.paned(&[&install[..], &["--dry-run"]].concat());
+    assert!(code == 0 && !file.exists(), "{err}");
+    let (_, err, code) = machine.paned(&install);
+    assert_eq!(code, 0, "{err}");
+    let text = std::fs::read_to_string(&file).unwrap();
+    assert_eq!(text, written);
+    let calls = machine.calls();
+    let asked = ["systemctl --user daemon-reload", "systemctl --user enable --now paned"];
+    assert_eq!(calls.iter().filter(|call| asked.contains(&call.as_str())).count(), 2, "{calls:?}");
+    let keys = unit(&text);
+    let tools = machine.home.path().join("tools");
+    let path = format!("\"PATH={}:/usr/bin\"", tools.display());
+    assert_eq!(keys["Service.Environment"], path);
+    assert_eq!(keys["Service.ExecStart"], format!("\"{}\" serve", binary().display()));
+    assert_eq!(keys["Service.KillMode"], "process");
+    let (out, _, _) = machine.paned(&["service", "status", "--manager", "systemd"]);
+    assert!(out.contains("paned.service") && out.contains("active"), "{out}");
+    let (_, err, code) = machine.paned(&["service", "uninstall", "--manager", "systemd"]);
+    assert!(code == 0 && !file.exists(), "{err}");
+    assert!(machine.calls().contains(&"systemctl --user disable --now paned".to_owned()));
+    let (_, err, code) = machine.paned(&["service", "uninstall", "--manager", "systemd"]);
+    assert!(code == 3 && err.contains("not installed"), "{err}");
+}
+
+#[test]
+fn systemd_takes_the_unit_that_is_written() {
+    let machine = FakeMachine::new();
+    machine.paned(&["service", "install", "--manager", "systemd"]);
+    let file = machine.home.path().join(".config/systemd/user/paned.service");
+    let mut verify = Command::new("systemd-analyze");
+    verify.args(["--user", "verify"]).arg(&file).env("HOME", machine.home.path());
+    verify.env("XDG_RUNTIME_DIR", machine.home.path());
+    let Ok(verified) = verify.output() else { return };
+    assert!(verified.status.success(), "{}", String::from_utf8_lossy(&verified.stderr));
+}
+
+#[test]
+fn a_launchd_agent_is_written_as_well_formed_xml() {
+    let machine = FakeMachine::new();
+    let (_, err, code) = machine.paned(&["service", "install", "--manager", "launchd"]);
+    assert_eq!(code, 0, "{err}");
+    let file = machine.home.path().join("Library/LaunchAgents/dev.paned.server.plist");
+    let text = std::fs::read_to_string(&file).unwrap();
+    let options = roxmltree::ParsingOptions { allow_dtd: true, ..Default::default() };
+    roxmltree::Document::parse_with_options(&text, options).unwrap();
+    assert!(text.contains(&format!("exec '{}' serve", binary().display())), "{text}");
+    assert!(machine.calls().iter().any(|call| call.starts_with("launchctl bootstrap gui/")));
+}
+
+#[test]
+fn without_a_service_manager_nothing_is_written() {
+    let home = tempfile::tempdir().unwrap();
+    let mut command = Command::new(binary());
+    command.args(["service", "install", "--manager", "launchd"]).env_clear();
+    command.env("HOME", home.path()).env("PATH", "/nowhere");
+    let (_, err, code) = decode_output(&command.output().unwrap());
+    assert!(code == 13 && err.contains("`launchctl` is not on your PATH"), "{code} {err}");
+    assert_eq!(std::fs::read_dir(home.path()).unwrap().count(), 0);
+}
+
+#[test]
+fn a_service_that_cannot_be_started_is_not_left_behind_and_changes_by_hand_are_kept() {
+    let machine = FakeMachine::new();
+    let install = ["service", "install", "--manager", "systemd"];
+    let file = machine.home.path().join(".config/systemd/user/paned.service");
+    let systemctl = machine.home.path().join("tools/systemctl");
+    let working = std::fs::read_to_string(&systemctl).unwrap();
+    std::fs::write(&systemctl, "#!/bin/sh\necho no bus >&2; exit 1\n").unwrap();
+    let (_, err, code) = machine.paned(&install);
+    assert!(code == 13 && err.contains("`systemctl --user daemon-reload` failed: no bus"), "{err}");
+    assert!(!file.exists());
+    std::fs::write(&systemctl, working).unwrap();
+    machine.paned(&install);
+    std::fs::write(&file, "# mine\n").unwrap();
+    let (_, err, code) = machine.paned(&install);
+    assert!(code == 0 && err.contains("paned.bak"), "{code} {err}");
+    assert_eq!(std::fs::read_to_string(file.with_extension("bak")).unwrap(), "# mine\n");
 }

@@ -1,11 +1,11 @@
-//! Checks that are part of the repository and not of the program. They read files and report; they
-//! never change any.
+//! Checks that are part of the repository and not of the program. They read files and report, and
+//! change none; `docs` alone writes the pages that are generated from the program.
 
 #![forbid(unsafe_code)]
 
 use std::io::Write;
 use std::path::Path;
-use std::process::ExitCode;
+use std::process::{Command, ExitCode, Stdio};
 
 use anyhow::{Context, Result, anyhow};
 
@@ -18,13 +18,14 @@ mod rules;
 mod source;
 mod tree;
 
-const USAGE: &str = "usage: cargo xtask tidy | deny";
+const USAGE: &str = "usage: cargo xtask tidy | deny | docs";
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
     let result = match args.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         ["tidy"] => tidy(),
         ["deny"] => deny(),
+        ["docs"] => docs(),
         _ => Err(anyhow!(USAGE)),
     };
     result.unwrap_or_else(|error| {
@@ -49,6 +50,18 @@ fn tidy() -> Result<ExitCode> {
     }
     writeln!(out, "tidy: {} files, findings: {}", tree.files().len(), findings.len())?;
     Ok(if findings.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// Writes `docs/configuration.md` from the table of settings. A test fails when it is stale.
+fn docs() -> Result<ExitCode> {
+    let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    cargo.args(["run", "--quiet", "--package", "paned", "--", "generate", "configuration"]);
+    let output = cargo.current_dir(root()?).stderr(Stdio::inherit()).output()?;
+    if !output.status.success() {
+        return Err(anyhow!("`paned generate configuration` failed"));
+    }
+    std::fs::write(root()?.join("docs/configuration.md"), output.stdout)?;
+    Ok(ExitCode::SUCCESS)
 }
 
 /// Checks the dependencies, prints a line for each finding and fails when there is one.

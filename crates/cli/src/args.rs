@@ -7,8 +7,8 @@ use clap::error::ErrorKind;
 use clap::{ArgMatches, Command, CommandFactory as _, FromArgMatches, Parser, Subcommand};
 
 use crate::commands::{
-    action, agent, agentmux, attach, completions, doctor, events, get, input, layout, logs, ls,
-    new, pane, read, run, screen, search, server, session, token, version, wait,
+    action, agent, agentmux, attach, completions, config, doctor, events, get, input, layout, logs,
+    ls, new, pane, read, run, screen, search, server, service, session, token, version, wait,
 };
 use crate::out::ColourChoice;
 use crate::{help, serve};
@@ -153,7 +153,9 @@ commands! {
     group Token(token::TokenSubcommand) = "token";
     one Agentmux(agentmux::Args) = "agentmux";
     one Doctor(doctor::Args) = "doctor";
-    one Completions(completions::Args) = "completions";
+    group Service(service::ServiceSubcommand) = "service";
+    group Config(config::ConfigSubcommand) = "config";
+    group Completions(completions::CompletionsSubcommand) = "completions";
     one Version(version::Args) = "version";
 }
 

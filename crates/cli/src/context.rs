@@ -129,12 +129,24 @@ impl CliContext {
         self.show(action, args, |_: Value| self.out.line(sentence))
     }
 
+    /// The path of `config.toml`, and whether the user named it.
+    pub(crate) fn config_path(&self) -> Result<(PathBuf, bool)> {
+        Ok(settings::config_path(self.global.config.as_deref(), &process_env)?)
+    }
+
+    /// `config.toml` with its mistakes, for `paned config`. It may be missing also where the user
+    /// named it: `paned config init` writes it.
+    pub(crate) fn load_config(&self) -> Result<ConfigFile> {
+        Ok(ConfigFile::load(&self.config_path()?.0, false)?)
+    }
+
     fn config(&self) -> Result<ConfigFile> {
-        let (path, asked_for) = settings::config_path(self.global.config.as_deref(), &process_env)?;
+        let (path, asked_for) = self.config_path()?;
         Ok(ConfigFile::read(&path, asked_for)?)
     }
 
-    fn flags(&self) -> SettingFlags {
+    /// The settings that flags of every command set.
+    pub(crate) fn flags(&self) -> SettingFlags {
         let folder = self.global.state_dir.as_ref();
         let text = |folder: &PathBuf| ("state_dir", folder.to_string_lossy().into_owned());
         folder.map(text).into_iter().collect()

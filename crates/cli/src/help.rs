@@ -38,7 +38,7 @@ const GROUPS: &[CommandGroup] = &[
     group("Coding agents", true, &["agent"]),
     group("Describe panes", false, &["rename", "resize"]),
     group("Show panes in tmux", false, &["session", "layout", "activate"]),
-    group("The server", true, &["server", "serve", "doctor", "token"]),
+    group("The server", true, &["server", "serve", "service", "doctor", "config", "token"]),
     group(
         "Scripts and other tools",
         false,
@@ -95,6 +95,11 @@ pub(crate) fn command() -> Command {
         .help_template("{about}\n\n{usage-heading} {usage}{after-help}")
         .after_help(short)
         .after_long_help(long)
+}
+
+/// What `paned --help` prints below its usage.
+pub(crate) fn long_text() -> String {
+    long_help(&Cli::whole_command())
 }
 
 /// Adds where the options of every command are explained, also to the commands below this one.

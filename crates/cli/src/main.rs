@@ -9,8 +9,10 @@
 mod args;
 mod client;
 mod commands;
+mod complete;
 mod config;
 mod context;
+mod generate;
 mod help;
 mod machine;
 mod out;
@@ -37,6 +39,8 @@ fn main() -> ExitCode {
             return fork_server(args.nth(1).and_then(|files| files.to_str()?.parse().ok()));
         }
         Some(command) if command == "pipe-recorder" => return pipe_recorder(args.next()),
+        Some(command) if command == "complete" => return complete::run(args),
+        Some(command) if command == "generate" => return generate::run(args),
         _ => {}
     }
     let cli = match Cli::read() {

@@ -27,6 +27,12 @@ pub struct CompatAddress {
 }
 
 impl CompatAddress {
+    /// Whether clients without a token are accepted, unless there is a secret.
+    #[must_use]
+    pub const fn accepts_clients_without_token(&self) -> bool {
+        self.open
+    }
+
     /// What its listener serves, and how clients authenticate. A secret for agentmux takes
     /// precedence over `,open`.
     #[must_use]

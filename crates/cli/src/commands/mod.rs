@@ -8,6 +8,7 @@ pub(crate) mod agent;
 pub(crate) mod agentmux;
 pub(crate) mod attach;
 pub(crate) mod completions;
+pub(crate) mod config;
 pub(crate) mod doctor;
 pub(crate) mod events;
 pub(crate) mod get;
@@ -22,6 +23,7 @@ pub(crate) mod run;
 pub(crate) mod screen;
 pub(crate) mod search;
 pub(crate) mod server;
+pub(crate) mod service;
 pub(crate) mod session;
 pub(crate) mod support;
 pub(crate) mod token;
@@ -82,7 +84,9 @@ pub(crate) fn run(context: &CliContext, command: CliCommand) -> Result<ExitCode>
         CliCommand::List(args) => action::list(context, &args),
         CliCommand::Token(command) => token::run(context, &command),
         CliCommand::Doctor(_) => doctor::run(context),
-        CliCommand::Completions(args) => completions::run(&args),
+        CliCommand::Service(command) => service::run(context, &command),
+        CliCommand::Config(command) => config::run(context, &command),
+        CliCommand::Completions(command) => completions::run(context, &command),
         CliCommand::Version(_) => version::run(context),
     }
 }

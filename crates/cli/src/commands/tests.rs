@@ -87,7 +87,9 @@ const LINES: &[&str] = &[
 /// Commands that call none, or none with their arguments.
 const OTHERS: &str = "serve, server start, server stop, server restart, server upgrade, attach, logs, tail, \
      events, action, emit, list, agentmux serve, agentmux status, agentmux cleanup, agentmux send, agentmux key, \
-     agentmux capture, doctor, completions, version, agent replay, session attach";
+     agentmux capture, doctor, version, completions bash, completions zsh, completions fish, \
+     completions install, completions uninstall, config path, config show, config init, \
+     config edit, config check, service install, service uninstall, service status, agent replay, session attach";
 
 /// A flag that needs a tmux around us, one that never ends, and those of tables.
 const OTHER_FLAGS: &[&str] = &["here", "watch", "wide", "output"];

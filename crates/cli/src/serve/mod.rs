@@ -19,7 +19,7 @@ use std::fs;
 use std::process::ExitCode;
 
 use anyhow::{Context as _, Result};
-use paned_compat::CompatAddress;
+use paned_compat::{CompatAddress, CompatProtocol};
 use paned_keeper::fds::close_inherited;
 use paned_keeper::memory;
 use paned_keeper::process_title;
@@ -28,7 +28,9 @@ use paned_model::Refusal;
 
 use crate::context::CliContext;
 use crate::out::Out;
-use crate::settings::{SettingFlags, Settings};
+use crate::settings::{
+    SettingFlags, Settings, UnusedVariable, process_env, process_variables, unused_variables,
+};
 use crate::state_folder::StateFolder;
 use compat_flag::CompatFlag;
 use handover::Upgrade;
@@ -155,15 +157,8 @@ fn serve(
     let state = StateFolder::at(settings.state_dir.clone());
     let listen_args = listen.to_args();
     let compat = listen.compat_addresses(&settings)?;
-    for (variable, protocol) in &settings.compat.unused_variables {
-        if compat.iter().all(|at| at.protocol != *protocol) {
-            tracing::warn!(
-                "{variable} is set, but opens no port by itself: to serve clients of {protocol}, add `--door {protocol}` or \
-                 `{}_serve = true` under `[doors]` in config.toml",
-                protocol.to_string().replace('-', "_")
-            );
-        }
-    }
+    refuse_ignored_password(&compat)?;
+    warn_of_unused_variables(&settings, &compat);
     let plan =
         ServeOptions { out: context.out, settings, state, listen_args, compat, ready_format };
     let upgrade = Upgrade::new()?;
@@ -175,6 +170,30 @@ fn serve(
     plan.state.remove_server_info();
     let _ = fs::remove_file(plan.state.socket());
     Ok(ExitCode::SUCCESS)
+}
+
+/// opencode-pty asks for a password where these variables are set, and paned does not: an open
+/// listener would be open to every program of this machine against the user's intention.
+fn refuse_ignored_password(compat: &[CompatAddress]) -> Result<(), Refusal> {
+    let is_open = |at: &CompatAddress| {
+        at.protocol == CompatProtocol::OpencodePty && at.accepts_clients_without_token()
+    };
+    if process_env("PTY_WEB_PASSWORD").is_none() || !compat.iter().any(is_open) {
+        return Ok(());
+    }
+    Err(Refusal::invalid(
+        "PTY_WEB_PASSWORD is set, but paned asks clients of opencode-pty for no password: unset it, \
+         or listen with `--door opencode-pty=127.0.0.1:PORT`, where clients need a token",
+    ))
+}
+
+/// One left over from another tool opens no port by itself, and some have no effect at all.
+fn warn_of_unused_variables(settings: &Settings, compat: &[CompatAddress]) {
+    let mut known = settings.compat.clone();
+    known.unused_variables.retain(|(_, tool)| compat.iter().all(|at| at.protocol != *tool));
+    for UnusedVariable { name, reason } in unused_variables(process_variables(), &known) {
+        tracing::warn!("{name} is set, but has no effect: {reason}");
+    }
 }
 
 /// Serves until a client or a signal asks for a stop. An upgrade that succeeds does not return from

@@ -6,7 +6,7 @@ use paned_compat::{AgentmuxConfig, CompatProtocol};
 use paned_model::Refusal;
 use paned_server::Secret;
 
-use super::Sources;
+use super::{Sources, kind};
 
 /// How long an agent of agentmux may take to accept a prompt, in addition to its start-up delay.
 const READY_TIMEOUT: Duration = Duration::from_secs(30);
@@ -54,6 +54,7 @@ impl Sources<'_> {
             found.extend([
                 ("AGENTMUX_PORT", CompatProtocol::Agentmux),
                 ("AGENTMUX_HOST", CompatProtocol::Agentmux),
+                ("AGENTMUX_TOKEN", CompatProtocol::Agentmux),
             ]);
         }
         found.retain(is_set);
@@ -111,7 +112,7 @@ impl Sources<'_> {
     }
 
     fn address(&self, host: &'static str, port: &'static str) -> Result<String, Refusal> {
-        let port = self.number(port, 0..=65535)?;
+        let port = self.valid(port)?;
         let host = match self.pick(host)?.0 {
             host if host == "localhost" => "127.0.0.1".to_owned(),
             host if host.contains(':') => format!("[{host}]"),
@@ -122,16 +123,12 @@ impl Sources<'_> {
 
     fn agentmux_rules(&self) -> Result<AgentmuxConfig, Refusal> {
         let text = |key| Ok::<_, Refusal>(self.pick(key)?.0);
-        let workdir = text("doors.agentmux_workdir")?;
-        let home = || (self.env)("HOME").unwrap_or_default();
-        let workdir = match workdir.strip_prefix('~') {
-            Some(rest) if rest.is_empty() || rest.starts_with('/') => format!("{}{rest}", home()),
-            Some(_) | None => workdir,
-        };
+        let has_workdir = !text("doors.agentmux_workdir")?.is_empty();
+        let workdir = has_workdir.then(|| self.folder("doors.agentmux_workdir")).transpose()?;
         Ok(AgentmuxConfig {
             agent: text("doors.agentmux_agent")?,
             prefix: text("doors.agentmux_session")?,
-            workdir: (!workdir.is_empty()).then_some(workdir),
+            workdir: workdir.map(|folder| folder.to_string_lossy().into_owned()),
             argv: command(&text("doors.agentmux_command")?),
             ready_timeout: READY_TIMEOUT + self.delay()?,
             one_at_a_time: self.boolean("doors.agentmux_one_at_a_time")?,
@@ -141,26 +138,12 @@ impl Sources<'_> {
 
     /// agentmux slept this long before it looked at an agent; we extend the time-out by it.
     fn delay(&self) -> Result<Duration, Refusal> {
-        let (text, origin) = self.pick("doors.agentmux_startup_delay")?;
-        let seconds: Option<f64> =
-            if text.is_empty() { Some(0.0) } else { text.trim().parse().ok() };
-        let seconds = seconds.filter(|seconds| *seconds <= 3600.0).ok_or_else(|| {
-            let text = text.escape_debug();
-            Refusal::invalid(format!("{origin}: `{text}` is no number of seconds up to 3600"))
-        })?;
-        Ok(Duration::from_secs_f64(seconds.max(0.0)))
+        let text = self.valid("doors.agentmux_startup_delay")?;
+        Ok(Duration::from_secs_f64(kind::seconds(&text).unwrap_or_default()))
     }
 
     pub(super) fn boolean(&self, key: &'static str) -> Result<bool, Refusal> {
-        let (text, origin) = self.pick(key)?;
-        match text.trim().to_ascii_lowercase().as_str() {
-            "1" | "true" | "yes" | "on" => Ok(true),
-            "0" | "false" | "no" | "off" => Ok(false),
-            other => {
-                let other = other.escape_debug();
-                Err(Refusal::invalid(format!("{origin}: `{other}` is neither true nor false")))
-            }
-        }
+        Ok(kind::boolean(&self.valid(key)?).unwrap_or_default())
     }
 }
 
@@ -216,7 +199,7 @@ mod tests {
         let (port, host) = (("AGENTMUX_PORT", "81"), ("AGENTMUX_HOST", "localhost"));
         let left = doors(&[port, host, ("AGENTMUX_TOKEN", "x")], "");
         assert_eq!(left.listeners, [""; 0], "left over");
-        assert_eq!(left.unused_variables.len(), 2);
+        assert_eq!(left.unused_variables.len(), 3);
         assert_eq!(door(&[port]).as_deref(), Some("agentmux=127.0.0.1:81,open"));
         assert_eq!(door(&[host]).as_deref(), Some("agentmux=127.0.0.1:8765,open"));
         let served = doors(&[], "[doors]\nagentmux_serve = true").listeners;

@@ -1,0 +1,36 @@
+//! `paned generate`: writes what is made from the program's own tables, for `make` and packages.
+//!
+//! `configuration` prints `docs/configuration.md`, `man FOLDER` writes the man pages.
+
+mod man;
+
+use std::ffi::OsString;
+use std::fs;
+use std::io::{self, Write as _};
+use std::path::Path;
+use std::process::ExitCode;
+
+use crate::settings::page;
+
+pub(crate) fn run(mut args: impl Iterator<Item = OsString>) -> ExitCode {
+    let what = args.next().unwrap_or_default();
+    let result = match (what.to_str(), args.next()) {
+        (Some("configuration"), None) => {
+            io::stdout().write_all(page::configuration_page().as_bytes())
+        }
+        (Some("man"), Some(folder)) => write_man_pages(Path::new(&folder)),
+        _ => Err(io::Error::other("usage: paned generate configuration | man FOLDER")),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            let _ = writeln!(io::stderr(), "paned: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn write_man_pages(folder: &Path) -> io::Result<()> {
+    fs::create_dir_all(folder)?;
+    man::pages().iter().try_for_each(|page| fs::write(folder.join(&page.file), &page.text))
+}

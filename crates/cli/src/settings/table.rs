@@ -1,0 +1,327 @@
+//! The table of settings: key, kind, default, variables and a sentence.
+//!
+//! The sample file, `docs/configuration.md`, `paned config show` and the errors about a value are
+//! made from it.
+
+use super::kind::SettingKind;
+
+/// One setting.
+pub(crate) struct SettingRow {
+    /// Its key in `config.toml`, with the section.
+    pub(crate) key: &'static str,
+    pub(super) default: SettingDefault,
+    /// What it does. Shown in the sample and in the documentation.
+    pub(crate) about: &'static str,
+    pub(crate) kind: SettingKind,
+    /// Its variables, the first that is set counts.
+    pub(crate) env: &'static [&'static str],
+    /// The flag of `paned serve` or of every command.
+    pub(crate) flag: Option<&'static str>,
+    pub(crate) is_secret: bool,
+}
+
+#[derive(Clone, Copy)]
+pub(super) enum SettingDefault {
+    Text(&'static str),
+    /// The state folder below the user's home or XDG folder.
+    StateFolder,
+    /// The same, for profiles of agents.
+    ProfilesFolder,
+}
+
+impl SettingRow {
+    const fn kind(self, kind: SettingKind) -> Self {
+        Self { kind, ..self }
+    }
+
+    const fn number(self, low: u64, high: u64) -> Self {
+        self.kind(SettingKind::Number { low, high })
+    }
+
+    const fn env(self, env: &'static [&'static str]) -> Self {
+        Self { env, ..self }
+    }
+
+    const fn flag(self, flag: &'static str) -> Self {
+        Self { flag: Some(flag), ..self }
+    }
+
+    const fn below(self, default: SettingDefault) -> Self {
+        Self { default, kind: SettingKind::Folder, ..self }
+    }
+
+    const fn secret(self) -> Self {
+        Self { is_secret: true, ..self }
+    }
+
+    /// The default as it is written in the documentation.
+    pub(crate) fn default_text(&self) -> &'static str {
+        match self.default {
+            SettingDefault::Text(text) => text,
+            SettingDefault::StateFolder => "~/.local/state/paned",
+            SettingDefault::ProfilesFolder => "~/.config/paned/profiles",
+        }
+    }
+}
+
+const fn row(key: &'static str, default: &'static str, about: &'static str) -> SettingRow {
+    SettingRow {
+        key,
+        default: SettingDefault::Text(default),
+        about,
+        kind: SettingKind::Text,
+        env: &[],
+        flag: None,
+        is_secret: false,
+    }
+}
+
+/// The layouts that `layout.kind` can name.
+pub(super) const LAYOUTS: &[&str] = &["vertical", "horizontal", "grid"];
+
+/// Every setting, in the order of the documentation.
+pub(crate) const TABLE: &[SettingRow] = &[
+    row("port", "7263", "TCP port of the server; 0 chooses a free one")
+        .number(0, 65535)
+        .env(&["PANED_PORT", "POLY_PORT"])
+        .flag("--port"),
+    row("host", "localhost", "Address of the server: 127.0.0.1, ::1 or localhost, which is both")
+        .kind(SettingKind::Loopback)
+        .env(&["PANED_HOST", "POLY_HOSTNAME"])
+        .flag("--host"),
+    row("state_dir", "", "Folder of the server's state: panes, journal, tapes, logs")
+        .below(SettingDefault::StateFolder)
+        .env(&["PANED_STATE_DIR"])
+        .flag("--state-dir"),
+    row("profiles_dir", "", "Folder of your own agent profiles")
+        .below(SettingDefault::ProfilesFolder)
+        .env(&["PANED_PROFILES_DIR"]),
+    row(
+        "autostart",
+        "true",
+        "Whether `new`, `run`, `agent new` and `session start` start the server when none runs; \
+         PANED_NO_AUTOSTART=1 turns it off, too",
+    )
+    .kind(SettingKind::Boolean),
+    row("limits.panes", "1000", "Panes that may run at once")
+        .number(1, 100_000)
+        .env(&["PANED_MAX_PANES"]),
+    row("limits.agents", "50", "Agents that may run at once")
+        .number(1, 100_000)
+        .env(&["PANED_MAX_AGENTS"]),
+    row("limits.tape_bytes", "16777216", "Bytes of output that each pane keeps")
+        .number(4096, 1 << 40)
+        .env(&["PANED_TAPE_BYTES", "PTY_MAX_BUFFER_SIZE"]),
+    row("limits.meta_bytes", "65536", "Bytes of `--meta` data that each pane may have")
+        .number(2, 1 << 20)
+        .env(&["PANED_META_BYTES"]),
+    row(
+        "limits.grace_ms",
+        "3000",
+        "Milliseconds between SIGTERM and SIGKILL when a pane is killed",
+    )
+    .number(0, 600_000)
+    .env(&["PANED_GRACE_MS"]),
+    row(
+        "limits.hook_ms",
+        "5000",
+        "Milliseconds that a handler of an event may take before the server continues without it",
+    )
+    .number(1, 600_000)
+    .env(&["PANED_EVENT_HANDLER_TIMEOUT_MS", "POLY_EVENT_HANDLER_TIMEOUT_MS"]),
+    row("limits.events_kept", "200000", "Events that the journal keeps")
+        .number(1000, 1 << 40)
+        .env(&["PANED_EVENTS_KEPT"]),
+    row("limits.events_per_second", "200", "Events that one client may emit in a second")
+        .number(1, 1_000_000)
+        .env(&["PANED_EVENTS_PER_SECOND"]),
+    row("limits.streams_per_grant", "64", "Streams that one token may have open at once")
+        .number(1, 512)
+        .env(&["PANED_STREAMS_PER_GRANT"]),
+    row("limits.journal_bytes", "268435456", "Bytes that the journal may take on the disk")
+        .number(1 << 20, 1 << 40)
+        .env(&["PANED_JOURNAL_BYTES"]),
+    row("tmux.enabled", "true", "Whether panes can be shown in tmux")
+        .kind(SettingKind::Boolean)
+        .env(&["PANED_TMUX"]),
+    row("layout.kind", "vertical", "How panes are arranged in a tmux window")
+        .kind(SettingKind::Choice(LAYOUTS))
+        .env(&["PANED_LAYOUT"]),
+    row("layout.main_pane_size", "60", "Percent of the window for the main pane")
+        .number(20, 80)
+        .env(&["PANED_MAIN_PANE_SIZE"]),
+    row("layout.main_pane_min_width", "100", "Columns that the main pane has at least")
+        .number(40, 1000)
+        .env(&["PANED_MAIN_PANE_MIN_WIDTH"]),
+    row("layout.agent_pane_min_width", "52", "Columns that every other pane has at least")
+        .number(20, 1000)
+        .env(&["PANED_AGENT_PANE_MIN_WIDTH"]),
+    row("layout.min_height", "11", "Rows that every pane has at least")
+        .number(3, 1000)
+        .env(&["PANED_MIN_HEIGHT"]),
+    row("layout.waiting", "20", "Panes that may wait for space in a window")
+        .number(0, 1000)
+        .env(&["PANED_LAYOUT_WAITING"]),
+    row("layout.patience_seconds", "300", "Seconds after which a pane no longer waits for space")
+        .number(1, 86_400)
+        .env(&["PANED_LAYOUT_PATIENCE_SECONDS"]),
+    row(
+        "subagent.command",
+        "opencode attach {url} --session {id}",
+        "Command that shows a sub-agent; `{url}` and `{id}` are replaced",
+    )
+    .kind(SettingKind::Command)
+    .env(&["PANED_SUBAGENT_COMMAND"]),
+    row(
+        "interactive.visible",
+        "",
+        "Commands that need a terminal that a user sees, such as [\"psql\", \"ssh -t\"]",
+    )
+    .kind(SettingKind::Commands),
+    row(
+        "interactive.plain",
+        "",
+        "Commands that do not need one, although paned takes them for interactive",
+    )
+    .kind(SettingKind::Commands),
+    row(
+        "doors.opencode_pty",
+        "",
+        "Listener for clients of opencode-pty: ADDRESS:PORT, with `,open` for clients without a \
+         token",
+    )
+    .kind(SettingKind::Listener("opencode-pty"))
+    .env(&["PANED_DOOR_OPENCODE_PTY"])
+    .flag("--door"),
+    row(
+        "doors.opencode_pty_serve",
+        "false",
+        "Whether to listen for clients of opencode-pty at the two settings below, open to every \
+         program of this machine",
+    )
+    .kind(SettingKind::Boolean)
+    .flag("--door"),
+    row("doors.opencode_pty_host", "::1", "Address of that listener").env(&["PTY_WEB_HOSTNAME"]),
+    row("doors.opencode_pty_port", "", "Port of that listener")
+        .kind(SettingKind::OptionalPort)
+        .env(&["PTY_WEB_PORT"]),
+    row(
+        "doors.agentapi",
+        "",
+        "Listener for clients of agentapi: ADDRESS:PORT, with `,open` for clients without a \
+         token and `,pane=NAME` for one agent",
+    )
+    .kind(SettingKind::Listener("agentapi"))
+    .env(&["PANED_DOOR_AGENTAPI"])
+    .flag("--door"),
+    row(
+        "doors.agentmux",
+        "",
+        "Listener for clients of agentmux: ADDRESS:PORT, with `,open` for clients without a \
+         token",
+    )
+    .kind(SettingKind::Listener("agentmux"))
+    .env(&["PANED_DOOR_AGENTMUX"])
+    .flag("--door"),
+    row(
+        "doors.agentmux_serve",
+        "false",
+        "Whether to listen for clients of agentmux at the two settings below, as \
+         `paned agentmux serve` does",
+    )
+    .kind(SettingKind::Boolean)
+    .flag("--door"),
+    row("doors.agentmux_host", "127.0.0.1", "Address of that listener").env(&["AGENTMUX_HOST"]),
+    row("doors.agentmux_port", "8765", "Port of that listener")
+        .number(0, 65535)
+        .env(&["AGENTMUX_PORT"]),
+    row("doors.agentmux_token", "", "Token that clients of agentmux must send; without it, none")
+        .env(&["AGENTMUX_TOKEN"])
+        .secret(),
+    row("doors.agentmux_agent", "claude", "Agent that agentmux's sessions run")
+        .env(&["AGENTMUX_AGENT"]),
+    row("doors.agentmux_session", "agentmux", "How names of agentmux's sessions begin")
+        .env(&["AGENTMUX_SESSION"]),
+    row(
+        "doors.agentmux_workdir",
+        "",
+        "Folder of agentmux's sessions; without it, your home folder",
+    )
+    .kind(SettingKind::Folder)
+    .env(&["AGENTMUX_WORKDIR"]),
+    row("doors.agentmux_command", "", "Command of agentmux's sessions; without it, the profile's")
+        .kind(SettingKind::Command)
+        .env(&["AGENTMUX_REPL_CMD"]),
+    row(
+        "doors.agentmux_startup_delay",
+        "",
+        "Seconds added to the 30 that an agent of agentmux may take until it is ready",
+    )
+    .kind(SettingKind::Seconds)
+    .env(&["AGENTMUX_STARTUP_DELAY"]),
+    row(
+        "doors.agentmux_any_target",
+        "false",
+        "Whether clients of agentmux may use panes that agentmux did not start",
+    )
+    .kind(SettingKind::Boolean)
+    .env(&["AGENTMUX_ALLOW_EXTERNAL_TARGET"]),
+    row(
+        "doors.agentmux_one_at_a_time",
+        "false",
+        "Whether agentmux's /run answers 409 while another session is busy",
+    )
+    .kind(SettingKind::Boolean)
+    .env(&["PANED_AGENTMUX_ONE_AT_A_TIME"]),
+];
+
+/// Every key that `config.toml` may hold.
+pub(crate) fn keys() -> impl Iterator<Item = &'static str> {
+    TABLE.iter().map(|row| row.key)
+}
+
+/// The row of a key.
+pub(crate) fn find(key: &str) -> Option<&'static SettingRow> {
+    TABLE.iter().find(|row| row.key == key)
+}
+
+/// Variables that are no setting of the file, with what each does.
+pub(crate) const OTHER_VARIABLES: &[(&str, &str)] = &[
+    ("PANED_CONFIG", "Path of the configuration file; `--config` beats it"),
+    ("PANED_SOCKET", "Unix socket of the server to connect to, as `--socket`"),
+    ("PANED_URL", "Address of the server to connect to, as `--url`"),
+    ("PANED_TOKEN", "Token for PANED_URL or `--url`"),
+    ("PANED_NO_AUTOSTART", "`1`: no command starts the server"),
+    ("PANED_LOG", "What the server logs: error, warn, info, debug or trace"),
+    ("PANED_RUNTIME_DIR", "Folder of the unix sockets of panes, where the usual one does not fit"),
+    ("PANED_PANE", "Set in each pane: its id"),
+    ("NO_COLOR", "Not empty: no colour"),
+    ("VISUAL", "Editor for `paned config edit`; else EDITOR, else vi"),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_setting_has_two_rows() {
+        let unique: std::collections::BTreeSet<_> = keys().collect();
+        assert_eq!(unique.len(), TABLE.len());
+    }
+
+    #[test]
+    fn every_default_is_valid() {
+        for row in TABLE {
+            let text = row.default_text();
+            assert_eq!(row.kind.check(text), Ok(()), "{}", row.key);
+        }
+    }
+
+    #[test]
+    fn every_sentence_is_one_line_without_a_full_stop() {
+        let others = OTHER_VARIABLES.iter().map(|(_, about)| *about);
+        for about in TABLE.iter().map(|row| row.about).chain(others) {
+            assert!(!about.is_empty() && !about.contains('\n') && !about.ends_with('.'), "{about}");
+        }
+    }
+}
