@@ -487,6 +487,6 @@ fn without_a_terminal_it_is_refused() {
     let server = Server::start();
     start(&server, "a", &["cat"]);
     let (_, err, code) = decode_output(&server.cli(&["attach", "a"]));
-    assert!(code == 2 && err.contains("needs a terminal"), "{err}");
+    assert!(code == 2 && err.contains("requires a terminal"), "{err}");
     assert!(is_alive(server.tape("a").pid().unwrap()));
 }

@@ -127,6 +127,6 @@ fn a_line_that_is_no_longer_kept_is_said_to_be_gone() {
     let (n, text) = out.split_once(':').unwrap();
     assert!(err.contains(&format!("the first {n} lines")) && text.starts_with('…'), "{out}{err}");
     let (out, err, code) = decode_output(&server.cli(&["logs", "a"]));
-    assert!(code == 0 && err.contains("the first 1.9 MiB are no longer retained"), "{err}");
+    assert!(code == 0 && err.contains("the first 1.9 MiB are no longer kept"), "{err}");
     assert!(out.starts_with('…') && out.ends_with("\n788000\n"));
 }

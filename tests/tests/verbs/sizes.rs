@@ -83,7 +83,7 @@ fn an_action_does_not_resize_what_somebody_holds_unless_it_says_so() {
     assert_eq!(refused.code, Code::Conflict);
     assert!(refused.sentence.contains("90x30 and is held by attach"), "{refused:?}");
     let (_, err, code) = decode_output(&server.cli(&["resize", "a", "60x20"]));
-    assert!(err.contains("`force`") && code != 0, "{code}: {err}");
+    assert!(err.contains("`--force`") && code != 0, "{code}: {err}");
     server.act("pane:resize", json!({ "paneId": "a", "size": size, "force": true }));
     until(&server, "a", "size 60 20");
     until_held(&server, Value::is_null);
