@@ -178,7 +178,8 @@ impl Params {
         }
         if self.view == PaneReadView::Rendered && is_since {
             return Err(Refusal::invalid(
-                "`since` and `sinceTime` go with the views `lines` and `raw`: rows of a screen change in place",
+                "`since` goes with the views `lines` and `raw`, and so does `sinceTime`: rows of a screen \
+                 change in place",
             ));
         }
         match self.view {
