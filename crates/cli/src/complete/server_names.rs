@@ -13,7 +13,7 @@ use super::walk::WordSlot;
 use crate::args::Global;
 use crate::client;
 use crate::context::CliContext;
-use crate::out::Out;
+use crate::out::{ColourChoice, Out};
 
 /// How long to wait for the server: a person waits for the shell.
 const TIMEOUT: Duration = Duration::from_secs(1);
@@ -31,8 +31,9 @@ pub(super) fn ask(names: ServerNames, slot: &WordSlot<'_>) -> Vec<Candidate> {
         socket: option("socket").map(Into::into),
         url: option("url"),
         token: option("token"),
+        color: ColourChoice::Never,
     };
-    fetch(names, &CliContext { out: Out::new(true), global }).unwrap_or_default()
+    fetch(names, &CliContext { out: Out::new(true, ColourChoice::Never), global }).unwrap_or_default()
 }
 
 fn fetch(names: ServerNames, context: &CliContext) -> Result<Vec<Candidate>> {
