@@ -220,11 +220,12 @@ impl EchoTracker {
             return;
         }
         let is_part = self.draws_rows && self.is_row(&text) || self.is_part(&text, &line);
-        if is_part && (!is_over || self.drawn.moved_up()) {
-            self.draws_rows |= self.drawn.moved_up();
+        let draws_rows = self.drawn.moved_up() || is_over && self.drawn.goes_on_below();
+        if is_part && (!is_over || draws_rows) {
+            self.draws_rows |= draws_rows;
             self.line = LineProgress::Part;
             found.push(line);
-        } else if is_over && self.line == LineProgress::Part && !self.drawn.moved_up() {
+        } else if is_over && self.line == LineProgress::Part && !draws_rows {
             // It only began like an echo.
             found.push(line.start..line.start);
         }

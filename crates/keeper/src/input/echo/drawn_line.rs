@@ -85,6 +85,11 @@ impl DrawnLine {
         self.moved_up
     }
 
+    /// Whether the line has text in rows below that of the cursor: a newline leads there.
+    pub(super) fn goes_on_below(&self) -> bool {
+        0 < self.cols && self.row + self.cols < self.cells.len()
+    }
+
     fn step(&mut self, c: char) {
         self.state = match (std::mem::take(&mut self.state), c) {
             (ParserState::Text | ParserState::Escape | ParserState::Csi(_), '\x1b') => {

@@ -165,7 +165,7 @@ fn a_long_line_that_is_drawn_row_by_row_is_echo() {
     Echo::new(10)
         .prints("# ")
         .types(Program, "echo 0123456789 now\r")
-        .prints("echo 01234567\x1b[A\r\r\n\x1b[5C89 \x1b[A\r\r\n\x1b[7Cnow\x1b[A\r\r\n")
+        .prints("echo 01234567\x1b[A\r\r\n\x1b[5C89 \x1b[A\x1b[A\r\r\n\x1b[7Cnow\x1b[A\r\r\n")
         .prints("\r\n0123456789 now\r\n")
-        .finds(&["# echo 01234567\x1b[A", "\x1b[5C89 \x1b[A", "\x1b[7Cnow\x1b[A"]);
+        .finds(&["# echo 01234567\x1b[A", "\x1b[5C89 \x1b[A\x1b[A", "\x1b[7Cnow\x1b[A"]);
 }

@@ -171,6 +171,8 @@ impl Action for PaneWait {
     const DOC: &'static str = "Wait until panes print, end, fall quiet or change their screen, until an agent does something, or until a server answers.";
     const SCOPE: Scope = Scope::Read;
     const KIND: ActionKind = ActionKind::Question;
+    // An address may hold a token.
+    const SECRETS: &'static [&'static str] = &["http"];
     type Params = Params;
     type Answer = PaneWaitOutput;
 
