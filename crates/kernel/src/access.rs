@@ -7,6 +7,7 @@
 use paned_model::{AgentState, Code, Grant, PaneId, PaneRef, PaneSet, Refusal, Scope};
 use paned_policy::permit::{self, Denial};
 
+use crate::names::missing_pane;
 use crate::{Caller, Kernel};
 
 /// What a call accesses.
@@ -184,7 +185,7 @@ impl Kernel {
         if self.grant_reaches(id, &caller.grant) {
             return Ok(());
         }
-        Err(Refusal::new(Code::Forbidden, Denial::Pane(id.clone()).to_string()))
+        Err(missing_pane(Code::Forbidden, id, Denial::Pane(id.clone()).to_string()))
     }
 
     /// Whether a grant reaches the pane that has this name now.

@@ -19,6 +19,7 @@ use serde_json::value::RawValue;
 
 pub use self::dynamic::{ActionHandler, ActionRegistration, ActionSpec};
 use crate::access::AccessRequest;
+use crate::names::missing_name;
 use crate::undo::Undo;
 use crate::{Caller, Kernel, param_errors};
 
@@ -262,10 +263,10 @@ impl Registry {
     /// When there is none of this name.
     pub fn get(&self, name: &str) -> Result<&Arc<ActionDefinition>, Refusal> {
         self.actions.get(name).ok_or_else(|| {
-            let name = name.escape_debug();
-            Refusal::not_found(format!(
-                "no action `{name}`; GET /actions and `paned list` show them all"
-            ))
+            let shown = name.escape_debug();
+            let sentence =
+                format!("no action `{shown}`; GET /actions and `paned list` show them all");
+            missing_name(sentence, name, self.actions.keys().map(AsRef::as_ref))
         })
     }
 }
