@@ -108,7 +108,9 @@ fn missing_name_of(refusal: &Refusal, params: &[u8]) -> Option<String> {
             Some(details.get("name")?.as_str()?.to_owned())
         }
         // A title is mostly no id, so it is refused before any pane is looked up.
-        (Code::Invalid, None) => {
+        (Code::Invalid, details)
+            if details.as_ref().is_none_or(|details| details.get("near").is_none()) =>
+        {
             let params: Value = serde_json::from_slice(params).ok()?;
             let typed = params.get("paneId")?.as_str()?;
             typed.parse::<PaneId>().is_err().then(|| typed.to_owned())

@@ -5,6 +5,8 @@
 mod attach;
 mod look;
 mod lost;
+mod names;
+mod piped;
 mod run;
 mod sizes;
 mod term;

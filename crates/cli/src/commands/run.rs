@@ -5,7 +5,7 @@ mod piped_input;
 mod session;
 mod writer;
 
-use std::io::{self, IsTerminal};
+use std::io;
 use std::os::fd::AsFd;
 use std::process::ExitCode;
 use std::time::Duration;
@@ -136,7 +136,7 @@ async fn run_to_end(
     let questions = (shows_bytes && !args.raw).then(QueryFilter::default);
     args.spawn.resolve(context.out, &client)?;
     args.followed = (!client.is_remote()).then_some(true);
-    let types = !args.no_stdin && !io::stdin().is_terminal();
+    let types = !args.no_stdin && piped_input::is_piped();
     args.piped_input = types.then_some(true);
     let pane: PaneInfo = match client.call("pane:new", &args).await {
         Ok(pane) => pane,

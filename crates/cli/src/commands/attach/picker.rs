@@ -134,18 +134,22 @@ impl Picker {
     /// Handles what one read returned: one key, or a few typed quickly.
     fn press(&mut self, keys: &[u8]) -> PickerStep {
         let keys = String::from_utf8_lossy(keys);
-        match &*keys {
-            "" | "\x1b" => return PickerStep::Cancel,
-            "\x1b[A" | "\x1bOA" => return self.step(-1),
-            "\x1b[B" | "\x1bOB" => return self.step(1),
-            other if other.starts_with('\x1b') => return PickerStep::Continue,
-            _ => {}
+        if keys.is_empty() || keys == "\x1b" {
+            return PickerStep::Cancel;
         }
-        for key in keys.chars() {
-            let step = self.press_one(key);
+        let mut rest = &*keys;
+        while let Some(key) = rest.chars().next() {
+            let (sequence, after) = split_sequence(rest);
+            let step = match sequence {
+                "" => self.press_one(key),
+                _ if sequence.ends_with('A') => self.step(-1),
+                _ if sequence.ends_with('B') => self.step(1),
+                _ => PickerStep::Continue,
+            };
             if step != PickerStep::Continue {
                 return step;
             }
+            rest = if sequence.is_empty() { &rest[key.len_utf8()..] } else { after };
         }
         PickerStep::Continue
     }
@@ -223,6 +227,15 @@ impl Picker {
     }
 }
 
+/// The escape sequence of a key at the start of a text, and what follows it.
+fn split_sequence(text: &str) -> (&str, &str) {
+    if !text.starts_with("\x1b[") && !text.starts_with("\x1bO") {
+        return ("", text);
+    }
+    let end = text[2..].find(|c: char| matches!(c, '@'..='~')).map_or(text.len(), |at| at + 3);
+    text.split_at(end)
+}
+
 /// As much of a line as surely fits into a row: a character outside ASCII may be two columns wide.
 fn cut(line: &str, size: Size) -> String {
     let mut left = usize::from(size.cols).saturating_sub(1);
@@ -256,6 +269,8 @@ mod tests {
     fn arrows_move_and_enter_picks() {
         check(&["\r"], PickerStep::Pick(0));
         check(&["\x1b[B", "\r"], PickerStep::Pick(1));
+        check(&["\x1b[B\r"], PickerStep::Pick(1));
+        check(&["\x1b[1;2C\x1b[B\x1b[B\r"], PickerStep::Pick(2));
         check(&["\x1bOB", "\x1b[B", "\x1b[B", "\r"], PickerStep::Pick(0));
         check(&["\x1b[A", "\r"], PickerStep::Pick(2));
     }

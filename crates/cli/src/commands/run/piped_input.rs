@@ -17,6 +17,7 @@ use paned_backend::native::KeeperConn;
 use paned_keeper::pty::{END_OF_INPUT, LITERAL_NEXT};
 use paned_model::frame::{FromKeeper, RefusalReason, RequestId, ToKeeper};
 use paned_model::{Code, Refusal};
+use rustix::fs::{FileType, fstat};
 use serde_json::json;
 use tokio::sync::mpsc;
 use tokio::time::sleep;
@@ -37,6 +38,13 @@ pub(super) enum InputTarget {
     Keeper(PathBuf),
     /// The pane of this id, on a server.
     Server(ApiClient, String),
+}
+
+/// Whether standard input is a pipe or a file. `/dev/null` and other devices are left alone, and so
+/// are sockets: programs that start others often leave one open that never carries anything.
+pub(super) fn is_piped() -> bool {
+    let kind = fstat(io::stdin()).map(|stat| FileType::from_raw_mode(stat.st_mode));
+    matches!(kind, Ok(FileType::Fifo | FileType::RegularFile))
 }
 
 /// Types standard input into the program until its end.
