@@ -6,6 +6,7 @@ mod attach;
 mod look;
 mod lost;
 mod names;
+mod pick;
 mod piped;
 mod run;
 mod sizes;

@@ -92,26 +92,27 @@ pub(crate) fn run(context: &CliContext, args: &Args) -> Result<ExitCode> {
     let typed = if args.last { Some("-") } else { args.pane.as_deref() };
     let Some(pane) = target::choose(context, typed)? else { return Ok(ExitCode::from(CANCELLED)) };
     let (socket, tape) = find(context, &pane)?;
-    target::remember(context, &pane);
     // Before there are threads. Without a guard, only a signal that cannot be caught leaves the
     // terminal in raw mode.
     let guard = TtyGuard::spawn(io::stdin().as_fd()).ok();
     let label = label(&pane, args);
-    if !context.out.is_json() {
-        context.out.note(format!("paned: {label}"))?;
+    if let Some(label) = &label {
+        target::remember(context, &pane);
+        if !context.out.is_json() {
+            context.out.note(format!("paned: {label}"))?;
+        }
     }
-    let output = TerminalOutput::new(tape, &label);
+    let output = TerminalOutput::new(tape, label.as_deref());
     let outcome = client::block_on(attach(args, (&pane, &socket), output, guard))??;
     print_outcome(context, &pane, outcome)
 }
 
-/// What the user must know while attached, as one line.
-fn label(pane: &PaneId, args: &Args) -> String {
+/// What the user must know while attached, as one line. None without a key to detach: then tmux
+/// shows the pane.
+fn label(pane: &PaneId, args: &Args) -> Option<String> {
+    let key = args.detach_key.name()?;
     let mode = if args.read_only { " (read-only)" } else { "" };
-    match args.detach_key.name() {
-        None => format!("attached to {pane}{mode}"),
-        Some(key) => format!("attached to {pane}{mode}; {key} detaches"),
-    }
+    Some(format!("attached to {pane}{mode}; {key} detaches"))
 }
 
 fn check_terminal(context: &CliContext) -> Result<()> {

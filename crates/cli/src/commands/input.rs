@@ -133,11 +133,14 @@ Where the program has asked for it, the text is marked as pasted, so that its li
 one. A text that holds the mark's end is refused."
 )]
 pub(crate) struct PasteArgs {
-    /// The pane, unless --to or --tag is given, and the text; standard input when it is left out or
-    /// `-`
-    #[arg(num_args = 0..=2, allow_hyphen_values = true, value_name = "PANE TEXT")]
+    /// The pane, unless --to or --tag is given: then the text
+    #[arg(value_name = "PANE")]
     #[serde(skip)]
-    words: Vec<String>,
+    pane: Option<String>,
+    /// The text; standard input when it is left out or `-`
+    #[arg(allow_hyphen_values = true)]
+    #[serde(skip)]
+    text: Option<String>,
     #[command(flatten)]
     #[serde(skip)]
     targets: PaneTargets,
@@ -146,19 +149,18 @@ pub(crate) struct PasteArgs {
     submit: bool,
 }
 
-pub(crate) fn paste(context: &CliContext, mut args: PasteArgs) -> Result<ExitCode> {
+pub(crate) fn paste(context: &CliContext, args: &PasteArgs) -> Result<ExitCode> {
+    let words = [args.pane.clone(), args.text.clone()].into_iter().flatten();
+    let mut words: Vec<String> = words.collect();
     let needed = 1 + usize::from(!args.targets.is_given());
-    if args.words.len() < needed {
-        args.words.push("-".to_owned());
+    if needed < words.len() || words.len() + 1 < needed {
+        let sentence = "pass one pane and one text; quote a text of several words";
+        return Err(Refusal::invalid(sentence).into());
     }
-    if args.words.len() != needed {
-        return Err(
-            Refusal::invalid("pass one pane and one text; quote a text of several words").into()
-        );
-    }
-    let (panes, mut words) = args.targets.split(context, &args.words, "text to paste")?;
+    words.resize(needed, "-".to_owned());
+    let (panes, mut words) = args.targets.split(context, &words, "text to paste")?;
     let text = or_standard_input(words.pop())?;
-    let mut params = client::params(&args)?;
+    let mut params = client::params(args)?;
     params.insert("text".to_owned(), text.into());
     type_into(context, "pane:paste", &args.targets, &panes, &params)
 }

@@ -68,7 +68,7 @@ pub(crate) fn run(context: &CliContext, command: CliCommand) -> Result<ExitCode>
         CliCommand::Write(args) => input::write(context, &args),
         CliCommand::Send(args) => input::send(context, &args),
         CliCommand::Keys(args) => input::keys(context, &args),
-        CliCommand::Paste(args) => input::paste(context, args),
+        CliCommand::Paste(args) => input::paste(context, &args),
         CliCommand::Agent(command) => agent::run(context, command),
         CliCommand::Activate(args) => pane::activate(context, &args),
         CliCommand::Rename(args) => pane::rename(context, &args),

@@ -105,7 +105,7 @@ async fn prune_deletes_ended_panes_within_reach() {
         let wait = json!({ "paneId": id, "exit": true });
         server.act("pane:wait", wait).await.unwrap();
     }
-    let later = server.act("pane:prune", json!({ "olderMs": 10 })).await.unwrap();
+    let later = server.act("pane:prune", json!({ "olderMs": 5000 })).await.unwrap();
     assert_eq!(later["removed"], json!([]), "none ended that long ago");
     let tagged = server.act("pane:prune", json!({ "tag": "x" })).await.unwrap();
     assert_eq!(tagged["removed"], json!([]));
@@ -150,12 +150,13 @@ async fn a_recording_has_the_times_of_the_output() {
         (cast.lines().skip(1).map(str::to_owned).collect::<Vec<_>>(), recorded["start"].clone())
     };
     let (all, start) = lines(json!({ "paneId": "a" })).await;
-    assert_eq!(start, json!(100));
+    assert_eq!(start, "1970-01-01T00:00:00.100Z");
     assert_eq!(all[all.len() - 2..], [r#"[0.000, "o", "one"]"#, r#"[0.250, "o", "two"]"#]);
-    let (late, start) = lines(json!({ "paneId": "a", "since": 200 })).await;
-    assert_eq!(start, json!(350));
+    let (late, start) = lines(json!({ "paneId": "a", "since": "1970-01-01T00:00:00.200Z" })).await;
+    assert_eq!(start, "1970-01-01T00:00:00.350Z");
     assert!(late[0].contains("one") && late[1] == r#"[0.000, "o", "two"]"#, "{late:?}");
-    let both = server.act("pane:record", json!({ "paneId": "a", "since": 1, "lastMs": 1 })).await;
+    let both = json!({ "paneId": "a", "since": "1970-01-01T00:00:00.001Z", "lastMs": 1 });
+    let both = server.act("pane:record", both).await;
     assert_eq!(code(both).0, Code::Invalid);
 }
 

@@ -35,13 +35,12 @@ pub(super) struct TerminalOutput {
 }
 
 impl TerminalOutput {
-    /// The output of this tape, on a terminal whose window has this title meanwhile.
-    pub(super) fn new(tape: TapeReader, title: &str) -> Self {
-        let title = match has_title() {
-            // The title is saved before, and restored with the modes of the terminal.
-            true => format!("\x1b[22;0t\x1b]2;{title}\x07").into_bytes(),
-            false => Vec::new(),
-        };
+    /// The output of this tape, on a terminal whose window gets this title meanwhile.
+    pub(super) fn new(tape: TapeReader, title: Option<&str>) -> Self {
+        // The title is saved before, and restored with the modes of the terminal.
+        let title = title.filter(|_| has_title());
+        let title = title.map(|title| format!("\x1b[22;0t\x1b]2;{title}\x07").into_bytes());
+        let title = title.unwrap_or_default();
         Self {
             title,
             at: tape.end(),
