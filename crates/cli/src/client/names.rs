@@ -38,28 +38,20 @@ impl NameMemory {
         if names.is_empty() {
             return None;
         }
-        let meaning = |value: &Value| {
-            let typed = value.as_str()?;
-            let id = names.get(typed)?;
-            let may_use = !ENDINGS.contains(&action) || id.starts_with(typed);
-            may_use.then(|| Value::from(id.as_str()))
+        let replace = |value: &mut Value| {
+            let Some(typed) = value.as_str() else { return };
+            let id = names.get(typed);
+            let id = id.filter(|id| !ENDINGS.contains(&action) || id.starts_with(typed));
+            if let Some(id) = id {
+                *value = Value::from(id.as_str());
+            }
         };
         let mut params = params.clone();
         let id = Some("id").filter(|_| action == "grant:revoke");
         for field in FIELDS.into_iter().chain(id) {
             match params.get_mut(field) {
-                Some(Value::Array(values)) => {
-                    values.iter_mut().for_each(|value| {
-                        if let Some(id) = meaning(value) {
-                            *value = id;
-                        }
-                    });
-                }
-                Some(value) => {
-                    if let Some(id) = meaning(value) {
-                        *value = id;
-                    }
-                }
+                Some(Value::Array(values)) => values.iter_mut().for_each(replace),
+                Some(value) => replace(value),
                 None => {}
             }
         }

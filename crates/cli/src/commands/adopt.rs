@@ -113,9 +113,9 @@ Examples:
 }
 
 /// Which servers to list.
-#[derive(clap::Args, Serialize)]
+#[derive(clap::Args)]
 pub(crate) struct TmuxLsArgs {
-    /// The socket of one more server
+    /// The socket of one more server [default: the tmux that this is typed in]
     #[arg(long, value_name = "SOCKET")]
     tmux: Option<String>,
 }
@@ -172,7 +172,8 @@ impl TmuxServerReply {
 pub(crate) fn tmux(context: &CliContext, command: &TmuxSubcommand) -> Result<ExitCode> {
     let TmuxSubcommand::Ls(args) = command;
     context.client_or_start()?;
-    context.show("tmux:list", args, |servers: Vec<TmuxServerReply>| {
+    let params = json!({ "tmux": args.tmux.clone().or_else(|| process_env("TMUX")) });
+    context.show("tmux:list", &params, |servers: Vec<TmuxServerReply>| {
         show_servers(context.out, &servers)
     })
 }

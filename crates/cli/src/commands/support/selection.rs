@@ -152,12 +152,14 @@ pub(crate) fn confirm(context: &CliContext, question: &str, yes: bool) -> Result
     if yes || context.out.is_json() || !is_attended {
         return Ok(true);
     }
-    let mut stderr = io::stderr().lock();
-    write!(stderr, "{question} [y/N] ")?;
-    stderr.flush()?;
+    write!(io::stderr(), "{question} [y/N] ")?;
     let mut answer = String::new();
     io::stdin().read_line(&mut answer)?;
-    Ok(matches!(answer.trim().to_lowercase().as_str(), "y" | "yes"))
+    let is_yes = matches!(answer.trim().to_lowercase().as_str(), "y" | "yes");
+    if !is_yes {
+        context.out.note("paned: nothing was deleted")?;
+    }
+    Ok(is_yes)
 }
 
 /// Calls an action for each pane, several at once, and shows the answers in the order of the panes.
