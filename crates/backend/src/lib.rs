@@ -109,6 +109,9 @@ pub struct SpawnSpec {
     pub grace: Duration,
     /// Whether a client is about to follow the output at the keeper and must miss none of it.
     pub followed: bool,
+    /// Whether a client pipes input into it: its terminal then echoes nothing, and no byte but the
+    /// end of input has a meaning.
+    pub piped_input: bool,
     /// Its file mode creation mask; the server's when left out.
     pub umask: Option<u32>,
     /// Whose `PATH` is in `env`.

@@ -7,8 +7,9 @@ use clap::error::ErrorKind;
 use clap::{ArgMatches, Command, CommandFactory as _, FromArgMatches, Parser, Subcommand};
 
 use crate::commands::{
-    action, agent, agentmux, attach, completions, config, doctor, events, get, input, layout, logs,
-    ls, new, pane, read, run, screen, search, server, service, session, token, version, wait,
+    action, adopt, agent, agentmux, attach, completions, config, doctor, events, get, input,
+    layout, logs, ls, meta, new, pane, read, record, run, screen, search, server, service, session,
+    token, version, wait,
 };
 use crate::out::ColourChoice;
 use crate::{help, serve};
@@ -124,14 +125,15 @@ commands! {
     group Server(server::ServerSubcommand) = "server";
     one New(new::Args) = "new";
     one Run(run::Args) = "run";
-    one Attach(attach::Args) = "attach";
-    one Ls(ls::LsArgs) = "ls";
+    one Attach(attach::Args) = "attach", "a";
+    one Ls(ls::LsArgs) = "ls", "ps";
     one Get(get::GetArgs) = "get";
     one Read(read::Args) = "read";
     one Logs(logs::LogsArgs) = "logs";
     one Tail(logs::TailArgs) = "tail";
     one Search(search::Args) = "search";
     one Screen(screen::Args) = "screen";
+    one Record(record::Args) = "record";
     one Wait(wait::Args) = "wait";
     one Send(input::SendArgs) = "send";
     one Keys(input::KeysArgs) = "keys";
@@ -139,11 +141,16 @@ commands! {
     one Write(input::WriteArgs) = "write";
     one Resize(pane::ResizeArgs) = "resize";
     one Rename(pane::RenameArgs) = "rename";
+    one Meta(meta::MetaArgs) = "meta";
+    one Tag(meta::TagArgs) = "tag";
     one Kill(pane::KillArgs) = "kill";
     one Close(pane::CloseArgs) = "close";
     one Rm(pane::RmArgs) = "rm";
+    one Prune(pane::PruneArgs) = "prune";
     group Agent(agent::AgentSubcommand) = "agent";
     group Session(session::SessionSubcommand) = "session";
+    one Adopt(adopt::AdoptArgs) = "adopt";
+    group Tmux(adopt::TmuxSubcommand) = "tmux";
     group Layout(layout::LayoutSubcommand) = "layout";
     one Activate(pane::ActivateArgs) = "activate";
     one Events(events::Args) = "events";

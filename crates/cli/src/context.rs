@@ -9,7 +9,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::args::Global;
-use crate::client::{self, ApiClient, EndpointSource, ServerEndpoint};
+use crate::client::{self, ApiClient, EndpointSource, NameMemory, ServerEndpoint};
 use crate::commands::ensure_running;
 use crate::config::ConfigFile;
 use crate::out::{Out, StyledLine};
@@ -20,9 +20,16 @@ use crate::state_folder::StateFolder;
 pub(crate) struct CliContext {
     pub(crate) out: Out,
     pub(crate) global: Global,
+    /// What the names that the user typed mean.
+    pub(crate) names: NameMemory,
 }
 
 impl CliContext {
+    /// What a command with these global flags gets.
+    pub(crate) fn new(out: Out, global: Global) -> Self {
+        Self { out, global, names: NameMemory::default() }
+    }
+
     /// The settings, with these flags of the command on top.
     pub(crate) fn settings(&self, mut flags: SettingFlags) -> Result<Settings> {
         flags.extend(self.flags());
@@ -75,7 +82,7 @@ impl CliContext {
                 }
                 None => (ServerEndpoint::of(&self.state()?), EndpointSource::Default),
             };
-        Ok(ApiClient::new(endpoint, source, &process_env))
+        Ok(ApiClient::new(endpoint, source, &process_env).with_names(self.names.clone()))
     }
 
     /// Runs an action with a command's arguments as its parameters, and waits for the answer.

@@ -31,13 +31,13 @@ const GROUPS: &[CommandGroup] = &[
     group(
         "Look at them",
         true,
-        &["ls", "get", "logs", "tail", "screen", "search", "wait", "events", "read"],
+        &["ls", "get", "logs", "tail", "screen", "search", "wait", "events", "read", "record"],
     ),
     group("Type into them", true, &["send", "keys", "paste", "write"]),
-    group("Stop them and clean up", true, &["kill", "close", "rm"]),
+    group("Stop them and clean up", true, &["kill", "close", "rm", "prune"]),
     group("Coding agents", true, &["agent"]),
-    group("Describe panes", false, &["rename", "resize"]),
-    group("Show panes in tmux", false, &["session", "layout", "activate"]),
+    group("Describe panes", false, &["rename", "resize", "tag", "meta"]),
+    group("Show panes in tmux", false, &["session", "layout", "activate", "tmux", "adopt"]),
     group("The server", true, &["server", "serve", "service", "doctor", "config", "token"]),
     group(
         "Scripts and other tools",

@@ -20,6 +20,7 @@ mod param_flags;
 mod serve;
 mod settings;
 mod state_folder;
+mod suggest;
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -50,7 +51,7 @@ fn main() -> ExitCode {
         Err(error) => return usage_error(&error),
     };
     let out = Out::new(cli.global.json, cli.global.color);
-    let context = CliContext { out, global: cli.global };
+    let context = CliContext::new(out, cli.global);
     commands::run(&context, cli.command).unwrap_or_else(|error| fail(out, &error))
 }
 
@@ -80,7 +81,13 @@ fn pipe_recorder(socket: Option<OsString>) -> ExitCode {
 
 /// Prints what is wrong with the command line. The message may quote arguments, so it is escaped.
 fn usage_error(error: &clap::Error) -> ExitCode {
-    let out = Out::new(std::env::args_os().any(|arg| arg == "--json"), ColourChoice::Auto);
+    let args: Vec<OsString> = std::env::args_os().collect();
+    let out = Out::new(args.iter().any(|arg| arg == "--json"), ColourChoice::Auto);
+    if let Some(sentence) = suggest::unknown_command(error, &args) {
+        let refusal = Refusal::invalid(sentence);
+        let _ = out.refusal(&refusal);
+        return ExitCode::from(refusal.code.exit());
+    }
     let message = error.render().to_string();
     let message = message.trim_end().strip_prefix("error: ").unwrap_or(message.trim_end());
     let (sentence, rest) = message.split_once('\n').unwrap_or((message, ""));

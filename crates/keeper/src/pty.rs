@@ -10,7 +10,10 @@ use rustix::fs::{Mode, OFlags, fcntl_getfl, fcntl_setfl, open};
 use rustix::io::{FdFlags, fcntl_setfd, ioctl_fionread};
 use rustix::process::Signal;
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
-use rustix::termios::{LocalModes, SpecialCodeIndex, Winsize, tcgetattr, tcsetwinsize};
+use rustix::termios::{
+    InputModes, LocalModes, OptionalActions, SpecialCodeIndex, Winsize, tcgetattr, tcsetattr,
+    tcsetwinsize,
+};
 
 use crate::input::echo::EchoMode;
 
@@ -48,6 +51,59 @@ pub fn resize(master: &OwnedFd, size: Size) -> io::Result<()> {
     let size = Winsize { ws_row: size.rows, ws_col: size.cols, ws_xpixel: 0, ws_ypixel: 0 };
     Ok(tcsetwinsize(master, size)?)
 }
+
+/// Sets the terminal up for input that comes from a pipe: it echoes nothing and changes no byte.
+/// Only `^D`, which ends the input at the start of a line and passes on what was typed elsewhere,
+/// and `^V`, which makes the next byte literal, have a meaning.
+///
+/// # Errors
+/// When the pty is gone.
+pub(crate) fn pipe_input(master: &OwnedFd) -> io::Result<()> {
+    let mut modes = tcgetattr(master)?;
+    modes.input_modes.remove(
+        InputModes::BRKINT
+            | InputModes::ICRNL
+            | InputModes::IGNCR
+            | InputModes::INLCR
+            | InputModes::INPCK
+            | InputModes::ISTRIP
+            | InputModes::IXON
+            | InputModes::IXOFF
+            | InputModes::IXANY
+            | InputModes::PARMRK,
+    );
+    modes.local_modes.remove(LocalModes::ISIG | LocalModes::ECHO | LocalModes::ECHONL);
+    modes.local_modes.insert(LocalModes::ICANON | LocalModes::IEXTEN);
+    for index in UNUSED_KEYS {
+        modes.special_codes[index] = NO_KEY;
+    }
+    modes.special_codes[SpecialCodeIndex::VEOF] = END_OF_INPUT;
+    modes.special_codes[SpecialCodeIndex::VLNEXT] = LITERAL_NEXT;
+    Ok(tcsetattr(master, OptionalActions::Now, &modes)?)
+}
+
+/// Ends piped input at the start of a line; passes on the bytes before it elsewhere.
+pub const END_OF_INPUT: u8 = 0x04;
+/// Makes the next byte of piped input literal.
+pub const LITERAL_NEXT: u8 = 0x16;
+
+/// Means that no byte is this key.
+const NO_KEY: u8 = if cfg!(target_os = "linux") { 0 } else { 0xff };
+
+/// Keys that edit a line or send a signal.
+const UNUSED_KEYS: [SpecialCodeIndex; 11] = [
+    SpecialCodeIndex::VINTR,
+    SpecialCodeIndex::VQUIT,
+    SpecialCodeIndex::VERASE,
+    SpecialCodeIndex::VKILL,
+    SpecialCodeIndex::VSTART,
+    SpecialCodeIndex::VSTOP,
+    SpecialCodeIndex::VSUSP,
+    SpecialCodeIndex::VEOL,
+    SpecialCodeIndex::VREPRINT,
+    SpecialCodeIndex::VWERASE,
+    SpecialCodeIndex::VEOL2,
+];
 
 /// The key for which the terminal sends this signal, if there is one.
 pub(crate) fn key_for(master: &OwnedFd, signal: Signal) -> Option<u8> {

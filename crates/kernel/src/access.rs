@@ -7,6 +7,7 @@
 use paned_model::{AgentState, Code, Grant, PaneId, PaneRef, PaneSet, Refusal, Scope};
 use paned_policy::permit::{self, Denial};
 
+use crate::names::missing_pane;
 use crate::{Caller, Kernel};
 
 /// What a call accesses.
@@ -173,7 +174,7 @@ impl Kernel {
 
     /// Whether a caller's grant reaches a pane.
     pub(crate) fn reaches(&self, id: &PaneId, caller: &Caller) -> bool {
-        self.check_reach(id, caller).is_ok()
+        self.grant_reaches(id, &caller.grant)
     }
 
     /// Whether a caller's grant reaches a pane; the refusal if it does not, which is the same for a
@@ -185,7 +186,7 @@ impl Kernel {
         if self.grant_reaches(id, &caller.grant) {
             return Ok(());
         }
-        Err(Refusal::new(Code::Forbidden, Denial::Pane(id.clone()).to_string()))
+        Err(missing_pane(Code::Forbidden, id, Denial::Pane(id.clone()).to_string()))
     }
 
     /// Whether a grant reaches the pane that has this name now.

@@ -46,20 +46,30 @@ impl Kernel {
         caller: &Caller,
     ) -> Result<ActionAnswer, Refusal> {
         let action = self.action(name)?;
+        let outcome = self.dispatch_action(&action, params, caller).await;
+        outcome.map_err(|refusal| self.suggest_panes(refusal, params, &action, caller))
+    }
+
+    async fn dispatch_action(
+        &self,
+        action: &Arc<ActionDefinition>,
+        params: &[u8],
+        caller: &Caller,
+    ) -> Result<ActionAnswer, Refusal> {
         self.check_authorized(caller)?;
         permit::scope(&caller.grant, action.scope).map_err(forbidden)?;
-        self.check_state_folder(&action)?;
+        self.check_state_folder(action)?;
         let undo = Undo::default();
         let context =
             ActionContext { kernel: self.clone(), caller: caller.clone(), undo: undo.clone() };
         let run = action.prepare(context, params)?;
         self.permit(&run.access, caller)?;
         self.permit_typing(&run.access, caller)?;
-        self.check_journal(&action)?;
-        if self.is_silent(&action) {
+        self.check_journal(action)?;
+        if self.is_silent(action) {
             return self.until_revoked(caller, action.kind, run.future).await?;
         }
-        self.charge_quota(&action, params, caller)?;
+        self.charge_quota(action, params, caller)?;
         let logged_params = redact(params, &action.secrets);
         let logged = self.clone().run_logged(action.clone(), logged_params.clone(), run);
         let logged = Box::pin(logged);
@@ -73,7 +83,7 @@ impl Kernel {
                 let change = self.background().run(logged);
                 let (outcome, ticket) = self.until_revoked(caller, action.kind, change).await??;
                 let Err(error) = self.journal().committed(ticket).await else { return outcome };
-                self.on_write_failure(&action, &logged_params, outcome, &undo, ticket, error).await
+                self.on_write_failure(action, &logged_params, outcome, &undo, ticket, error).await
             }
         }
     }

@@ -18,6 +18,8 @@ mod dump;
 mod grants;
 mod hooks;
 pub mod journal;
+mod name_suggestions;
+mod names;
 mod panes;
 mod param_errors;
 pub mod proof;

@@ -10,7 +10,7 @@ use std::marker::PhantomData;
 use std::sync::{Arc, PoisonError};
 
 use paned_backend::BoxedFuture;
-use paned_model::{Refusal, Scope, suggest};
+use paned_model::{Refusal, Scope};
 use schemars::{JsonSchema, SchemaGenerator, generate::SchemaSettings};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -19,6 +19,7 @@ use serde_json::value::RawValue;
 
 pub use self::dynamic::{ActionHandler, ActionRegistration, ActionSpec};
 use crate::access::AccessRequest;
+use crate::names::missing_name;
 use crate::undo::Undo;
 use crate::{Caller, Kernel, param_errors};
 
@@ -260,11 +261,9 @@ impl Registry {
     /// When there is none of this name.
     pub fn get(&self, name: &str) -> Result<&Arc<ActionDefinition>, Refusal> {
         self.actions.get(name).ok_or_else(|| {
-            let hint = suggest::hint(name, self.actions.keys().map(AsRef::as_ref));
-            let name = name.escape_debug();
-            Refusal::not_found(format!(
-                "no action `{name}`{hint}; `GET /actions` lists all of them"
-            ))
+            let shown = name.escape_debug();
+            let sentence = format!("no action `{shown}`; `GET /actions` lists all of them");
+            missing_name(sentence, name, self.actions.keys().map(AsRef::as_ref))
         })
     }
 }

@@ -67,6 +67,10 @@ pub struct SpawnRequest {
     /// Whether a client is about to [`ToKeeper::Follow`] it: no output is overwritten before that.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub followed: bool,
+    /// Whether a client pipes input into the program: its terminal then echoes nothing, and no
+    /// byte but the end of input has a meaning.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub piped_input: bool,
     /// The program's file mode creation mask; defaults to the keeper's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub umask: Option<u32>,

@@ -11,6 +11,7 @@ pub mod event;
 pub mod frame;
 pub mod grant;
 pub mod id;
+pub mod near;
 pub mod pane;
 pub mod parse_error;
 pub mod suggest;

@@ -30,6 +30,7 @@ fn requests() -> Vec<ToKeeper> {
         timeout_ms: Some(60_000),
         grace_ms: 3000,
         followed: true,
+        piped_input: false,
         umask: None,
     };
     let record =

@@ -12,6 +12,7 @@ pub mod evict;
 pub mod guard;
 pub mod interactive;
 pub mod layout;
+pub mod names;
 pub mod permit;
 pub mod rate;
 pub mod transcript;

@@ -5,6 +5,9 @@
 mod attach;
 mod look;
 mod lost;
+mod names;
+mod pick;
+mod piped;
 mod run;
 mod sizes;
 mod tables;

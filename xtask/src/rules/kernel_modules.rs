@@ -14,6 +14,7 @@ const KERNEL: &str = "crates/kernel/src/";
 const ORDER: &[&str] = &[
     "redact",
     "param_errors",
+    "names",
     "cached_json",
     "self_wake",
     "setup",
@@ -30,6 +31,7 @@ const ORDER: &[&str] = &[
     "caller",
     "access",
     "registry",
+    "name_suggestions",
     "dispatch",
     "read_api",
     "dump",

@@ -142,6 +142,7 @@ impl NativeBackend {
             timeout_ms: spec.timeout.map(millis),
             grace_ms: millis(spec.grace),
             followed: spec.followed,
+            piped_input: spec.piped_input,
             umask: spec.umask,
         }
     }

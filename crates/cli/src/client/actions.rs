@@ -3,6 +3,7 @@
 use anyhow::{Context as _, Result};
 use hyper::Method;
 use paned_model::Refusal;
+use paned_model::near::{did_you_mean, nearest};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -32,11 +33,26 @@ impl ApiClient {
         read(self.action(name, &params(args)?.into()).await?)
     }
 
-    /// Runs an action with these parameters, unchanged.
+    /// Runs an action with these parameters. A name that is not exact is taken for what it
+    /// means, if that is unambiguous.
     ///
     /// # Errors
     /// With the server's refusal, or one of ours when it cannot be reached.
     pub(crate) async fn action(&self, name: &str, params: &Value) -> Result<Value> {
+        loop {
+            let meant = self.names.apply(name, params);
+            match self.exact_action(name, meant.as_ref().unwrap_or(params)).await {
+                Err(error) => self.names.learn(error)?,
+                answer => return answer,
+            }
+        }
+    }
+
+    /// Runs an action with these parameters, unchanged.
+    ///
+    /// # Errors
+    /// As [`ApiClient::action`].
+    pub(crate) async fn exact_action(&self, name: &str, params: &Value) -> Result<Value> {
         self.request(Method::POST, &format!("/action/{}", escape(name)), Some(params)).await
     }
 
@@ -54,11 +70,13 @@ impl ApiClient {
     /// # Errors
     /// As [`ApiClient::actions`], or when there is none of this name.
     pub(crate) async fn describe(&self, name: &str) -> Result<ActionInfoReply> {
-        let found = self.actions().await?.into_iter().find(|action| action.name == name);
-        Ok(found.ok_or_else(|| {
-            let name = name.escape_debug();
-            Refusal::not_found(format!("no action `{name}`; `paned list` shows them all"))
-        })?)
+        let actions = self.actions().await?;
+        if let Some(found) = actions.iter().find(|action| action.name == name) {
+            return Ok(found.clone());
+        }
+        let near = nearest(name, actions.iter().map(|action| action.name.as_str()));
+        let hint = did_you_mean(&near).unwrap_or("`paned list` shows them all".to_owned());
+        Err(Refusal::not_found(format!("no action `{}`; {hint}", name.escape_debug())).into())
     }
 }
 

@@ -6,6 +6,7 @@
 mod actions;
 mod early_reply;
 mod endpoint;
+mod names;
 pub(crate) mod sse;
 
 use std::future::Future;
@@ -33,9 +34,12 @@ use early_reply::EarlyReplyStream;
 
 pub(crate) use actions::{ActionInfoReply, params, read};
 pub(crate) use endpoint::{EndpointSource, ServerEndpoint};
+pub(crate) use names::NameMemory;
 
 /// How long to wait before connecting again to a server that is down.
 pub(crate) const RETRY_INTERVAL: Duration = Duration::from_millis(200);
+/// Says which pane a request comes from.
+const OWN_PANE: &str = "x-paned-pane";
 /// The largest answer to `GET /health` that is read.
 const MAX_HEALTH: usize = 64 << 10;
 
@@ -48,6 +52,7 @@ pub(crate) struct ApiClient {
     /// Why this endpoint was chosen.
     endpoint_source: EndpointSource,
     headers: HeaderMap,
+    names: NameMemory,
 }
 
 /// Runs a future on a single-threaded runtime of its own.
@@ -64,7 +69,17 @@ impl ApiClient {
         env: Env<'_>,
     ) -> Self {
         let headers = headers(&endpoint, env);
-        Self { endpoint, endpoint_source, headers }
+        Self { endpoint, endpoint_source, headers, names: NameMemory::default() }
+    }
+
+    /// The same client, which uses and extends these names.
+    pub(crate) fn with_names(self, names: NameMemory) -> Self {
+        Self { names, ..self }
+    }
+
+    /// The pane that this command runs in, if it is one of the server's.
+    pub(crate) fn own_pane(&self) -> Option<&str> {
+        self.headers.get(OWN_PANE).and_then(|id| id.to_str().ok())
     }
 
     /// Whether the server may be on another machine.
@@ -247,7 +262,7 @@ fn headers(endpoint: &ServerEndpoint, env: Env<'_>) -> HeaderMap {
             put(HOST, Some("localhost".into()));
             // Another server does not know our pane, and refuses a claim that it cannot check.
             if env("PANED_SOCKET").is_some_and(|own| path.as_os_str() == own.as_str()) {
-                put(HeaderName::from_static("x-paned-pane"), env("PANED_PANE"));
+                put(HeaderName::from_static(OWN_PANE), env("PANED_PANE"));
                 put(HeaderName::from_static("x-paned-token"), env("PANED_TOKEN"));
             }
         }

@@ -107,7 +107,7 @@ async fn act(out: Out, client: &ApiClient, name: &str, input: ActionInput) -> Re
             param_flags::parse_typed(&words, &client.describe(name).await?.params)?.into()
         }
     };
-    Ok(out.value(&client.action(name, &params).await?)?)
+    Ok(out.value(&client.exact_action(name, &params).await?)?)
 }
 
 /// Prints the parameters of an action.

@@ -9,8 +9,10 @@
 
 mod cropped_view;
 mod detach;
+mod picker;
 mod session;
 mod tape_snapshot;
+mod target;
 mod terminal;
 mod terminal_output;
 
@@ -37,14 +39,22 @@ use crate::client;
 use crate::context::CliContext;
 use crate::settings::process_env;
 
+/// The exit code when no pane was chosen: that of a shell for ctrl+c.
+const CANCELLED: u8 = 130;
+
 const EXAMPLES: &str = "\
 Examples:
+  paned attach                                the only running pane, or choose one of them
   paned attach web                            type into it; ctrl+] leaves it running
+  paned attach -                              the pane that you were attached to last
   paned attach web --read-only                only look on
   paned attach web --take-size                even if another client holds its size
   paned attach web --detach-key ctrl+q
 
 Your terminal shows the pane's screen, and your keys go to its program. The pane gets your terminal's size, unless another client holds the size: then only what fits is shown until that client detaches. It also works while no server is running; only then does your terminal answer the program's terminal queries. The program can neither read nor write your clipboard, nor read your window's title.
+
+The title of your terminal's window names the pane and the key that leaves it. Where no pane runs, a login \
+shell is started in a new one.
 
 When the program ends, its exit code is ours: 128 and the signal's number when one ended it, 124 when its \
 time ran out. Leaving with the detach key is 0; 10 (gone) is a pane that has ended, or whose keeper died.";
@@ -53,8 +63,12 @@ time ran out. Leaving with the detach key is 0; 10 (gone) is a pane that has end
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// The pane
-    pane: PaneId,
+    /// The pane: its id, the beginning of it, or its title; `-` is the one attached to last
+    /// [default: the only running pane, or you choose]
+    pane: Option<String>,
+    /// Attach to the pane that was attached to last
+    #[arg(long, conflicts_with = "pane")]
+    last: bool,
     /// Look on only: type nothing, and leave the pane's size alone
     #[arg(short, long)]
     read_only: bool,
@@ -70,17 +84,34 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(context: &CliContext, args: &Args) -> Result<ExitCode> {
-    let (socket, tape) = find(context, args)?;
+    check_terminal(context)?;
+    let typed = if args.last { Some("-") } else { args.pane.as_deref() };
+    let Some(pane) = target::choose(context, typed)? else { return Ok(ExitCode::from(CANCELLED)) };
+    let (socket, tape) = find(context, &pane)?;
     // Before there are threads. Without a guard, only a signal that cannot be caught leaves the
     // terminal in raw mode.
     let guard = TtyGuard::spawn(io::stdin().as_fd()).ok();
-    let outcome = client::block_on(attach(args, &socket, tape, guard))??;
-    print_outcome(context, &args.pane, outcome)
+    let label = label(&pane, args);
+    if let Some(label) = &label {
+        target::remember(context, &pane);
+        if !context.out.is_json() {
+            context.out.note(format!("paned: {label}"))?;
+        }
+    }
+    let output = TerminalOutput::new(tape, label.as_deref());
+    let outcome = client::block_on(attach(args, (&pane, &socket), output, guard))??;
+    print_outcome(context, &pane, outcome)
 }
 
-/// The keeper's socket, and the tape that it writes.
-fn find(context: &CliContext, args: &Args) -> Result<(PathBuf, TapeReader)> {
-    let pane = &args.pane;
+/// What the user must know while attached, as one line. None without a key to detach: then tmux
+/// shows the pane.
+fn label(pane: &PaneId, args: &Args) -> Option<String> {
+    let key = args.detach_key.name()?;
+    let mode = if args.read_only { " (read-only)" } else { "" };
+    Some(format!("attached to {pane}{mode}; {key} detaches"))
+}
+
+fn check_terminal(context: &CliContext) -> Result<()> {
     if context.global.url.is_some() {
         let sentence = "`paned attach` connects to the pane's keeper, so it works only on the \
                        same machine";
@@ -91,15 +122,16 @@ fn find(context: &CliContext, args: &Args) -> Result<(PathBuf, TapeReader)> {
                        in scripts";
         return Err(Refusal::invalid(sentence).into());
     }
+    Ok(())
+}
+
+/// The keeper's socket, and the tape that it writes.
+fn find(context: &CliContext, pane: &PaneId) -> Result<(PathBuf, TapeReader)> {
     if process_env("PANED_PANE").as_deref() == Some(pane.as_str()) {
         return Err(Refusal::new(Code::Conflict, "a pane cannot attach to itself").into());
     }
     let state = context.state()?;
     let folder = state.pane(pane);
-    if !folder.exists() {
-        let sentence = format!("no pane `{pane}` in {}", state.folder().display());
-        return Err(Refusal::not_found(sentence).into());
-    }
     refuse_adopted(&folder)?;
     let tape = TapeReader::open(&folder.join("tape"));
     let tape = tape.map_err(|error| Refusal::new(Code::Unavailable, error.to_string()))?;
@@ -128,11 +160,11 @@ fn gone(pane: &PaneId, how: &str) -> Refusal {
 
 async fn attach(
     args: &Args,
-    socket: &Path,
-    tape: TapeReader,
+    (pane, socket): (&PaneId, &Path),
+    output: TerminalOutput,
     guard: Option<TtyGuard>,
 ) -> Result<AttachOutcome> {
-    let lost = |_| gone(&args.pane, "its keeper died, so nobody knows how");
+    let lost = |_| gone(pane, "its keeper died, so nobody knows how");
     let (connection, welcome) = KeeperConn::connect_with_welcome(socket).await.map_err(lost)?;
     let options = AttachOptions {
         types: !args.read_only,
@@ -143,9 +175,7 @@ async fn attach(
     // Before the terminal is changed, so that no signal leaves it changed.
     let signals = SignalListener::catch()?.with_stop_signal()?;
     let terminal = UserTerminal::open(guard)?;
-    AttachSession::new(connection, TerminalOutput::new(tape), terminal, options)
-        .run(signals, welcome.served)
-        .await
+    AttachSession::new(connection, output, terminal, options).run(signals, welcome.served).await
 }
 
 /// Prints the outcome, now that the terminal is restored.

@@ -1,4 +1,4 @@
-//! `paned write`, `send`, `keys` and `paste`: type into a pane.
+//! `paned write`, `send`, `keys` and `paste`: type into panes.
 
 use std::io::Read;
 use std::process::ExitCode;
@@ -6,9 +6,11 @@ use std::process::ExitCode;
 use anyhow::Result;
 use paned_model::Refusal;
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
-use super::support::params::{joined, negated};
+use super::support::params::negated;
+use super::support::selection::{PaneTargets, act_on_each};
+use crate::client;
 use crate::context::CliContext;
 
 /// Type text into a pane without pressing Enter
@@ -30,27 +32,34 @@ pub(crate) struct WriteArgs {
 }
 
 pub(crate) fn write(context: &CliContext, args: &WriteArgs) -> Result<ExitCode> {
-    type_by(context, "pane:write", args)
+    let answer: Value = context.call("pane:write", args)?;
+    show_typed(context, &answer)?;
+    Ok(ExitCode::SUCCESS)
 }
 
 /// Type a line into a pane and press Enter
 #[derive(clap::Args, Serialize)]
-#[command(after_help = "\
+#[command(
+    override_usage = "paned send PANE TEXT...\n       paned send --to PANE,... TEXT...\n       paned send --tag TAG TEXT...",
+    after_help = "\
 Examples:
   paned send web npm run build           type the words and press Enter
   paned send web 'half a li' --no-enter  only type
   paned send web -- ls -l                words that begin with a dash come after `--`
+  paned send --to web,db 'git pull'      type it into both
+  paned send --tag servers 'git pull'    into all running panes with this tag
 
-Words are joined by blanks. Enter is pressed by itself, after the text, as programs that tell typing from \
-pasting expect, and nothing that others send comes between. `paned write` types exactly what it is given; `paned paste` is for several lines.")]
+Arguments are joined with spaces. Enter is pressed by itself, after the text, as programs that tell typing from \
+pasting expect, and no other input comes between. `paned write` types exactly what it is given; `paned paste` is for several lines."
+)]
 pub(crate) struct SendArgs {
-    /// The pane
-    #[serde(rename = "paneId")]
-    pane: String,
-    /// What to type
-    #[arg(required = true)]
-    #[serde(serialize_with = "joined")]
-    text: Vec<String>,
+    /// The pane, unless --to or --tag is given, and what to type
+    #[arg(required = true, value_name = "PANE TEXT")]
+    #[serde(skip)]
+    words: Vec<String>,
+    #[command(flatten)]
+    #[serde(skip)]
+    targets: PaneTargets,
     /// Press Enter after it, which is the default
     #[arg(long, overrides_with = "no_enter")]
     #[serde(skip)]
@@ -62,14 +71,20 @@ pub(crate) struct SendArgs {
 }
 
 pub(crate) fn send(context: &CliContext, args: &SendArgs) -> Result<ExitCode> {
-    type_by(context, "pane:write", args)
+    let (panes, words) = args.targets.split(context, &args.words, "text to type")?;
+    let mut params = client::params(args)?;
+    params.insert("text".to_owned(), words.join(" ").into());
+    type_into(context, "pane:write", &args.targets, &panes, &params)
 }
 
 /// Press keys by name
 #[derive(clap::Args, Serialize)]
-#[command(after_help = "\
+#[command(
+    override_usage = "paned keys PANE KEY...\n       paned keys --to PANE,... KEY...\n       paned keys --tag TAG KEY...",
+    after_help = "\
 Examples:
   paned keys web ctrl+c                interrupt
+  paned keys --tag servers ctrl+c      all running panes with this tag
   paned keys vim esc : w q enter       leave vim
   paned keys menu down --repeat 3
   paned keys repl up enter             the last line again
@@ -80,48 +95,73 @@ kp_enter of the keypad, and every character; with ctrl+ alt+ shift+ super+ befor
 
 Only programs that have switched on the kitty keyboard protocol know pause, printscreen and super+ with a \
 character; capslock, numlock and scrolllock only if they want to be told of all keys. Otherwise nothing is \
-pressed.")]
+pressed."
+)]
 pub(crate) struct KeysArgs {
-    /// The pane
-    #[serde(rename = "paneId")]
-    pane: String,
-    /// The keys, as in ctrl+c
-    #[arg(required = true, value_name = "KEY")]
-    keys: Vec<String>,
+    /// The pane, unless --to or --tag is given, and the keys, as in ctrl+c
+    #[arg(required = true, value_name = "PANE KEY")]
+    #[serde(skip)]
+    words: Vec<String>,
+    #[command(flatten)]
+    #[serde(skip)]
+    targets: PaneTargets,
     /// Press them all so often
     #[arg(long, value_name = "N")]
     repeat: Option<u32>,
 }
 
 pub(crate) fn keys(context: &CliContext, args: &KeysArgs) -> Result<ExitCode> {
-    type_by(context, "pane:keys", args)
+    let (panes, keys) = args.targets.split(context, &args.words, "key to press")?;
+    let mut params = client::params(args)?;
+    params.insert("keys".to_owned(), keys.into());
+    type_into(context, "pane:keys", &args.targets, &panes, &params)
 }
 
 /// Paste text as a terminal does
 #[derive(clap::Args, Serialize)]
-#[command(after_help = "\
+#[command(
+    override_usage = "paned paste PANE [TEXT]\n       paned paste --to PANE,... [TEXT]\n       paned paste --tag TAG [TEXT]",
+    after_help = "\
 Examples:
   paned paste agent 'explain this repository' --submit
   git diff | paned paste agent --submit        from standard input
   paned paste editor - < notes.txt
+  paned paste --to web,db 'git pull' --submit  into both
 
 Where the program has asked for it, the text is marked as pasted, so that its lines are not run one by \
-one. A text that holds the mark's end is refused.")]
+one. A text that holds the mark's end is refused."
+)]
 pub(crate) struct PasteArgs {
-    /// The pane
-    #[serde(rename = "paneId")]
-    pane: String,
-    /// The text; standard input when left out or `-`
+    /// The pane, unless --to or --tag is given: then the text
+    #[arg(value_name = "PANE")]
+    #[serde(skip)]
+    pane: Option<String>,
+    /// The text; standard input when it is left out or `-`
     #[arg(allow_hyphen_values = true)]
+    #[serde(skip)]
     text: Option<String>,
+    #[command(flatten)]
+    #[serde(skip)]
+    targets: PaneTargets,
     /// Press Enter after it
     #[arg(long)]
     submit: bool,
 }
 
-pub(crate) fn paste(context: &CliContext, mut args: PasteArgs) -> Result<ExitCode> {
-    args.text = Some(or_standard_input(args.text)?);
-    type_by(context, "pane:paste", &args)
+pub(crate) fn paste(context: &CliContext, args: &PasteArgs) -> Result<ExitCode> {
+    let words = [args.pane.clone(), args.text.clone()].into_iter().flatten();
+    let mut words: Vec<String> = words.collect();
+    let needed = 1 + usize::from(!args.targets.is_given());
+    if needed < words.len() || words.len() + 1 < needed {
+        let sentence = "pass one pane and one text; quote a text of several words";
+        return Err(Refusal::invalid(sentence).into());
+    }
+    words.resize(needed, "-".to_owned());
+    let (panes, mut words) = args.targets.split(context, &words, "text to paste")?;
+    let text = or_standard_input(words.pop())?;
+    let mut params = client::params(args)?;
+    params.insert("text".to_owned(), text.into());
+    type_into(context, "pane:paste", &args.targets, &panes, &params)
 }
 
 /// The text, or standard input when it is left out or `-`.
@@ -136,14 +176,35 @@ pub(super) fn or_standard_input(text: Option<String>) -> Result<String> {
     Ok(text)
 }
 
-/// Types with an action, whose answer is shown with `--json` only. A warning is shown in any case.
-fn type_by(context: &CliContext, action: &str, args: &impl Serialize) -> Result<ExitCode> {
-    let answer: Value = context.call(action, args)?;
+/// Types into each of these panes. Where a flag has named them, the answer has a line for each.
+fn type_into(
+    context: &CliContext,
+    action: &'static str,
+    targets: &PaneTargets,
+    panes: &[String],
+    params: &Map<String, Value>,
+) -> Result<ExitCode> {
+    let for_pane = |pane: &str| {
+        let mut params = params.clone();
+        params.insert("paneId".to_owned(), pane.into());
+        Ok(params.into())
+    };
+    act_on_each(context, panes, action, for_pane, |pane, answer| {
+        show_typed(context, answer)?;
+        if targets.is_given() && !context.out.is_json() {
+            context.out.line(format!("typed into {}", context.names.meaning(pane)))?;
+        }
+        Ok(ExitCode::SUCCESS)
+    })
+}
+
+/// Shows the answer to typing: a warning in any case, the rest with `--json` only.
+fn show_typed(context: &CliContext, answer: &Value) -> Result<()> {
     if let Some(warning) = answer.get("warning").and_then(Value::as_str) {
         context.out.note(format!("paned: {warning}"))?;
     }
     if context.out.is_json() {
-        context.out.json(&answer)?;
+        context.out.json(answer)?;
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }

@@ -4,6 +4,7 @@
 //! once; flags that only concern the output are skipped.
 
 pub(crate) mod action;
+pub(crate) mod adopt;
 pub(crate) mod agent;
 pub(crate) mod agentmux;
 pub(crate) mod attach;
@@ -16,9 +17,11 @@ pub(crate) mod input;
 pub(crate) mod layout;
 pub(crate) mod logs;
 pub(crate) mod ls;
+pub(crate) mod meta;
 pub(crate) mod new;
 pub(crate) mod pane;
 pub(crate) mod read;
+pub(crate) mod record;
 pub(crate) mod run;
 pub(crate) mod screen;
 pub(crate) mod search;
@@ -68,7 +71,7 @@ pub(crate) fn run(context: &CliContext, command: CliCommand) -> Result<ExitCode>
         CliCommand::Write(args) => input::write(context, &args),
         CliCommand::Send(args) => input::send(context, &args),
         CliCommand::Keys(args) => input::keys(context, &args),
-        CliCommand::Paste(args) => input::paste(context, args),
+        CliCommand::Paste(args) => input::paste(context, &args),
         CliCommand::Agent(command) => agent::run(context, command),
         CliCommand::Activate(args) => pane::activate(context, &args),
         CliCommand::Rename(args) => pane::rename(context, &args),
@@ -78,6 +81,12 @@ pub(crate) fn run(context: &CliContext, command: CliCommand) -> Result<ExitCode>
         CliCommand::Kill(args) => pane::kill(context, &args),
         CliCommand::Close(args) => pane::close(context, &args),
         CliCommand::Rm(args) => pane::rm(context, &args),
+        CliCommand::Prune(args) => pane::prune(context, &args),
+        CliCommand::Adopt(args) => adopt::adopt(context, &args),
+        CliCommand::Tmux(command) => adopt::tmux(context, &command),
+        CliCommand::Meta(args) => meta::meta(context, &args),
+        CliCommand::Tag(args) => meta::tag(context, &args),
+        CliCommand::Record(args) => record::run(context, &args),
         CliCommand::Events(args) => events::run(context, &args),
         CliCommand::Action(args) => action::run(context, args),
         CliCommand::Emit(args) => action::emit(context, args),

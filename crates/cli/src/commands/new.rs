@@ -71,3 +71,15 @@ pub(crate) fn run(context: &CliContext, mut args: Args) -> Result<ExitCode> {
         view_note::print(context.out, &pane)
     })
 }
+
+/// Starts the user's login shell in a new pane, as `paned new` without arguments does.
+///
+/// # Errors
+/// When it cannot be started.
+pub(crate) fn start_login_shell(context: &CliContext) -> Result<PaneInfo> {
+    let command = <Args as clap::Args>::augment_args(clap::Command::new("new"));
+    let matches = command.try_get_matches_from(["new"])?;
+    let mut args = <Args as clap::FromArgMatches>::from_arg_matches(&matches)?;
+    args.spawn.resolve(context.out, &context.client_or_start()?)?;
+    context.call("pane:new", &args)
+}

@@ -1,17 +1,20 @@
-//! `paned rename`, `resize`, `activate`, `kill`, `close` and `rm`: change and end panes.
+//! `paned rename`, `resize`, `activate`, `kill`, `close`, `rm` and `prune`: change and end panes.
 
 use std::process::ExitCode;
 
 use anyhow::Result;
 use paned_model::frame::Survivor;
-use paned_model::{Code, Size};
+use paned_model::{Code, PaneInfo, Size};
 use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 
-use super::for_each;
-use super::support::duration::millis_by_default;
+use super::support::duration::{millis, millis_by_default};
 use super::support::exit_status::exit_code;
 use super::support::params::PaneParams;
+use super::support::selection::{PaneSelection, SelectedPanes, act_on_each, confirm};
+use crate::client;
 use crate::context::CliContext;
+use crate::out::units;
 
 /// Change a pane's title
 #[derive(clap::Args, Serialize)]
@@ -27,7 +30,10 @@ pub(crate) struct RenameArgs {
 }
 
 pub(crate) fn rename(context: &CliContext, args: &RenameArgs) -> Result<ExitCode> {
-    context.confirm("pane:rename", args, format!("{} is called {}", args.pane, args.title))
+    context.show("pane:rename", args, |_: Value| {
+        let pane = context.names.meaning(&args.pane);
+        context.out.line(format!("{pane} is called {}", args.title))
+    })
 }
 
 /// Set the size of a pane's terminal
@@ -48,7 +54,10 @@ pub(crate) struct ResizeArgs {
 }
 
 pub(crate) fn resize(context: &CliContext, args: &ResizeArgs) -> Result<ExitCode> {
-    context.confirm("pane:resize", args, format!("{} is {} now", args.pane, args.size))
+    context.show("pane:resize", args, |_: Value| {
+        let pane = context.names.meaning(&args.pane);
+        context.out.line(format!("{pane} is {} now", args.size))
+    })
 }
 
 /// Focus a pane in tmux
@@ -63,27 +72,56 @@ pub(crate) struct ActivateArgs {
 }
 
 pub(crate) fn activate(context: &CliContext, args: &ActivateArgs) -> Result<ExitCode> {
-    context.confirm("pane:activate", args, format!("{} has the focus", args.pane))
+    context.show("pane:activate", args, |_: Value| {
+        context.out.line(format!("{} has the focus", context.names.meaning(&args.pane)))
+    })
 }
 
 /// Delete finished panes and their output
-#[derive(clap::Args, Serialize)]
+#[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
   paned rm web
-  paned rm $(paned ls --status exited --json | jq -r '.[].id')")]
+  paned rm --tag build          all finished panes with this tag
+  paned rm --all                all finished panes, as `paned prune` does
+
+A pane is named by its id or the beginning of it, not by its title. In a terminal, --all and --tag ask \
+before they delete more than one pane; --yes answers that.")]
 pub(crate) struct RmArgs {
-    /// The panes
-    #[arg(required = true)]
-    #[serde(skip)]
-    pane: Vec<String>,
+    #[command(flatten)]
+    panes: PaneSelection,
+    /// Do not ask
+    #[arg(short, long)]
+    yes: bool,
 }
 
 pub(crate) fn rm(context: &CliContext, args: &RmArgs) -> Result<ExitCode> {
-    for_each(context, &args.pane, |pane| {
-        let params = PaneParams { pane_id: pane, args };
-        context.confirm("pane:remove", &params, format!("{pane} removed"))
+    let panes = args.panes.find(context, false, |pane| !pane.status.is_live())?;
+    if !may_lose(context, &panes, args.yes)? {
+        return Ok(ExitCode::FAILURE);
+    }
+    let params = |pane: &str| Ok(json!({ "paneId": pane }));
+    act_on_each(context, &panes.ids, "pane:remove", params, |pane, answer| {
+        confirm_one(context, answer, format!("{} removed", context.names.meaning(pane)))
     })
+}
+
+/// Asks before the output of several panes that were not named is deleted.
+fn may_lose(context: &CliContext, panes: &SelectedPanes, yes: bool) -> Result<bool> {
+    if panes.is_named || panes.ids.len() < 2 {
+        return Ok(true);
+    }
+    let count = units::count(panes.ids.len(), "pane");
+    confirm(context, &format!("delete {count} with their output?"), yes)
+}
+
+/// Prints what was done to one pane.
+fn confirm_one(context: &CliContext, answer: &Value, sentence: String) -> Result<ExitCode> {
+    match context.out.is_json() {
+        true => context.out.json(answer)?,
+        false => context.out.line(sentence)?,
+    }
+    Ok(ExitCode::SUCCESS)
 }
 
 /// Stop panes and delete them and their output
@@ -91,25 +129,111 @@ pub(crate) fn rm(context: &CliContext, args: &RmArgs) -> Result<ExitCode> {
 #[command(after_help = "\
 Examples:
   paned close web
-  paned close web db --force    end them at once, and forget them whatever happens")]
+  paned close web db --force    end them at once, and delete them whatever happens
+  paned close --tag build       all panes with this tag
+  paned close --all --yes       all panes
+
+A pane is named by its id or the beginning of it, not by its title. In a terminal, --all and --tag ask \
+before they delete more than one pane; --yes answers that. They leave out the pane that this is typed in, \
+unless you pass --self.")]
 pub(crate) struct CloseArgs {
-    /// The panes
-    #[arg(required = true)]
+    #[command(flatten)]
     #[serde(skip)]
-    pane: Vec<String>,
-    /// End them at once, and forget them even if a process cannot be ended
+    panes: PaneSelection,
+    /// End them at once, and delete them even if a process cannot be ended
     #[arg(long)]
     force: bool,
-    /// Mean it, although it is the pane that this is typed in
+    /// Also the pane that this is typed in
     #[arg(long = "self")]
     #[serde(rename = "self")]
     itself: bool,
+    /// Do not ask
+    #[arg(short, long)]
+    #[serde(skip)]
+    yes: bool,
 }
 
 pub(crate) fn close(context: &CliContext, args: &CloseArgs) -> Result<ExitCode> {
-    for_each(context, &args.pane, |pane| {
-        let params = PaneParams { pane_id: pane, args };
-        context.confirm("pane:close", &params, format!("{pane} closed"))
+    let panes = args.panes.find(context, args.itself, |_| true)?;
+    if !may_lose(context, &panes, args.yes)? {
+        return Ok(ExitCode::FAILURE);
+    }
+    let params = |pane: &str| Ok(client::params(&PaneParams { pane_id: pane, args })?.into());
+    act_on_each(context, &panes.ids, "pane:close", params, |pane, answer| {
+        confirm_one(context, answer, format!("{} closed", context.names.meaning(pane)))
+    })
+}
+
+/// Delete all panes that have ended
+#[derive(clap::Args, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[command(after_help = "\
+Examples:
+  paned prune
+  paned prune --older 1h        those that ended an hour ago or earlier
+  paned prune --dry-run         show what would be deleted
+
+In a terminal it asks before it deletes more than one pane; --yes answers that.")]
+pub(crate) struct PruneArgs {
+    /// Only panes that ended at least this long ago, as in 30m or 1h; a number alone is seconds
+    #[arg(long, value_name = "TIME", value_parser = millis)]
+    #[serde(rename = "olderMs")]
+    older: Option<u64>,
+    /// Only panes with this tag
+    #[arg(long, value_name = "TAG")]
+    tag: Option<String>,
+    /// Only show what would be deleted
+    #[arg(long)]
+    dry_run: bool,
+    /// Do not ask
+    #[arg(short, long)]
+    #[serde(skip)]
+    yes: bool,
+}
+
+/// The answer of `pane:prune`.
+#[derive(Deserialize)]
+struct PanePruneReply {
+    removed: Vec<PrunedPane>,
+    kept: Vec<UnprunedPane>,
+    bytes: u64,
+}
+
+#[derive(Deserialize)]
+struct PrunedPane {
+    id: String,
+}
+
+#[derive(Deserialize)]
+struct UnprunedPane {
+    id: String,
+    why: String,
+}
+
+pub(crate) fn prune(context: &CliContext, args: &PruneArgs) -> Result<ExitCode> {
+    if !args.dry_run && !args.yes && !context.out.is_json() {
+        let mut params = client::params(args)?;
+        params.insert("dryRun".to_owned(), true.into());
+        let found: PanePruneReply = context.call("pane:prune", &params)?;
+        let count = units::count(found.removed.len(), "pane");
+        let question = format!("delete {count} with {} of output?", units::bytes(found.bytes));
+        if 1 < found.removed.len() && !confirm(context, &question, false)? {
+            return Ok(ExitCode::FAILURE);
+        }
+    }
+    context.show("pane:prune", args, |pruned: PanePruneReply| {
+        let verb = if args.dry_run { "would delete" } else { "deleted" };
+        for pane in &pruned.removed {
+            context.out.line(format!("{verb} {}", pane.id))?;
+        }
+        for pane in &pruned.kept {
+            context.out.note(format!("paned: {} stays: {}", pane.id, pane.why))?;
+        }
+        let count = units::count(pruned.removed.len(), "pane");
+        context.out.line(match pruned.removed.len() {
+            0 => "no pane to delete: none has ended".to_owned(),
+            _ => format!("{verb} {count} with {} of output", units::bytes(pruned.bytes)),
+        })
     })
 }
 
@@ -121,13 +245,17 @@ Examples:
   paned kill web                  ask it to exit, then kill it
   paned kill web db --grace-ms 0  at once
   paned kill web --force          at once, also if its keeper does not answer
+  paned kill --tag build          all running panes with this tag
+  paned kill --all                all running panes
+
+A pane is named by its id or the beginning of it, not by its title. --all and --tag leave out panes of \
+your own tmux, and the pane that this is typed in, unless you pass --self.
 
 The exit code is 9 (busy) if a process could not be stopped.")]
 pub(crate) struct KillArgs {
-    /// The panes
-    #[arg(required = true)]
+    #[command(flatten)]
     #[serde(skip)]
-    pane: Vec<String>,
+    panes: PaneSelection,
     /// How long a program may take to end when asked, as in 500ms or 3s; a number alone is
     /// milliseconds
     #[arg(long, value_name = "TIME", value_parser = millis_by_default)]
@@ -136,7 +264,7 @@ pub(crate) struct KillArgs {
     #[arg(long)]
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     force: bool,
-    /// Mean it, although it is the pane that this is typed in
+    /// Also the pane that this is typed in
     #[arg(long = "self")]
     #[serde(rename = "self")]
     itself: bool,
@@ -153,12 +281,18 @@ struct PaneKillReply {
 }
 
 pub(crate) fn kill(context: &CliContext, args: &KillArgs) -> Result<ExitCode> {
-    for_each(context, &args.pane, |pane| {
-        let show = |killed: &PaneKillReply| context.out.line(killed.sentence(pane));
-        let params = PaneParams { pane_id: pane, args };
-        let killed = context.show_and_return("pane:kill", &params, show)?;
+    let panes = args.panes.find(context, args.itself, is_ours_and_live)?;
+    let params = |pane: &str| Ok(client::params(&PaneParams { pane_id: pane, args })?.into());
+    act_on_each(context, &panes.ids, "pane:kill", params, |pane, answer| {
+        let killed: PaneKillReply = client::read(answer.clone())?;
+        confirm_one(context, answer, killed.sentence(&context.names.meaning(pane)))?;
         Ok(exit_code((!killed.survivors.is_empty()).then_some(Code::Busy)))
     })
+}
+
+/// Whether a program runs in it that paned started. An adopted pane belongs to the user's tmux.
+pub(crate) fn is_ours_and_live(pane: &PaneInfo) -> bool {
+    pane.status.is_live() && pane.adopted.is_none()
 }
 
 impl PaneKillReply {

@@ -1,6 +1,7 @@
 //! `paned run`: runs a program in a new pane until it exits, as if it ran here.
 
 mod keeper_follower;
+mod piped_input;
 mod session;
 mod writer;
 
@@ -15,9 +16,11 @@ use paned_model::{Code, Exit, PaneId, PaneInfo, Refusal};
 use paned_term::queries::QueryFilter;
 use serde::Serialize;
 use serde_json::{Value, json};
+use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep};
 
 use self::keeper_follower::KeeperFollower;
+use self::piped_input::InputTarget;
 use self::session::{Finish, RunOutcome, RunSession, RunSource, RunState};
 use self::writer::WriterThread;
 use super::is_unavailable;
@@ -50,15 +53,21 @@ Examples:
   paned run --timeout 60s -- ./slow || echo $?    124 when time ran out
   paned run --keep --id build -- make             keep the pane, for `paned logs build`
   paned run --json -- make                        how it ended and what it printed, as JSON
+  echo hi | paned run -- cat                      standard input is typed, then ends
+  paned run -- sh /dev/stdin < script             a shell that shows no prompts
 
 The program gets its own terminal with the size of yours, and its output is streamed: unchanged in a terminal, and as plain lines otherwise. In a terminal, queries of the program to its terminal are filtered out, because the server answers them. --raw prints every byte. No output is lost: a program that prints faster than its output is read is paused, as with a pipe. Only over TCP, from another machine, output can be lost; this is reported, and the exit code is not 0.
 
 ^C and ^\\ are pressed in its pane, where they are keys to it, and signals elsewhere; SIGHUP, SIGUSR1 and SIGUSR2 \
-are passed on; SIGTERM ends it with all that it started, and so does our own end. It gets nothing from standard \
-input: to type into a program, use `paned new` and `paned attach`. Afterwards the pane is closed, and what the \
+are passed on; SIGTERM ends it with all that it started, and so does our own end. Afterwards the pane is closed, and what the \
 program left running with it, unless you say --keep.
 
 --json returns the last 10000 lines, up to 1 MiB and 2000 characters of each; `first` is the number of the first one, and `truncated` and `cut` mark missing text. The pane is then retained and `kept` is true: `paned logs` prints its full output until you close it.
+
+Standard input is passed on where it is a pipe or a file, byte for byte and to its end, as `docker run -it` and \
+`script` do: it is typed, because the program has a terminal. That terminal echoes nothing then, and no byte but the \
+end of input has a meaning, unless the program changes that: a shell or a REPL shows its prompts, and what asks for a password \
+drops what came before. A loop that reads from the same input needs --no-stdin. To type by hand, use `paned new` and `paned attach`.
 
 The exit code is the program's own; 128 and the signal's number when one ended it; 124 when time ran out; 127 when \
 there is no such program, 126 when it cannot be executed. A program that goes on when nobody reads our output any \
@@ -84,9 +93,17 @@ pub(crate) struct Args {
     #[arg(long)]
     #[serde(skip)]
     raw: bool,
+    /// Leave standard input alone, also where it is a pipe or a file
+    #[arg(long)]
+    #[serde(skip)]
+    no_stdin: bool,
     /// The program and its arguments
     #[arg(required = true, trailing_var_arg = true)]
     pub(crate) argv: Vec<String>,
+    /// Whether standard input is typed into it.
+    #[arg(skip)]
+    #[serde(rename = "pipedInput")]
+    piped_input: Option<bool>,
     /// Whether the pane is followed at its keeper, which must be on this machine.
     #[arg(skip)]
     followed: Option<bool>,
@@ -113,6 +130,8 @@ async fn run_to_end(
     let questions = (shows_bytes && !args.raw).then(QueryFilter::default);
     args.spawn.resolve(context.out, &client)?;
     args.followed = (!client.is_remote()).then_some(true);
+    let types = !args.no_stdin && piped_input::is_piped();
+    args.piped_input = types.then_some(true);
     let pane: PaneInfo = match client.call("pane:new", &args).await {
         Ok(pane) => pane,
         Err(error) => return not_started(context, error),
@@ -122,6 +141,7 @@ async fn run_to_end(
         Some(keeper) => RunSource::Keeper(keeper),
         None => RunSource::Server(OutputFollower::new(&client, context.out, &id, 0)),
     };
+    let typing = types.then(|| forward_input(context, &client, &pane, &source));
     let session = RunSession {
         client: client.clone(),
         pane: id.clone(),
@@ -134,6 +154,7 @@ async fn run_to_end(
         guard,
     };
     let outcome = session.run(&mut signals).await;
+    typing.inspect(JoinHandle::abort);
     let answer = match &outcome {
         Ok(RunOutcome::Ended(finish)) if context.out.is_json() => {
             Some(answer(&client, &pane, finish, keep).await)
@@ -156,6 +177,29 @@ async fn run_to_end(
 /// Prints a message, and ignores a failure: our exit code is about the program.
 fn note(context: &CliContext, text: &str) {
     let _ = context.out.note(text);
+}
+
+/// Types standard input into the program, beside showing its output.
+fn forward_input(
+    context: &CliContext,
+    client: &ApiClient,
+    pane: &PaneInfo,
+    source: &RunSource<'_>,
+) -> JoinHandle<()> {
+    let socket = context.state().map(|state| state.keeper_socket(&pane.id));
+    let target = match (source, socket) {
+        (RunSource::Keeper(_), Ok(socket)) => InputTarget::Keeper(socket),
+        _ => InputTarget::Server(client.clone(), pane.id.to_string()),
+    };
+    let out = context.out;
+    tokio::spawn(async move {
+        // A program that has ended before its input is no error.
+        if let Err(error) = piped_input::forward(target).await
+            && error.downcast_ref::<Refusal>().is_some_and(|refusal| refusal.code != Code::Gone)
+        {
+            let _ = out.note(format!("paned: the program gets no more input: {error}"));
+        }
+    })
 }
 
 /// The exit code of a shell when the program does not exist or cannot be executed.

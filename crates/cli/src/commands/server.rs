@@ -2,6 +2,7 @@
 
 mod autostart;
 mod background;
+mod stop;
 
 use std::collections::BTreeMap;
 use std::process::ExitCode;
@@ -30,8 +31,9 @@ It keeps running after you log out, and logs to server.log in the state folder. 
 const STOP: &str = "\
 Examples:
   paned server stop
+  paned server stop --all          and end the programs of all panes
 
-Panes live on, and the next server finds them.";
+Panes live on, and the next server finds them. With --all their output stays readable.";
 
 const STATUS: &str = "\
 Examples:
@@ -61,7 +63,7 @@ pub(crate) enum ServerSubcommand {
     Start(ListenArgs),
     /// Stop the server; panes keep running
     #[command(after_help = STOP)]
-    Stop,
+    Stop(stop::StopArgs),
     /// Show how the server is
     #[command(after_help = STATUS)]
     Status,
@@ -76,7 +78,7 @@ pub(crate) enum ServerSubcommand {
 pub(crate) fn run(context: &CliContext, command: ServerSubcommand) -> Result<ExitCode> {
     match command {
         ServerSubcommand::Start(listen) => background::start(context, &listen.to_args())?,
-        ServerSubcommand::Stop => background::stop(context)?,
+        ServerSubcommand::Stop(args) => return stop::run(context, &args),
         ServerSubcommand::Status => {
             return context
                 .show("server:status", &(), |status| context.out.fields(&fields(&status)));

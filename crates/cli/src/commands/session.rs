@@ -7,6 +7,7 @@ use std::process::{Command as Process, ExitCode};
 use anyhow::Result;
 use clap::Subcommand;
 use paned_backend::trusted_path;
+use paned_model::near::{did_you_mean, nearest};
 use paned_model::{Code, Refusal, Size};
 use serde::{Deserialize, Serialize};
 
@@ -141,9 +142,12 @@ pub(crate) fn run(context: &CliContext, mut command: SessionSubcommand) -> Resul
 /// Executes tmux in place of this process, because users know it.
 fn attach(context: &CliContext, name: &str) -> Result<ExitCode> {
     let sessions: Vec<SessionReply> = context.call("session:list", &())?;
-    let session = sessions.into_iter().find(|session| session.name == name).ok_or_else(|| {
-        Refusal::not_found(format!("no session `{name}`; `paned session start {name}` starts it"))
-    })?;
+    let Some(session) = sessions.iter().find(|session| session.name == name) else {
+        let near = nearest(name, sessions.iter().map(|session| session.name.as_str()));
+        let hint = did_you_mean(&near)
+            .unwrap_or_else(|| format!("`paned session start {name}` starts it"));
+        return Err(Refusal::not_found(format!("no session `{name}`; {hint}")).into());
+    };
     // A tmux client obeys its server, so it must connect to a trusted socket only.
     let socket = trusted_path::TrustedSocket::find(&session.socket).and_then(|socket| {
         socket.connect()?;

@@ -28,7 +28,7 @@ const LINES: &[&str] = &[
     "new --id a --cwd /x --title t --size 80x24 --env A=1 --env-file /dev/null --clean-env --meta n=3 --tag t --timeout 9 --persist --notify-on-exit \
      --can spawn --session s --visible auto --on-view-closed detach ls",
     "run --id a --cwd /x --title t --env A=1 --env-file /dev/null --clean-env --meta n=3 --tag t --size 80x24 --timeout 9 --keep \
-     --raw ls",
+     --raw --no-stdin ls",
     "ls --tag t --status running -a -q",
     "get a",
     "read a --view raw --offset 1 --limit 2 --pattern x -i -B 1 -A 1 --numbers --raw",
@@ -40,15 +40,35 @@ const LINES: &[&str] = &[
     "wait a --pattern x --exit --quiet 1 --screen-change-since 1 --stop x -i --since 1 --timeout 1",
     "send a x --enter",
     "send a x --no-enter",
+    "send --to a,b x",
+    "send --tag t x",
     "keys a x --repeat 2",
+    "keys --to a,b x",
+    "keys --tag t x",
     "paste a x --submit",
+    "paste --to a,b x",
+    "paste --tag t x",
     "write a x --enter",
     "resize a 80x24 --force",
     "rename a b",
     "activate a",
+    "meta a k=1 --delete b",
+    "meta a k",
+    "tag a +b -c",
+    "tag a",
+    "record a /nowhere/a --last 1",
+    "adopt %3 --tmux s --id a --title t --profile p --meta n=3 --tag t",
+    "tmux ls --tmux s",
     "kill a --grace-ms 1 --force --self",
-    "close a --force --self",
-    "rm a",
+    "kill --all",
+    "kill --tag t",
+    "close a --force --self --yes",
+    "close --all",
+    "close --tag t",
+    "rm a --yes",
+    "rm --all",
+    "rm --tag t",
+    "prune --older 1h --tag t --dry-run --yes",
     "agent new codex --model m --permissions ask --prompt p --trust --worktree b --restart --no-wait --timeout 9 --id a \
      --cwd /x --title t --size 80x24 --env A=1 --env-file /dev/null --clean-env --meta n=3 --tag t --persist --can none --session s -- ls",
     "agent ls --state ready --profile codex",
@@ -189,7 +209,7 @@ fn calls_of(line: &str, folder: &Path, calls: &Receiver<ActionCall>) -> Vec<Acti
         return vec![("pane:new".to_owned(), params(args).unwrap())];
     }
     // An answer of nothing is mostly refused, after it was asked for.
-    let _ = super::run(&CliContext { out: Out::new(true, ColourChoice::Never), global }, command);
+    let _ = super::run(&CliContext::new(Out::new(true, ColourChoice::Never), global), command);
     calls.try_iter().collect()
 }
 

@@ -33,7 +33,7 @@ pub(super) fn ask(names: ServerNames, slot: &WordSlot<'_>) -> Vec<Candidate> {
         token: option("token"),
         color: ColourChoice::Never,
     };
-    fetch(names, &CliContext { out: Out::new(true, ColourChoice::Never), global }).unwrap_or_default()
+    fetch(names, &CliContext::new(Out::new(true, ColourChoice::Never), global)).unwrap_or_default()
 }
 
 fn fetch(names: ServerNames, context: &CliContext) -> Result<Vec<Candidate>> {

@@ -31,6 +31,7 @@ fn keeper_of(folder: &Path, script: &str) -> (Keeper, UnixStream) {
         timeout_ms: None,
         grace_ms: 0,
         followed: false,
+        piped_input: false,
         umask: None,
     };
     let spawned = spawn::spawn(&request, Pty::open(request.size)).unwrap();

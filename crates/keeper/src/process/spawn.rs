@@ -57,7 +57,10 @@ fn try_spawn(
         move |error: io::Error| failed(&what, &error)
     };
     let pty = pty.map_err(no_pty)?;
-    pty::resize(&pty.master, request.size).map_err(machine("cannot set the size of the pty"))?;
+    pty::resize(&pty.master, request.size).map_err(machine("cannot size the pty"))?;
+    if request.piped_input {
+        pty::pipe_input(&pty.master).map_err(machine("cannot set up the pty"))?;
+    }
     let mut tape = TapeWriter::create(tape, request.capacity, started)
         .map_err(machine("cannot create the tape"))?;
     tape.set_size(request.size);

@@ -55,12 +55,13 @@ pub(crate) use self::outbox::{
 };
 pub(crate) use self::profiles::ProfileSet;
 use self::profiles::ProfileStore;
-pub(crate) use self::recording::{AgentRecording, record};
+pub(crate) use self::recording::{AgentRecording, record, record_output};
 pub(crate) use self::task::AgentOrigin;
 use self::task::AgentTask;
 pub(crate) use self::typist::DialogAnswer;
 pub(crate) use self::worktree::WorktreeRequest;
 use crate::Kernel;
+use crate::names::missing_name;
 use crate::panes::Pane;
 use crate::panes::agent_record as record;
 pub(crate) use crate::panes::agent_record::{AgentLaunch, AgentRecord, RestartPolicy, Worktree};
@@ -181,9 +182,9 @@ impl Agents {
         let library = self.profiles_now().library;
         library.get(name).cloned().ok_or_else(|| {
             let names: Vec<&str> = library.names().collect();
-            let names = names.join(", ");
-            let name = name.escape_debug();
-            Refusal::not_found(format!("no profile `{name}`; the profiles are {names}"))
+            let all = names.join(", ");
+            let sentence = format!("no profile `{}`; the profiles are {all}", name.escape_debug());
+            missing_name(sentence, name, names)
         })
     }
 

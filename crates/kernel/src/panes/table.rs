@@ -8,6 +8,7 @@ use paned_model::{Code, Instance, PaneId, PaneRef, Refusal};
 use super::typing_activity::TypingActivity;
 use super::{Pane, PaneChange, PaneObserver};
 use crate::Kernel;
+use crate::names::missing_pane;
 
 /// How many removed panes are remembered by their lineage.
 const MAX_REMOVED: usize = 1000;
@@ -82,7 +83,8 @@ impl PaneTable {
     /// The pane of this name.
     pub(crate) fn get(&self, id: &PaneId) -> Result<Arc<Pane>, Refusal> {
         self.lock().get(id).cloned().ok_or_else(|| {
-            Refusal::not_found(format!("no pane `{id}`; `pane:list` lists all panes"))
+            let sentence = format!("no pane `{id}`; `pane:list` lists all panes");
+            missing_pane(Code::NotFound, id, sentence)
         })
     }
 

@@ -14,6 +14,7 @@ use serde_json::json;
 
 use crate::Kernel;
 use crate::journal::{RecordChange, draft};
+use crate::names::missing_name;
 use crate::panes::view_spec::{OnViewClosed, ViewLocation, ViewSpec};
 use crate::panes::{Pane, close};
 
@@ -123,7 +124,15 @@ impl SessionStopRequest {
     }
 
     pub(super) fn missing(&self) -> Refusal {
-        Refusal::not_found(format!("no session `{}`; `session:list` lists all sessions", self.name))
+        self.missing_among(&[])
+    }
+
+    /// The refusal with the names of sessions that are near, for a grant that reaches all panes.
+    pub(super) fn missing_among(&self, sessions: &[&str]) -> Refusal {
+        let name = self.name.as_str();
+        let sentence = format!("no session `{name}`; `session:list` lists all sessions");
+        let reaches_all = self.grant.panes == PaneSet::All;
+        missing_name(sentence, name, sessions.iter().copied().filter(|_| reaches_all))
     }
 
     fn check_spared(&self, kernel: &Kernel, shown: &[Option<PaneId>]) -> Result<(), Refusal> {

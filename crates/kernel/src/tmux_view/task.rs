@@ -376,7 +376,9 @@ impl TmuxViewTask {
     /// ends them.
     async fn stop(&mut self, request: &SessionStopRequest) -> Result<Vec<PaneId>, Refusal> {
         if !self.views.records.sessions.contains_key(&request.name) {
-            return Err(request.missing());
+            let sessions = self.views.records.sessions.keys();
+            let sessions: Vec<&str> = sessions.map(AsRef::as_ref).collect();
+            return Err(request.missing_among(&sessions));
         }
         let (client, snapshot) = self.query().await?;
         let (session, panes) = self.views.stop_session(&snapshot, request)?;

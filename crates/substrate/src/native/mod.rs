@@ -83,6 +83,7 @@ impl NativeSubstrate {
             timeout: None,
             grace: GRACE,
             followed: false,
+            piped_input: false,
             umask: None,
             path_owner: PathOwner::Caller,
             record: record.text(),

@@ -56,6 +56,7 @@ impl StoppedKeeper {
             timeout: None,
             grace: Duration::ZERO,
             followed: false,
+            piped_input: false,
             umask: None,
             path_owner: PathOwner::Caller,
             record: "{}".into(),

@@ -1,5 +1,7 @@
 //! Suggests known names for a misspelled one.
 
+use paned_model::near::edit_distance;
+
 /// The maximum number of suggestions.
 const MAX: usize = 3;
 
@@ -24,21 +26,4 @@ pub(super) fn suggest<'a>(
         .collect();
     found.sort_by_key(|(distance, _)| *distance);
     found.into_iter().take(MAX).map(|(_, known)| known).collect()
-}
-
-/// The Levenshtein distance: how many letters must be added, removed or replaced.
-fn edit_distance(name: &[char], known: &str) -> usize {
-    // `row[i]` is the distance between the first `i` letters of the name and the letters of `known`
-    // so far.
-    let mut row: Vec<usize> = (0..=name.len()).collect();
-    for (at, letter) in known.chars().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = at + 1;
-        for (i, &other) in name.iter().enumerate() {
-            let replaced = diagonal + usize::from(other != letter);
-            diagonal = row[i + 1];
-            row[i + 1] = replaced.min(diagonal + 1).min(row[i] + 1);
-        }
-    }
-    row[name.len()]
 }

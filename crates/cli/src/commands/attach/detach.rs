@@ -25,6 +25,8 @@ const SHIFT: u32 = 1;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct DetachKey {
     forms: Vec<Vec<u8>>,
+    /// Its name, as in `ctrl+]`; None where no key detaches.
+    name: Option<String>,
 }
 
 /// Finds the key in the input, however reads split it; not inside a paste.
@@ -105,6 +107,11 @@ impl DetachKeyScanner {
 }
 
 impl DetachKey {
+    /// Its name; None where no key detaches.
+    pub(super) fn name(&self) -> Option<&str> {
+        self.name.as_deref()
+    }
+
     fn matches(&self, typed: &[u8]) -> bool {
         let other = other_key(typed);
         let typed = other.as_deref().unwrap_or(typed);
@@ -153,7 +160,7 @@ impl FromStr for DetachKey {
 
     fn from_str(name: &str) -> Result<Self, String> {
         if name.eq_ignore_ascii_case("none") {
-            return Ok(Self { forms: Vec::new() });
+            return Ok(Self { forms: Vec::new(), name: None });
         }
         let key = name.parse::<Key>().map_err(|error| error.to_string())?;
         let modes = Screen::new(Size::default()).view().modes;
@@ -166,7 +173,7 @@ impl FromStr for DetachKey {
         let mut forms = vec![plain, encode(ScreenModes { application_cursor: true, ..modes })?];
         forms.push(encode(ScreenModes { kitty_keyboard: 1, ..modes })?);
         forms.dedup();
-        Ok(Self { forms })
+        Ok(Self { forms, name: Some(key.to_string()) })
     }
 }
 

@@ -22,6 +22,7 @@ use super::terminal_output::TerminalOutput;
 
 /// How much input is read at once.
 const INPUT_CHUNK: usize = 64 << 10;
+const ESC: u8 = 0x1b;
 
 /// The options of a session.
 pub(super) struct AttachOptions {
@@ -260,6 +261,10 @@ impl AttachSession {
         if self.options.types && !typed.is_empty() {
             let request = self.request();
             self.wire.queue(&ToKeeper::Input(request, typed));
+        } else if typed.first().is_some_and(|first| *first != ESC) {
+            // Read-only: the user presses keys in vain. What begins with ESC may be a report that
+            // the terminal sends by itself.
+            self.output.bell();
         }
         if !is_detached {
             return None;

@@ -30,11 +30,19 @@ pub(super) struct TerminalOutput {
     queries: QueryFilter,
     /// The grid, when the terminal has another size than the pane.
     cropped: Option<CroppedView>,
+    /// Sets the title of the terminal's window, until the program sets another.
+    title: Vec<u8>,
 }
 
 impl TerminalOutput {
-    pub(super) fn new(tape: TapeReader) -> Self {
+    /// The output of this tape, on a terminal whose window gets this title meanwhile.
+    pub(super) fn new(tape: TapeReader, title: Option<&str>) -> Self {
+        // The title is saved before, and restored with the modes of the terminal.
+        let title = title.filter(|_| has_title());
+        let title = title.map(|title| format!("\x1b[22;0t\x1b]2;{title}\x07").into_bytes());
+        let title = title.unwrap_or_default();
         Self {
+            title,
             at: tape.end(),
             tape,
             pending: Vec::new(),
@@ -102,6 +110,7 @@ impl TerminalOutput {
         self.is_new = true;
         self.queries = QueryFilter::default();
         self.pending.extend(terminal.reset_sequence());
+        self.pending.extend(&self.title);
         self.pending.extend(CLEAR);
         let snapshot = TapeSnapshot::of(&self.tape)?;
         if let Some(size) = self.other_size(terminal) {
@@ -192,6 +201,12 @@ impl TerminalOutput {
     fn other_size(&self, terminal: &UserTerminal) -> Option<Size> {
         terminal.size().filter(|size| *size != self.tape.size())
     }
+}
+
+/// Whether the terminal has a window with a title: the consoles of systems have none.
+fn has_title() -> bool {
+    let term = std::env::var("TERM").unwrap_or_default();
+    !matches!(term.as_str(), "" | "linux" | "dumb")
 }
 
 /// Follows the tape until there is something to draw, or nothing left to read; returns the bytes

@@ -12,7 +12,7 @@ use paned_backend::SECRET_VARIABLES;
 use paned_model::{Code, Refusal};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::client::not_running;
 use crate::context::CliContext;
@@ -38,13 +38,13 @@ pub(super) fn start(context: &CliContext, args: &[String]) -> Result<()> {
 }
 
 /// Stops the server and waits until it is gone.
-pub(super) fn stop(context: &CliContext) -> Result<()> {
+pub(super) fn stop(context: &CliContext, sentence: &str, answer: Value) -> Result<()> {
     let state = context.state()?;
     halt(context, &state)?;
     if context.out.is_json() {
-        return Ok(context.out.json(&json!({}))?);
+        return Ok(context.out.json(&answer)?);
     }
-    Ok(context.out.line("paned has stopped; panes live on")?)
+    Ok(context.out.line(sentence)?)
 }
 
 /// Stops the server if one runs, and starts one with the same arguments or with these.

@@ -81,11 +81,6 @@ pub(crate) fn negated<S: Serializer>(flag: &bool, serializer: S) -> Result<S::Ok
     serializer.serialize_bool(!flag)
 }
 
-/// Words as one text.
-pub(crate) fn joined<S: Serializer>(words: &[String], serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.serialize_str(&words.join(" "))
-}
-
 #[cfg(test)]
 mod tests {
     use serde_json::json;

@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io::ErrorKind;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use paned_model::{Code, Refusal, Scope};
 use paned_policy::layout::SavedLayout;
@@ -13,6 +13,7 @@ use super::get::{LayoutGetOutput, window};
 use crate::Kernel;
 use crate::access::AccessRequest;
 use crate::actions::support::visibility::LocationParams;
+use crate::names::missing_name;
 use crate::registry::{Action, ActionContext, ActionKind};
 use crate::tmux_view::ViewRequest;
 
@@ -69,10 +70,22 @@ fn read_layout(kernel: &Kernel, name: &str) -> Result<String, Refusal> {
     let file = layout_file(kernel, name)?;
     fs::read_to_string(&file).map_err(|error| match error.kind() {
         ErrorKind::NotFound => {
-            Refusal::not_found(format!("no layout `{name}`; save one with `layout:save`"))
+            let sentence = format!("no layout `{name}`; save one with `layout:save`");
+            let saved = saved_layouts(&file);
+            missing_name(sentence, name, saved.iter().map(String::as_str))
         }
         _ => Refusal::internal(format!("cannot read {}: {error}", file.display())),
     })
+}
+
+/// The names of the layouts in the folder of this file.
+fn saved_layouts(file: &Path) -> Vec<String> {
+    let entries = file.parent().map(fs::read_dir).and_then(Result::ok).into_iter().flatten();
+    let names = entries.flatten().filter_map(|entry| {
+        let name = entry.file_name().to_string_lossy().into_owned();
+        name.strip_suffix(".toml").map(str::to_owned)
+    });
+    names.collect()
 }
 
 /// The file of a layout of this name.

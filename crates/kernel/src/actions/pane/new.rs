@@ -97,6 +97,10 @@ pub(in crate::actions) struct Params {
     /// program is then paused while that client is slow, so that no output is dropped.
     #[serde(default)]
     pub(in crate::actions) followed: bool,
+    /// Whether the client pipes input into it, as `paned run` does: its terminal then has no echo,
+    /// and only `^D` and `^V` in the input have a meaning.
+    #[serde(default)]
+    pub(in crate::actions) piped_input: bool,
     /// Stop it after this many seconds.
     pub(in crate::actions) timeout_seconds: Option<NonZeroU32>,
     /// What the token of its program permits besides reading and typing into this pane and those
@@ -260,6 +264,7 @@ struct PaneSpawnPlan {
     capacity: u64,
     grace: Duration,
     followed: bool,
+    piped_input: bool,
 }
 
 impl PaneSpawnPlan {
@@ -329,6 +334,7 @@ impl PaneSpawnPlan {
         let capacity = kernel.limits().tape_bytes;
         let grace = kernel.limits().kill_grace;
         let followed = params.followed;
+        let piped_input = params.piped_input;
         let path_owner = environment.path_owner();
         let launch =
             LaunchRecord { argv: record.argv.clone(), cwd: params.cwd.clone(), environment };
@@ -345,6 +351,7 @@ impl PaneSpawnPlan {
             capacity,
             grace,
             followed,
+            piped_input,
         })
     }
 
@@ -362,6 +369,7 @@ impl PaneSpawnPlan {
             timeout: self.timeout,
             grace: self.grace,
             followed: self.followed,
+            piped_input: self.piped_input,
             umask: self.umask,
             path_owner: self.path_owner,
         }
@@ -465,6 +473,9 @@ fn title(requested: Option<String>, argv: &[String]) -> Result<PaneTitle, Refusa
 
 /// Refuses a title that is too long or not one line.
 pub(in crate::actions) fn check_title(title: String) -> Result<String, Refusal> {
+    if title.trim().is_empty() {
+        return Err(Refusal::invalid("the title is empty; a title has at least one character"));
+    }
     if title.chars().any(char::is_control) || LONGEST_TITLE < title.chars().count() {
         let sentence = format!(
             "`title` must be a single line of at most {LONGEST_TITLE} \

@@ -1,10 +1,12 @@
 //! `pane:remove`
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use paned_model::{Code, Refusal, Scope};
 use tokio::time::timeout;
 
+use crate::Kernel;
 use crate::access::AccessRequest;
 use crate::actions::{EmptyOutput, PaneIdParams};
 use crate::panes::Pane;
@@ -35,15 +37,20 @@ impl Action for PaneRemove {
         PaneIdParams { pane_id }: PaneIdParams,
     ) -> Result<EmptyOutput, Refusal> {
         let pane = context.kernel.panes().get(&pane_id)?;
-        if pane.lock().status().is_live() {
-            let sentence =
-                format!("pane `{pane_id}` is still running; stop and delete it with `pane:close`");
-            return Err(Refusal::new(Code::Conflict, sentence));
-        }
-        check_finished(&pane).await?;
-        forget(&context.kernel, &pane).await?;
+        remove(&context.kernel, &pane).await?;
         Ok(EmptyOutput {})
     }
+}
+
+/// Deletes a pane that has ended.
+pub(super) async fn remove(kernel: &Kernel, pane: &Arc<Pane>) -> Result<(), Refusal> {
+    if pane.lock().status().is_live() {
+        let sentence =
+            format!("pane `{}` is still running; stop and delete it with `pane:close`", pane.id);
+        return Err(Refusal::new(Code::Conflict, sentence));
+    }
+    check_finished(pane).await?;
+    forget(kernel, pane).await
 }
 
 /// Refuses while the keeper of an exited pane is alive: it keeps running for processes that the

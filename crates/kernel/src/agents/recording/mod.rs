@@ -2,6 +2,7 @@
 //! what has already happened.
 
 mod asciicast;
+mod output_history;
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -153,6 +154,23 @@ pub(crate) async fn record(
     let hints = pane.screen_hints(output.as_ref());
     let make = move || write(output.as_ref(), &hints, since, &history, most);
     tokio::task::spawn_blocking(make).await.map_err(Refusal::internal)
+}
+
+/// Makes a recording of any pane since a time, from its output alone, of at most `most` bytes.
+pub(crate) async fn record_output(
+    pane: &Arc<Pane>,
+    since: Time,
+    most: usize,
+) -> Result<AgentRecording, Refusal> {
+    let output = pane.readable()?;
+    let hints = pane.screen_hints(output.as_ref());
+    let make = move || {
+        let history = output_history::since(output.as_ref(), since)?;
+        Ok(write(output.as_ref(), &hints, since, &history, most))
+    };
+    let made: std::io::Result<_> =
+        tokio::task::spawn_blocking(make).await.map_err(Refusal::internal)?;
+    made.map_err(|error| Refusal::internal(format!("the output cannot be read: {error}")))
 }
 
 fn write(
