@@ -131,6 +131,14 @@ impl Backend for FakeBackend {
         Box::pin(async { Ok(record) })
     }
 
+    fn rename(&self, from: PaneId, to: PaneId) -> BoxedFuture<'_, Result<(), Error>> {
+        let mut panes = self.lock();
+        if let Some(pane) = panes.remove(&from) {
+            panes.insert(to, pane);
+        }
+        Box::pin(async { Ok(()) })
+    }
+
     fn remove(&self, id: PaneId) -> BoxedFuture<'_, Result<(), Error>> {
         self.lock().remove(&id);
         Box::pin(async { Ok(()) })

@@ -27,7 +27,7 @@ const fn group(
 
 /// Every command, in the order of a user's first day.
 const GROUPS: &[CommandGroup] = &[
-    group("Start programs", true, &["new", "run", "attach"]),
+    group("Start programs", true, &["new", "run", "restart", "attach"]),
     group(
         "Look at them",
         true,

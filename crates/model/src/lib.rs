@@ -12,6 +12,7 @@ pub mod frame;
 pub mod grant;
 pub mod id;
 pub mod pane;
+pub mod restart;
 pub mod terminal;
 pub mod time;
 
@@ -23,5 +24,6 @@ pub use id::{EventId, Instance, Offset, PaneId, PaneRef};
 pub use pane::{
     BackendKind, Exit, Guarantee, Meta, PaneInfo, PaneStatus, PaneView, Size, TmuxOrigin, ViewState,
 };
+pub use restart::{BadRestartPolicy, PaneRestartInfo, PaneRestartPolicy};
 pub use terminal::{LineModes, TerminalState};
 pub use time::Time;

@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::{AgentInfo, Instance, PaneId, Time};
+use crate::{AgentInfo, Instance, PaneId, PaneRestartInfo, Time};
 
 /// Free key–value data of a pane. Keys are sorted, so that equal meta is written equally.
 pub type Meta = BTreeMap<String, Value>;
@@ -326,6 +326,12 @@ pub struct PaneInfo {
     /// The pane it was started from.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub parent: Option<PaneId>,
+    /// Its restart policy, if it has one, and what that has done.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub restart: Option<PaneRestartInfo>,
+    /// The pane whose previous run this is: that pane's program was started again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub previous_of: Option<PaneId>,
     /// Lines it has printed so far.
     pub lines: u64,
     /// Bytes it has printed so far.

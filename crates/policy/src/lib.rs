@@ -14,4 +14,5 @@ pub mod interactive;
 pub mod layout;
 pub mod permit;
 pub mod rate;
+pub mod restart;
 pub mod transcript;

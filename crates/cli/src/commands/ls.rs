@@ -6,7 +6,7 @@ use anyhow::Result;
 use paned_model::{PaneInfo, PaneStatus, Time};
 use serde::Serialize;
 
-use super::support::view_note;
+use super::support::{restart_note, view_note};
 use crate::context::CliContext;
 use crate::out::{StyledLine, TextStyle, TextTable, units};
 
@@ -39,7 +39,7 @@ fn table(panes: &[PaneInfo], now: Time) -> TextTable {
     TextTable::new(head, panes, |pane| {
         [
             StyledLine::new(TextStyle::Strong, pane.id.as_str()),
-            status(pane),
+            status(pane).then(TextStyle::Warn, &restart_note::suffix(pane, now)),
             pid(pane).into(),
             pane.size.to_string().into(),
             units::age(now.since(pane.created_at)).into(),
@@ -103,6 +103,8 @@ fn fields(pane: &PaneInfo) -> Vec<(&'static str, StyledLine)> {
     put("pid", pane.pid.map(|pid| pid.to_string()));
     put("ended", pane.ended_at.map(|time| time.to_string()));
     put("tmux", pane.view.as_ref().and_then(view_note::summary));
+    put("restart", pane.restart.as_ref().map(|it| restart_note::summary(it, now)));
+    put("previous run of", pane.previous_of.as_ref().map(ToString::to_string));
     put("parent", pane.parent.as_ref().map(ToString::to_string));
     put("tags", (!pane.tags.is_empty()).then(|| pane.tags.join(", ")));
     for (key, value) in &pane.meta {

@@ -17,6 +17,7 @@ pub(crate) mod ls;
 pub(crate) mod new;
 pub(crate) mod pane;
 pub(crate) mod read;
+pub(crate) mod restart;
 pub(crate) mod run;
 pub(crate) mod screen;
 pub(crate) mod search;
@@ -72,6 +73,7 @@ pub(crate) fn run(context: &CliContext, command: CliCommand) -> Result<ExitCode>
         CliCommand::Session(command) => session::run(context, command),
         CliCommand::Layout(command) => layout::run(context, &command),
         CliCommand::Resize(args) => pane::resize(context, &args),
+        CliCommand::Restart(args) => restart::run(context, &args),
         CliCommand::Kill(args) => pane::kill(context, &args),
         CliCommand::Close(args) => pane::close(context, &args),
         CliCommand::Rm(args) => pane::rm(context, &args),

@@ -11,6 +11,7 @@ pub(crate) mod line_splitter;
 pub(crate) mod output;
 pub(crate) mod output_writer;
 pub(crate) mod params;
+pub(crate) mod restart_note;
 pub(crate) mod spawn_args;
 pub(crate) mod tty;
 pub(crate) mod view_note;
