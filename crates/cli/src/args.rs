@@ -8,7 +8,7 @@ use clap::{ArgMatches, Command, CommandFactory as _, FromArgMatches, Parser, Sub
 
 use crate::commands::{
     action, agent, agentmux, attach, completions, doctor, events, input, layout, logs, ls, new,
-    pane, read, restart, run, screen, search, server, session, token, version, wait,
+    pane, read, restart, run, screen, search, server, session, token, up, version, wait,
 };
 use crate::{help, serve};
 
@@ -135,6 +135,8 @@ commands! {
     one Write(input::WriteArgs) = "write";
     one Resize(pane::ResizeArgs) = "resize";
     one Rename(pane::RenameArgs) = "rename";
+    one Up(up::UpArgs) = "up";
+    one Down(up::DownArgs) = "down";
     one Restart(restart::Args) = "restart";
     one Kill(pane::KillArgs) = "kill";
     one Close(pane::CloseArgs) = "close";

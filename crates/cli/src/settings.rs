@@ -7,6 +7,7 @@
 
 mod agentmux_config;
 mod compat;
+mod suggest;
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -21,6 +22,7 @@ use crate::config::ConfigFile;
 
 pub(crate) use agentmux_config::AgentmuxConfigFile;
 pub(crate) use compat::CompatSettings;
+pub(crate) use suggest::suggest;
 
 /// One setting: its key in `config.toml`, its variables in order, its default.
 struct SettingRow {

@@ -25,6 +25,7 @@ pub(crate) mod server;
 pub(crate) mod session;
 pub(crate) mod support;
 pub(crate) mod token;
+pub(crate) mod up;
 pub(crate) mod version;
 pub(crate) mod wait;
 
@@ -73,6 +74,8 @@ pub(crate) fn run(context: &CliContext, command: CliCommand) -> Result<ExitCode>
         CliCommand::Session(command) => session::run(context, command),
         CliCommand::Layout(command) => layout::run(context, &command),
         CliCommand::Resize(args) => pane::resize(context, &args),
+        CliCommand::Up(args) => up::up(context, &args),
+        CliCommand::Down(args) => up::down(context, &args),
         CliCommand::Restart(args) => restart::run(context, &args),
         CliCommand::Kill(args) => pane::kill(context, &args),
         CliCommand::Close(args) => pane::close(context, &args),

@@ -189,7 +189,9 @@ impl PanePlace {
             if !is_aside {
                 move_back(kernel, &self.aside, &id).await;
             }
-            return Err(refusal);
+            let sentence =
+                format!("{}; the output of `{id}` so far is still there", refusal.sentence);
+            return Err(Refusal { sentence, ..refusal });
         }
         // Its program has ended.
         kernel.grants().remove(&self.aside.lock().record.grant.grant.id);
@@ -294,10 +296,13 @@ fn restore(kernel: &Kernel, others: &[&Arc<Pane>], old: &Arc<Pane>) {
     if kernel.panes().insert(old.clone(), usize::MAX).is_err() {
         return;
     }
-    let moved = draft("pane:moved", &old.event_payload(json!({ "newId": old.id })));
+    let moved =
+        |aside: &Pane| draft("pane:moved", &aside.event_payload(json!({ "newId": old.id })));
+    let aside = others.iter().filter(|other| other.instance() == old.instance());
+    let events = aside.map(|aside| moved(aside)).collect();
     let changes = others.iter().map(|other| PaneRecord::delete(&other.id));
     let changes = changes.chain([old.lock().record.put()]).collect();
-    kernel.journal().record(vec![moved], changes);
+    kernel.journal().record(events, changes);
 }
 
 /// Starts the program of a pane again for its restart policy, or to finish what a server that was
