@@ -198,6 +198,8 @@ fn a_procfile_is_read_where_there_is_no_other_file() {
     fs::create_dir_all(&folder).unwrap();
     fs::write(folder.join("Procfile"), "web: echo port $PORT; cat\n# no\nworker: cat\n").unwrap();
     let project = TestProject { server: &server, folder };
+    project.ok(&["up", "./Procfile", "worker"]);
+    assert_eq!(ids(&server), ["worker"]);
     project.ok(&["up"]);
     let wait = json!({ "paneId": "web", "pattern": "^port 5000$", "since": 0 });
     assert_eq!(server.act("pane:wait", wait)["met"], "pattern");

@@ -107,7 +107,12 @@ impl Backend for FakeBackend {
     }
 
     fn recover(&self) -> BoxedFuture<'_, Result<Vec<RecoveredPane>, Error>> {
-        let found = self.lock().values().map(FakePane::recovered).collect();
+        let panes = self.lock();
+        // By the name that it has now.
+        let found =
+            panes.iter().map(|(id, pane)| RecoveredPane { id: id.clone(), ..pane.recovered() });
+        let found = found.collect();
+        drop(panes);
         Box::pin(async move { Ok(found) })
     }
 

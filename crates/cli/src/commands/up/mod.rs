@@ -36,7 +36,7 @@ Examples:
   paned up                       what paned.toml or the Procfile in this folder defines
   paned up web                   only web and what it depends on
   paned up --follow              and show the output until ctrl+c; the panes keep running
-  paned up --file dev.toml       another file
+  paned up dev.toml              another file
 
 A file paned.toml:
   [panes.db]
@@ -52,9 +52,11 @@ A file paned.toml:
 It returns when every pane is ready. Panes that run unchanged stay; those whose definition has changed \
 are started anew. `paned down` ends them. Every key is in docs/up.md.")]
 pub(crate) struct UpArgs {
-    /// Only these panes and what they depend on
+    /// The file, whose folder is the project [default: paned.toml or Procfile in this folder];
+    /// only these panes and what they depend on [default: all]
+    #[arg(value_name = "FILE|NAME")]
     name: Vec<String>,
-    /// The file, whose folder is the project [default: paned.toml, or else Procfile, in this folder]
+    /// The file, whatever its name
     #[arg(long, value_name = "FILE")]
     file: Option<PathBuf>,
     /// Put this before the name of every pane, as in `shop-`
@@ -71,28 +73,31 @@ pub(crate) struct UpArgs {
 Examples:
   paned down                     what `paned up` has started in this folder
   paned down web                 only web and what depends on it
-  paned down --file ../dev.toml  the project in the folder of that file
+  paned down ../shop/paned.toml  the project in the folder of that file
 
 Panes are ended in the reverse order of their dependencies, and deleted with their output. Panes that \
 `paned up` has not started in this folder are left alone. The file itself is not read.")]
 pub(crate) struct DownArgs {
-    /// Only these panes and what depends on them
+    /// A file in the folder of the project [default: this folder]; only these panes and what
+    /// depends on them [default: all]
+    #[arg(value_name = "FILE|NAME")]
     name: Vec<String>,
-    /// A file in the folder of the project [default: this folder]
+    /// A file in the folder of the project, whatever its name
     #[arg(long, value_name = "FILE")]
     file: Option<PathBuf>,
 }
 
 pub(crate) fn up(context: &CliContext, args: &UpArgs) -> Result<ExitCode> {
-    let mut project = read(args.file.as_deref())?;
+    let (file, names) = file_and_names(args.file.as_deref(), &args.name);
+    let mut project = read(file.as_deref())?;
     if let Some(prefix) = &args.prefix {
         project.prefix.clone_from(prefix);
     }
     // Before a server is started.
-    project.in_order(&args.name)?;
+    project.in_order(names)?;
     let client = context.client_or_start()?;
     let panes: Vec<PaneInfo> = client::block_on(client.call("pane:list", &()))??;
-    let steps = plan::plan_up(&project, &args.name, &panes)?;
+    let steps = plan::plan_up(&project, names, &panes)?;
     let starter = Starter { out: context.out, client: client.clone(), project };
     let outcomes = client::block_on(starter.run(steps))??;
     let failed = outcomes.iter().find_map(PaneOutcome::failure);
@@ -107,22 +112,36 @@ pub(crate) fn up(context: &CliContext, args: &UpArgs) -> Result<ExitCode> {
 }
 
 pub(crate) fn down(context: &CliContext, args: &DownArgs) -> Result<ExitCode> {
-    let folder = match &args.file {
+    let (file, names) = file_and_names(args.file.as_deref(), &args.name);
+    let folder = match &file {
         Some(file) => folder_of(file)?,
         None => here()?,
     };
     let panes: Vec<PaneInfo> = context.call("pane:list", &())?;
-    let ids = plan::plan_down(&folder.to_string_lossy(), &args.name, &panes);
+    let ids = plan::plan_down(&folder.to_string_lossy(), names, &panes);
     if ids.is_empty() {
-        let what = match args.name.is_empty() {
+        let what = match names.is_empty() {
             true => "nothing runs that `paned up` has started".to_owned(),
-            false => format!("`paned up` has started no {}", args.name.join(", ")),
+            false => format!("`paned up` has started no {}", names.join(", ")),
         };
         context.out.note(format!("{what} in {}", folder.display()))?;
     }
     for_each(context, &ids, |pane| {
         context.confirm("pane:close", &json!({ "paneId": pane }), format!("closed {pane}"))
     })
+}
+
+/// The file and the names of panes: a first word that looks like a file is the file.
+fn file_and_names<'a>(file: Option<&Path>, words: &'a [String]) -> (Option<PathBuf>, &'a [String]) {
+    match words {
+        [first, names @ ..] if file.is_none() && is_file_name(first) => (Some(first.into()), names),
+        names => (file.map(Path::to_owned), names),
+    }
+}
+
+fn is_file_name(word: &str) -> bool {
+    let name = word.rsplit('/').next().unwrap_or(word);
+    word.contains('/') || word.ends_with(".toml") || name.starts_with("Procfile")
 }
 
 /// Reads the file that was named, or the one in this folder.

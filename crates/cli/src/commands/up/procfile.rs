@@ -68,8 +68,8 @@ mod tests {
         let shown: Vec<_> = project
             .panes
             .iter()
-            .map(|(name, it)| (name.as_str(), it.argv[2].as_str(), it.env["PORT"].as_str()));
-        let shown: Vec<_> = shown.collect();
+            .map(|(name, it)| (name.as_str(), it.argv[2].as_str(), it.env["PORT"].as_str()))
+            .collect();
         assert_eq!(shown, [("web", "node a.js -p $PORT", "5000"), ("worker", "sleep 1:2", "5100")]);
     }
 

@@ -9,7 +9,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use paned_backend::BoxedFuture;
-use paned_model::{Code, Instance, PaneId, Refusal, Size};
+use paned_model::{Code, Instance, PaneId, Refusal, Size, ViewState};
+use paned_policy::agent::LaunchOptions;
 use serde_json::json;
 use tokio::time::timeout;
 
@@ -24,12 +25,27 @@ use crate::panes::pane::KeeperConnection;
 use crate::panes::restart::{PreviousRun, RestartCause, settle_previous};
 use crate::panes::{Pane, PaneChange, PaneRecord};
 use crate::registry::ActionContext;
+use crate::tmux_view::{ViewRequest, ViewSpec};
 use crate::undo::Undo;
 
 /// How many earlier runs of a pane are recorded: the first one and the latest ones.
 const MAX_EARLIER: usize = 64;
 /// How long a keeper may take to finish after its program was ended.
 const FINISH_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// Ends what still runs in a pane that is started again, and waits until its keeper is gone.
+///
+/// # Errors
+/// As [`end_run`].
+pub(in crate::actions) async fn end_for_next_run(
+    kernel: &Kernel,
+    pane: &Arc<Pane>,
+    grace: Duration,
+    force: bool,
+) -> Result<(), Refusal> {
+    keep_worktree(pane);
+    end_run(kernel, pane, grace, force).await
+}
 
 /// Ends what still runs in a pane, and waits until its keeper is gone.
 ///
@@ -48,6 +64,7 @@ pub(in crate::actions) async fn end_run(
         );
         return Err(Refusal::new(Code::Conflict, sentence));
     }
+    let view = pane.lock().record.view.clone();
     let (_, survivors) = kill_for_restart(kernel, pane, grace, force).await?;
     if !survivors.is_empty() {
         let sentence = format!(
@@ -58,6 +75,9 @@ pub(in crate::actions) async fn end_run(
         let details = json!({ "survivors": survivors });
         return Err(Refusal::new(Code::Busy, sentence).with_details(details));
     }
+    if let Some(view) = view.filter(|view| view.state != ViewState::Hidden) {
+        close_view(kernel, pane, view).await;
+    }
     let mut changes = pane.watch();
     let is_detached =
         || matches!(pane.lock().connection, KeeperConnection::Detached { .. }) && !has_keeper(pane);
@@ -66,6 +86,17 @@ pub(in crate::actions) async fn end_run(
         let sentence = format!("the keeper of pane `{}` has not finished; try again", pane.id);
         Refusal::new(Code::Timeout, sentence)
     })
+}
+
+/// Has tmux close its view of a pane that has ended, and waits for that: the end of this view must
+/// not be taken for the end of the next one, which has the same name. Errors do not matter: without
+/// tmux there is no view.
+async fn close_view(kernel: &Kernel, pane: &Pane, view: ViewSpec) {
+    let ask = |answer| ViewRequest::Hide(pane.id.clone(), answer);
+    if let Err(refusal) = kernel.tmux_views().ask_at(kernel, &view.location, ask).await {
+        tracing::debug!(pane = %pane.id, %refusal, "the view of a pane that is started again was gone");
+    }
+    pane.lock().record.view = Some(ViewSpec { shown_until_exit: true, ..view });
 }
 
 fn has_keeper(pane: &Pane) -> bool {
@@ -85,6 +116,9 @@ pub(in crate::actions) async fn run_again(
     let mut params = respawn_params(kernel, old).await?;
     params.id = Some(id.clone());
     params.agent = agent_record(kernel, old);
+    if let Some(argv) = agent_argv(kernel, params.agent.as_ref())? {
+        params.argv = Some(argv);
+    }
     let slot = match &params.agent {
         Some(_) => Some(kernel.agents().admit(kernel, &id, &context.caller).await?),
         None => None,
@@ -120,6 +154,32 @@ fn agent_record(kernel: &Kernel, old: &Pane) -> Option<AgentRecord> {
     let agent = old.lock().record.agent.clone()?;
     let made = agent.made.map(|made| crate::agents::AgentLaunch { exit_handled: false, ..made });
     Some(AgentRecord { made, ..AgentRecord::new(&agent.profile, kernel.now()) })
+}
+
+/// The command line of an agent that `agent:create` has started, without its first prompt: that was
+/// for the first run.
+fn agent_argv(
+    kernel: &Kernel,
+    agent: Option<&AgentRecord>,
+) -> Result<Option<Vec<String>>, Refusal> {
+    let Some((agent, made)) = agent.and_then(|agent| Some((agent, agent.made.clone()?))) else {
+        return Ok(None);
+    };
+    let profile = kernel.agents().profile(&agent.profile)?;
+    let options = LaunchOptions {
+        argv: made.argv,
+        model: made.model,
+        permissions: made.permissions,
+        prompt: None,
+    };
+    profile.command_line(&options).map(Some).map_err(Refusal::invalid)
+}
+
+/// The work that follows the exit of an agent is for its last run only: its worktree stays.
+fn keep_worktree(pane: &Pane) {
+    let mut state = pane.lock();
+    let made = state.record.agent.as_mut().and_then(|agent| agent.made.as_mut());
+    made.into_iter().for_each(|made| made.exit_handled = true);
 }
 
 /// The pane that holds the previous run of a pane.
@@ -316,7 +376,7 @@ pub(crate) fn restart_pane(
         let caller = kernel.owner(None);
         let grace = kernel.limits().kill_grace;
         let context = ActionContext { kernel, caller, undo: Undo::default() };
-        end_run(&context.kernel, &pane, grace, false).await?;
+        end_for_next_run(&context.kernel, &pane, grace, false).await?;
         run_again(&context, &pane, cause).await
     })
 }
