@@ -147,7 +147,10 @@ fn down_goes_from_dependents_to_dependencies() {
     let project = TestProject::new(&server, "p", text);
     project.ok(&["up", "c"]);
     assert_eq!(ids(&server), ["a", "b", "c"]);
-    assert_eq!(project.ok(&["down"]), "closed c\nclosed b\nclosed a\n");
+    assert_eq!(project.ok(&["down", "c"]), "closed c\n");
+    assert_eq!(project.ok(&["down"]), "closed b\nclosed a\n");
+    project.ok(&["up", "b"]);
+    assert_eq!(project.ok(&["down", "--json"]), "{\"closed\":[\"b\",\"a\"]}\n");
 }
 
 #[test]

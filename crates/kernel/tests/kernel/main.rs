@@ -7,6 +7,7 @@ mod full_disk;
 mod grants;
 mod hooks;
 mod kill;
+mod next_run;
 mod panes;
 mod questions;
 mod reach;

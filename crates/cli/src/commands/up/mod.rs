@@ -126,9 +126,20 @@ pub(crate) fn down(context: &CliContext, args: &DownArgs) -> Result<ExitCode> {
         };
         context.out.note(format!("{what} in {}", folder.display()))?;
     }
-    for_each(context, &ids, |pane| {
-        context.confirm("pane:close", &json!({ "paneId": pane }), format!("closed {pane}"))
-    })
+    let mut closed = Vec::new();
+    let exit = for_each(context, &ids, |id| {
+        let _: Value = context.call("pane:close", &json!({ "paneId": id }))?;
+        closed.push(id.to_owned());
+        let is_previous = panes.iter().any(|it| it.id.as_str() == id && it.previous_of.is_some());
+        if !context.out.is_json() && !is_previous {
+            context.out.line(format!("closed {id}"))?;
+        }
+        Ok(ExitCode::SUCCESS)
+    })?;
+    if context.out.is_json() {
+        context.out.json(&json!({ "closed": closed }))?;
+    }
+    Ok(exit)
 }
 
 /// The file and the names of panes: a first word that looks like a file is the file.
