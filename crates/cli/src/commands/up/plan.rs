@@ -111,37 +111,40 @@ pub(super) fn plan_down(folder: &str, names: &[String], panes: &[PaneInfo]) -> V
     for pane in own {
         by_name.entry(text(pane, NAME).unwrap_or_default()).or_default().push(pane);
     }
-    let mut order = Vec::new();
+    let mut order = DownOrder::default();
     for name in by_name.keys().copied() {
         if names.is_empty() || names.iter().any(|wanted| wanted == name) {
-            dependents_first(name, &by_name, &mut order);
+            order.visit(name, &by_name);
         }
     }
-    let ids = order.iter().flat_map(|name| &by_name[name]);
+    let ids = order.names.iter().flat_map(|name| &by_name[name]);
     ids.map(|pane| pane.id.to_string()).collect()
 }
 
-/// Adds what depends on a pane, then the pane.
-fn dependents_first<'a>(
-    name: &'a str,
-    panes: &BTreeMap<&'a str, Vec<&PaneInfo>>,
-    order: &mut Vec<&'a str>,
-) {
-    if order.contains(&name) {
-        return;
-    }
-    let depends = |pane: &&PaneInfo| {
-        let on = pane.meta.get(DEPENDS_ON).and_then(Value::as_array);
-        on.is_some_and(|on| on.iter().any(|it| it.as_str() == Some(name)))
-    };
-    let dependents =
-        panes.iter().filter(|(other, them)| **other != name && them.iter().any(depends));
-    for (dependent, _) in dependents {
-        dependents_first(dependent, panes, order);
-    }
-    // A changed file may have made a circle of what runs.
-    if !order.contains(&name) {
-        order.push(name);
+/// The order in which panes are ended.
+#[derive(Default)]
+struct DownOrder<'a> {
+    /// Those that were looked at. A changed file may have made a circle of what runs.
+    visited: Vec<&'a str>,
+    names: Vec<&'a str>,
+}
+
+impl<'a> DownOrder<'a> {
+    /// Adds what depends on a pane, then the pane.
+    fn visit(&mut self, name: &'a str, panes: &BTreeMap<&'a str, Vec<&PaneInfo>>) {
+        if self.visited.contains(&name) {
+            return;
+        }
+        self.visited.push(name);
+        let depends = |pane: &&PaneInfo| {
+            let on = pane.meta.get(DEPENDS_ON).and_then(Value::as_array);
+            on.is_some_and(|on| on.iter().any(|it| it.as_str() == Some(name)))
+        };
+        let dependents = panes.iter().filter(|(_, them)| them.iter().any(depends));
+        for (dependent, _) in dependents {
+            self.visit(dependent, panes);
+        }
+        self.names.push(name);
     }
 }
 
