@@ -111,7 +111,12 @@ impl Backend for FakeBackend {
     }
 
     fn recover(&self) -> BoxedFuture<'_, Result<Vec<RecoveredPane>, Error>> {
-        let found = self.lock().values().map(FakePane::recovered).collect();
+        let panes = self.lock();
+        // By the name that it has now.
+        let found =
+            panes.iter().map(|(id, pane)| RecoveredPane { id: id.clone(), ..pane.recovered() });
+        let found = found.collect();
+        drop(panes);
         Box::pin(async move { Ok(found) })
     }
 
@@ -133,6 +138,14 @@ impl Backend for FakeBackend {
     fn launch_record(&self, id: PaneId) -> BoxedFuture<'_, Result<Option<String>, Error>> {
         let record = self.lock().get(&id).and_then(|pane| pane.spec.launch_record.clone());
         Box::pin(async { Ok(record) })
+    }
+
+    fn rename(&self, from: PaneId, to: PaneId) -> BoxedFuture<'_, Result<(), Error>> {
+        let mut panes = self.lock();
+        if let Some(pane) = panes.remove(&from) {
+            panes.insert(to, pane);
+        }
+        Box::pin(async { Ok(()) })
     }
 
     fn remove(&self, id: PaneId) -> BoxedFuture<'_, Result<(), Error>> {

@@ -69,6 +69,9 @@ pub trait Backend: Send + Sync + 'static {
     /// What [`SpawnSpec::launch_record`] was; `None` for a pane that was started without one.
     fn launch_record(&self, id: PaneId) -> BoxedFuture<'_, Result<Option<String>, Error>>;
 
+    /// Gives a pane that has ended, and whose keeper is gone, another name. The name must be free.
+    fn rename(&self, from: PaneId, to: PaneId) -> BoxedFuture<'_, Result<(), Error>>;
+
     /// Removes a pane that has ended, with its output.
     fn remove(&self, id: PaneId) -> BoxedFuture<'_, Result<(), Error>>;
 }

@@ -8,8 +8,8 @@ use clap::{ArgMatches, Command, CommandFactory as _, FromArgMatches, Parser, Sub
 
 use crate::commands::{
     action, adopt, agent, agentmux, attach, completions, config, doctor, events, get, input,
-    layout, logs, ls, meta, new, pane, read, record, run, screen, search, server, service, session,
-    token, version, wait,
+    layout, logs, ls, meta, new, pane, read, record, restart, run, screen, search, server, service,
+    session, token, up, version, wait,
 };
 use crate::out::ColourChoice;
 use crate::{help, serve};
@@ -143,6 +143,9 @@ commands! {
     one Rename(pane::RenameArgs) = "rename";
     one Meta(meta::MetaArgs) = "meta";
     one Tag(meta::TagArgs) = "tag";
+    one Up(up::UpArgs) = "up";
+    one Down(up::DownArgs) = "down";
+    one Restart(restart::Args) = "restart";
     one Kill(pane::KillArgs) = "kill";
     one Close(pane::CloseArgs) = "close";
     one Rm(pane::RmArgs) = "rm";

@@ -27,7 +27,8 @@ const fn group(
 
 /// Every command, in the order of a user's first day.
 const GROUPS: &[CommandGroup] = &[
-    group("Start programs", true, &["new", "run", "attach"]),
+    group("Start programs", true, &["new", "run", "restart", "attach"]),
+    group("Projects", true, &["up", "down"]),
     group(
         "Look at them",
         true,

@@ -91,6 +91,7 @@ struct KernelInner {
     /// Replaced as a whole when an action is added or removed.
     registry: RwLock<Arc<Registry>>,
     panes: panes::PaneTable,
+    restart_pane: panes::restart::RestartPaneFn,
     patterns: panes::PatternCache,
     grants: Grants,
     hooks: ActionHooks,
@@ -165,6 +166,11 @@ impl Kernel {
 
     pub(crate) fn journal(&self) -> &Journal {
         &self.inner.journal
+    }
+
+    /// Starts the program of a pane again.
+    pub(crate) fn restart_pane(&self) -> panes::restart::RestartPaneFn {
+        self.inner.restart_pane
     }
 
     /// What was wrong with the journal when it was opened.

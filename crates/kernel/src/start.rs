@@ -19,6 +19,7 @@ use crate::hooks::ActionHooks;
 use crate::journal::{
     self, CommitTicket, Journal, JournalRecord, JournalRecovery, OpenedJournal, RecordChange, draft,
 };
+use crate::panes::restart::{self, RestartObserver};
 use crate::panes::{self, PaneTable, PatternCache, recover};
 use crate::state_folder::{StateFolderIdentity, write_private};
 use crate::tmux_view::{self, TmuxViewObserver, TmuxViews};
@@ -77,7 +78,12 @@ impl Kernel {
             journal_damage: opened.recovery.as_ref().map(sentence),
             backend,
             registry: RwLock::new(Arc::new(actions::registry())),
-            panes: PaneTable::new(vec![Box::new(AgentPaneObserver), Box::new(TmuxViewObserver)]),
+            panes: PaneTable::new(vec![
+                Box::new(AgentPaneObserver),
+                Box::new(TmuxViewObserver),
+                Box::new(RestartObserver),
+            ]),
+            restart_pane: actions::restart_pane,
             patterns: PatternCache::default(),
             grants: Grants::new(),
             hooks: ActionHooks::default(),
@@ -102,6 +108,7 @@ impl Kernel {
         // Follow-ups of exits that happened while the server was down.
         kernel.panes().list().iter().for_each(|pane| agents::ended(&kernel, pane));
         kernel.agents().outbox().resume(&kernel);
+        restart::resume_all(&kernel);
         kernel.tmux_views().resume(
             &kernel,
             records_of_kind::<tmux_view::ViewSessionRecord>(&opened.records, tmux_view::SESSION),

@@ -14,6 +14,7 @@ pub mod id;
 pub mod near;
 pub mod pane;
 pub mod parse_error;
+pub mod restart;
 pub mod suggest;
 pub mod terminal;
 pub mod time;
@@ -26,5 +27,6 @@ pub use id::{EventId, Instance, Offset, PaneId, PaneRef};
 pub use pane::{
     BackendKind, Exit, Guarantee, Meta, PaneInfo, PaneStatus, PaneView, Size, TmuxOrigin, ViewState,
 };
+pub use restart::{BadRestartPolicy, PaneRestartInfo, PaneRestartPolicy};
 pub use terminal::{LineModes, TerminalState};
 pub use time::Time;

@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::{AgentInfo, Instance, PaneId, Time};
+use crate::{AgentInfo, Instance, PaneId, PaneRestartInfo, Time};
 
 /// Free key–value data of a pane. Keys are sorted, so that equal meta is written equally.
 pub type Meta = BTreeMap<String, Value>;
@@ -327,6 +327,12 @@ pub struct PaneInfo {
     /// The pane it was started from.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub parent: Option<PaneId>,
+    /// Its restart policy, if it has one, and its restarts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub restart: Option<PaneRestartInfo>,
+    /// The pane whose previous run this is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub previous_of: Option<PaneId>,
     /// The number of lines of output so far.
     pub lines: u64,
     /// The number of bytes of output so far.

@@ -15,4 +15,5 @@ pub mod layout;
 pub mod names;
 pub mod permit;
 pub mod rate;
+pub mod restart;
 pub mod transcript;

@@ -221,3 +221,28 @@ fn a_view_goes_when_its_program_does_and_the_last_bytes_are_kept() {
     until_state(&server, "b", "hidden");
     assert_eq!(state(&server, "a"), "shown");
 }
+
+#[test]
+fn a_program_that_is_started_again_is_shown_again() {
+    let server = Server::start();
+    show(&server, "a", "echo run; cat");
+    show(&server, "b", "cat");
+    // While it runs, after its own end, and while its policy waits.
+    server.act("pane:restart", json!({ "paneId": "a" }));
+    view(&server, "a");
+    server.act("pane:write", json!({ "paneId": "a", "text": "\u{4}" }));
+    until_state(&server, "a", "hidden");
+    server.act("pane:restart", json!({ "paneId": "a" }));
+    view(&server, "a");
+    server.act("pane:new", with(shown("c", "echo run; cat"), "restart", json!("always")));
+    view(&server, "c");
+    let mut events = server.events("pane:restarted", None);
+    server.act("pane:write", json!({ "paneId": "c", "text": "\u{4}" }));
+    events.until(about("pane:restarted", "c"));
+    view(&server, "c");
+    assert_eq!(server.pane("c")["status"], "running");
+    // One that a user has hidden stays so.
+    server.act("layout:hide", json!({ "paneId": "b" }));
+    server.act("pane:restart", json!({ "paneId": "b" }));
+    assert!(server.pane("b")["view"].is_null());
+}

@@ -189,6 +189,10 @@ impl Backend for NativeBackend {
         Box::pin(async move { self.state_dir.read_launch_record(&id).await })
     }
 
+    fn rename(&self, from: PaneId, to: PaneId) -> BoxedFuture<'_, Result<(), Error>> {
+        Box::pin(async move { self.state_dir.rename(&from, &to).await })
+    }
+
     fn remove(&self, id: PaneId) -> BoxedFuture<'_, Result<(), Error>> {
         Box::pin(async move { self.state_dir.remove(&id).await })
     }

@@ -118,6 +118,28 @@ impl StateDir {
         read.await.map_err(|panic| Error::Machine(panic.to_string()))?
     }
 
+    /// Moves the files of a pane whose keeper is gone to another name.
+    pub(super) async fn rename(&self, from: &PaneId, to: &PaneId) -> Result<(), Error> {
+        let state_dir = self.clone();
+        let from = from.clone();
+        let to = to.clone();
+        let renamed = tokio::task::spawn_blocking(move || state_dir.rename_now(&from, &to));
+        renamed.await.map_err(|panic| Error::Machine(panic.to_string()))?
+    }
+
+    fn rename_now(&self, from: &PaneId, to: &PaneId) -> Result<(), Error> {
+        let target = self.pane_dir(to);
+        // A rename would replace an empty folder.
+        if target.exists() {
+            return Err(Error::NameTaken(to.clone()));
+        }
+        // Nothing listens there any more.
+        let _ = fs::remove_file(self.socket(from));
+        let folder = self.pane_dir(from);
+        let what = || format!("rename {} to {}", folder.display(), target.display());
+        fs::rename(&folder, &target).map_err(|source| Error::Io { what: what(), source })
+    }
+
     /// Removes a pane's files, the record first: a folder without a record is deleted by recovery.
     pub(super) async fn remove(&self, id: &PaneId) -> Result<(), Error> {
         let state_dir = self.clone();

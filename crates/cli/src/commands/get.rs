@@ -5,13 +5,11 @@ use std::process::ExitCode;
 use anyhow::Result;
 use paned_model::PaneInfo;
 use serde::Serialize;
-use serde_json::Value;
 
 use super::agent::state_text;
 use super::ls::status;
 use super::support::shell_words::{shell_words, with_tilde};
-use super::support::view_note;
-use crate::client;
+use super::support::{restart_note, view_note};
 use crate::context::CliContext;
 use crate::out::{Clock, StyledLine, units};
 use crate::settings::process_env;
@@ -31,18 +29,11 @@ pub(crate) struct GetArgs {
 }
 
 pub(crate) fn get(context: &CliContext, args: &GetArgs) -> Result<ExitCode> {
-    context.show("pane:get", args, |answer: Value| -> Result<()> {
-        let restart = answer.get("restart").and_then(restart);
-        let pane: PaneInfo = client::read(answer)?;
-        Ok(context.out.fields(&fields(&pane, restart, &Clock::local()))?)
-    })
+    let show = |pane: PaneInfo| context.out.fields(&fields(&pane, &Clock::local()));
+    context.show("pane:get", args, show)
 }
 
-fn fields(
-    pane: &PaneInfo,
-    restart: Option<String>,
-    clock: &Clock,
-) -> Vec<(&'static str, StyledLine)> {
+fn fields(pane: &PaneInfo, clock: &Clock) -> Vec<(&'static str, StyledLine)> {
     let home = process_env("HOME");
     let command = shell_words(&pane.argv);
     let mut fields: Vec<(&str, StyledLine)> = vec![
@@ -60,7 +51,9 @@ fn fields(
     let mut put = |name, value: Option<String>| fields.extend(value.map(|it| (name, it.into())));
     put("ended", pane.ended_at.map(|time| clock.moment_ago(time)));
     put("pid", pane.pid.filter(|_| pane.status.is_live()).map(|pid| pid.to_string()));
-    put("restart", restart);
+    let now = paned_keeper::time::now();
+    put("restart", pane.restart.as_ref().map(|restart| restart_note::summary(restart, now)));
+    put("previous run of", pane.previous_of.as_ref().map(ToString::to_string));
     put("tmux", pane.view.as_ref().and_then(view_note::summary));
     put("parent", pane.parent.as_ref().map(ToString::to_string));
     put("tags", (!pane.tags.is_empty()).then(|| pane.tags.join(", ")));
@@ -85,30 +78,16 @@ fn output(pane: &PaneInfo) -> String {
     format!("{}, {}{dropped}", units::count(lines, "line"), units::bytes(pane.bytes))
 }
 
-/// The restart policy and what it has done: `on-failure, started again 3 times`.
-fn restart(policy: &Value) -> Option<String> {
-    let name = policy.as_str().or_else(|| policy.get("policy")?.as_str())?;
-    let count = policy.get("count").and_then(Value::as_u64).unwrap_or(0);
-    let count = units::count(usize::try_from(count).unwrap_or(usize::MAX), "time");
-    let gave_up = policy.get("gaveUp").and_then(Value::as_bool) == Some(true);
-    let gave_up = if gave_up { ", gave up" } else { "" };
-    Some(match count.as_str() {
-        "0 times" => format!("{name}{gave_up}"),
-        count => format!("{name}, started again {count}{gave_up}"),
-    })
-}
-
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
+    use serde_json::{Value, json};
 
     use super::*;
     use crate::commands::ls::tests::pane;
 
     #[track_caller]
     fn check(more: Value, name: &str, expect: Option<&str>) {
-        let restart = more.get("restart").and_then(restart);
-        let fields = fields(&pane(more), restart, &Clock::local());
+        let fields = fields(&pane(more), &Clock::local());
         let found = fields.iter().find(|(it, _)| *it == name);
         assert_eq!(found.map(|(_, value)| value.render(false)).as_deref(), expect, "{name}");
     }
@@ -122,6 +101,6 @@ mod tests {
         check(json!({ "meta": { "n": 1 } }), "meta", Some("n = 1"));
         check(json!({}), "restart", None);
         let again = json!({ "restart": { "policy": "on-failure", "count": 3, "gaveUp": true } });
-        check(again, "restart", Some("on-failure, started again 3 times, gave up"));
+        check(again, "restart", Some("on-failure, restarts: 3, gave up"));
     }
 }

@@ -10,6 +10,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::support::live_list::LiveList;
+use super::support::restart_note;
 use super::support::shell_words::shell_words;
 use super::support::table_args::TableArgs;
 use crate::client;
@@ -148,7 +149,7 @@ fn table(panes: &[PaneInfo], now: Time) -> TextTable {
     let table = TextTable::new(head, panes, |pane| {
         [
             StyledLine::new(TextStyle::Strong, pane.id.as_str()),
-            status_with_time(pane, now),
+            status_with_time(pane, now).then(TextStyle::Warn, &restart_note::suffix(pane, now)),
             pid(pane).into(),
             pane.size.to_string().into(),
             pane.lines.to_string().into(),

@@ -22,6 +22,7 @@ pub(crate) mod new;
 pub(crate) mod pane;
 pub(crate) mod read;
 pub(crate) mod record;
+pub(crate) mod restart;
 pub(crate) mod run;
 pub(crate) mod screen;
 pub(crate) mod search;
@@ -30,6 +31,7 @@ pub(crate) mod service;
 pub(crate) mod session;
 pub(crate) mod support;
 pub(crate) mod token;
+pub(crate) mod up;
 pub(crate) mod version;
 pub(crate) mod wait;
 
@@ -78,6 +80,9 @@ pub(crate) fn run(context: &CliContext, command: CliCommand) -> Result<ExitCode>
         CliCommand::Session(command) => session::run(context, command),
         CliCommand::Layout(command) => layout::run(context, &command),
         CliCommand::Resize(args) => pane::resize(context, &args),
+        CliCommand::Up(args) => up::up(context, &args),
+        CliCommand::Down(args) => up::down(context, &args),
+        CliCommand::Restart(args) => restart::run(context, &args),
         CliCommand::Kill(args) => pane::kill(context, &args),
         CliCommand::Close(args) => pane::close(context, &args),
         CliCommand::Rm(args) => pane::rm(context, &args),

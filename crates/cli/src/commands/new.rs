@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use anyhow::Result;
-use paned_model::{PaneId, PaneInfo};
+use paned_model::{PaneId, PaneInfo, PaneRestartPolicy};
 use serde::Serialize;
 
 use super::support::duration::seconds;
@@ -23,13 +23,29 @@ Examples:
   paned new --session work -- vim notes.md    shown in tmux: `paned session attach work`
   paned new --env PORT=3000 --meta owner=ann --tag web --timeout 10m -- ./serve
   paned new --env-file .env --clean-env -- ./serve
+  paned new --id dev --replace -- npm run dev            end the pane dev first, if there is one
+  paned new --id api --restart on-failure -- ./api       start it again when it fails
 
 The program has your environment, folder and umask, and a terminal as large as yours. Variables about \
-your own terminal (TERM, TMUX, …) are not passed on; the pane has its own.")]
+your own terminal (TERM, TMUX, …) are not passed on; the pane has its own.
+
+With --restart, the program is started again one second after its end, then after 2, 4, 8 … up to 60 \
+seconds; a run of a minute starts the count again. A program that was ended with `paned kill` stays so.")]
 pub(crate) struct Args {
     /// What to name it; a name is made up when left out
     #[arg(long)]
     id: Option<PaneId>,
+    /// End the pane of that name first, and delete it and its output
+    #[arg(long, requires = "id")]
+    replace: bool,
+    /// Allow --replace to end the pane that this is typed in
+    #[arg(long = "self", requires = "replace")]
+    #[serde(rename = "self")]
+    itself: bool,
+    /// Start the program again when it ends: no, on-failure, on-failure:5 (at most five times in a
+    /// row) or always
+    #[arg(long, value_name = "POLICY")]
+    restart: Option<PaneRestartPolicy>,
     #[command(flatten)]
     #[serde(flatten)]
     spawn: SpawnArgs,

@@ -79,6 +79,8 @@ const LINES: &[&str] = &[
     "agent explain a",
     "agent answer a yes --dialog d",
     "agent interrupt a --timeout 1",
+    "new --id a --replace --self --restart on-failure:5 -- true",
+    "restart a --grace-ms 0 --force --self",
     "agent last a",
     "agent restart a --model m --permissions ask --prompt p --timeout 1 --self",
     "agent rm a --self",
@@ -105,7 +107,7 @@ const LINES: &[&str] = &[
 ];
 
 /// Commands that call none, or none with their arguments.
-const OTHERS: &str = "serve, server start, server stop, server restart, server upgrade, attach, logs, tail, \
+const OTHERS: &str = "serve, server start, server stop, server restart, server upgrade, up, down, attach, logs, tail, \
      events, action, emit, list, agentmux serve, agentmux status, agentmux cleanup, agentmux send, agentmux key, \
      agentmux capture, doctor, version, completions bash, completions zsh, completions fish, \
      completions install, completions uninstall, config path, config show, config init, \

@@ -17,6 +17,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub(crate) use self::agent::start::restart_failed;
+pub(crate) use self::support::next_run::restart_pane;
 use crate::registry::Registry;
 
 /// Every action there is.
@@ -64,6 +65,7 @@ pub(crate) fn registry() -> Registry {
         .with::<pane::remove::PaneRemove>()
         .with::<pane::rename::PaneRename>()
         .with::<pane::resize::PaneResize>()
+        .with::<pane::restart::PaneRestart>()
         .with::<pane::run::PaneRun>()
         .with::<pane::screen::PaneScreen>()
         .with::<pane::search::PaneSearch>()

@@ -63,8 +63,14 @@ async fn restart(kernel: &Kernel, pane: &Arc<Pane>, launch: AgentLaunch, attempt
         return mark_handled(kernel, pane);
     }
     tokio::time::sleep(Duration::from_secs(1 << (attempt - 1))).await;
-    // A user who has removed the pane meanwhile does not want it back.
-    let is_there = kernel.panes().get(&pane.id).is_ok_and(|found| Arc::ptr_eq(&found, pane));
+    // A user who has removed the pane meanwhile does not want it back; one who has started it again
+    // has it back, with its worktree.
+    let found = kernel.panes().get(&pane.id).ok();
+    let is_next_run = |found: &Arc<Pane>| found.lock().record.earlier.contains(pane.instance());
+    if found.as_ref().is_some_and(is_next_run) {
+        return;
+    }
+    let is_there = found.is_some_and(|found| Arc::ptr_eq(&found, pane));
     if !is_there {
         return remove_worktree(kernel, pane, launch.worktree).await;
     }

@@ -10,7 +10,7 @@ use serde_json::json;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::{sleep, timeout};
 
-use super::{Pane, PaneChange, PaneRecord};
+use super::{Pane, PaneChange, PaneRecord, restart};
 use crate::Kernel;
 use crate::journal::{RecordChange, draft};
 
@@ -30,6 +30,20 @@ pub(crate) async fn close(kernel: &Kernel, pane: &Arc<Pane>) -> Result<(), Refus
 
 /// Ends all processes of a pane; returns the pane's new state and the processes that survived.
 pub(crate) async fn kill(
+    kernel: &Kernel,
+    pane: &Arc<Pane>,
+    grace: Duration,
+    force: bool,
+) -> Result<(PaneInfo, Vec<Survivor>), Refusal> {
+    restart::cancel(kernel, pane);
+    let killed = kill_for_restart(kernel, pane, grace, force).await;
+    // Its program may have failed by itself in the meantime.
+    restart::cancel(kernel, pane);
+    killed
+}
+
+/// As [`kill`]; a restart that is due stays so.
+pub(crate) async fn kill_for_restart(
     kernel: &Kernel,
     pane: &Arc<Pane>,
     grace: Duration,

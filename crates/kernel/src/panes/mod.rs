@@ -12,6 +12,7 @@ pub(crate) mod observer;
 pub(crate) mod pane;
 pub(crate) mod record;
 pub(crate) mod recover;
+pub(crate) mod restart;
 pub(crate) mod screen;
 pub(crate) mod search;
 pub(crate) mod table;

@@ -25,6 +25,7 @@ use super::PaneChange;
 use super::agent_record::AgentRecord;
 use super::list_cache::{OutputStats, PaneStateGuard, PaneStateLock};
 use super::record::{PaneRecord, PaneTitle, event_payload};
+use super::restart::RestartRecord;
 use super::screen::live_screen::{LiveScreen, ScreenHints};
 use super::screen::screen_cache;
 use super::search::blocks;
@@ -36,7 +37,8 @@ use crate::Kernel;
 pub(crate) struct Pane {
     pub(crate) id: PaneId,
     pub(crate) created_at: Time,
-    /// Its instance, that of the pane it was started from, and so on. Never empty.
+    /// Its instance, those of its earlier runs, that of the pane it was started from, and so on.
+    /// Never empty.
     pub(crate) lineage: Vec<Instance>,
     state: PaneStateLock,
     /// Rises whenever it printed, ended or was resized.
@@ -103,8 +105,10 @@ impl Pane {
     pub(crate) fn new(record: PaneRecord, size: Size, connection: KeeperConnection) -> Self {
         let id = record.id.clone();
         let created_at = record.created_at;
+        let earlier = record.earlier.iter().cloned();
         let ancestors = record.ancestors.iter().map(|pane| pane.instance.clone());
-        let lineage = std::iter::once(record.instance.clone()).chain(ancestors).collect();
+        let lineage =
+            std::iter::once(record.instance.clone()).chain(earlier).chain(ancestors).collect();
         let preamble = record.modes.clone().into_bytes();
         let agent = AgentRecord::initial_info(&record);
         let state = PaneState {
@@ -470,6 +474,8 @@ impl PaneState {
             tags: record.tags.clone(),
             persist: record.persist,
             parent: record.parent().map(|parent| parent.id.clone()),
+            restart: record.restart.as_ref().map(RestartRecord::info),
+            previous_of: record.previous_run.as_ref().map(|previous| previous.of.clone()),
             lines: stats.lines,
             bytes: stats.bytes,
             dropped: stats.dropped,

@@ -11,6 +11,7 @@ use crate::journal::RecordChange;
 use super::adopted_from::AdoptedOrigin;
 use super::agent_record::AgentRecord;
 use super::exit_notice::ExitNoticeFormat;
+use super::restart::{PreviousRun, RestartRecord};
 use super::view_spec::ViewSpec;
 
 /// The payload of an event about a pane: these fields, the pane's name and its instance. The
@@ -50,6 +51,15 @@ pub(crate) struct PaneRecord {
     /// The pane it was started from, the one that was started from, and so on.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) ancestors: Vec<PaneRef>,
+    /// The instances of its earlier runs, newest first: grants that reach one of them reach it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) earlier: Vec<Instance>,
+    /// Its restart policy, if it has one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) restart: Option<RestartRecord>,
+    /// The pane whose earlier run it holds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) previous_run: Option<PreviousRun>,
     /// The process id of its program, which may be another program's once it has ended.
     #[serde(default)]
     pub(crate) pid: Option<u32>,

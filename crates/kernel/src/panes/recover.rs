@@ -52,6 +52,11 @@ fn recover_one(kernel: &Kernel, found: RecoveredPane, known: Option<PaneRecord>)
     else {
         return false;
     };
+    if record.id != found.id {
+        // The record beside the tape is that of the pane before it got another name.
+        record.id = found.id.clone();
+        record.restart = None;
+    }
     record.pid = match &found.state {
         RecoveredState::Alive(handle) => Some(handle.pid),
         RecoveredState::Unresponsive(unresponsive) => unresponsive.pid.or(record.pid),
@@ -265,6 +270,9 @@ fn guess_record(kernel: &Kernel, found: &RecoveredPane) -> Option<PaneRecord> {
         view: None,
         origin: None,
         agent: None,
+        earlier: Vec::new(),
+        restart: None,
+        previous_run: None,
         created_at: kernel.now(),
         grant,
         end: None,

@@ -48,11 +48,7 @@ impl PaneTable {
     pub(crate) fn insert(&self, pane: Arc<Pane>, limit: usize) -> Result<(), Refusal> {
         let mut panes = self.lock();
         if panes.contains_key(&pane.id) {
-            let sentence = format!(
-                "pane `{}` already exists; choose another id, or delete it \
-                                   with `pane:close`",
-                pane.id
-            );
+            let sentence = name_taken(&pane.id);
             return Err(Refusal::new(Code::Conflict, sentence));
         }
         if limit <= panes.len() {
@@ -64,6 +60,20 @@ impl PaneTable {
         }
         panes.insert(pane.id.clone(), pane);
         Ok(())
+    }
+
+    /// Takes this very pane out and puts others in its place, one of which may have its name.
+    /// Returns whether it was there and their names were free.
+    pub(crate) fn replace(&self, pane: &Arc<Pane>, others: &[&Arc<Pane>]) -> bool {
+        let mut panes = self.lock();
+        let is_free = |id: &PaneId| *id == pane.id || !panes.contains_key(id);
+        let is_listed = panes.get(&pane.id).is_some_and(|found| Arc::ptr_eq(found, pane));
+        if !is_listed || !others.iter().all(|other| is_free(&other.id)) {
+            return false;
+        }
+        panes.remove(&pane.id);
+        panes.extend(others.iter().map(|other| (other.id.clone(), (*other).clone())));
+        true
     }
 
     /// Removes this very pane; a new one of the same name stays.
@@ -120,4 +130,11 @@ impl PaneTable {
     pub(crate) fn find(&self, pane: &PaneRef) -> Option<Arc<Pane>> {
         self.lock().get(&pane.id).filter(|it| it.instance() == &pane.instance).cloned()
     }
+}
+
+/// The sentence for a name that another pane has.
+pub(crate) fn name_taken(id: &PaneId) -> String {
+    format!(
+        "pane `{id}` already exists; choose another id, or set `replace` to stop it and take its place"
+    )
 }

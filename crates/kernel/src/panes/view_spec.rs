@@ -23,6 +23,9 @@ pub(crate) struct ViewSpec {
     /// The number of the tmux window that it has to itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) window: Option<u32>,
+    /// Whether it was shown until its program ended: it is shown again if that is started again.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) shown_until_exit: bool,
     /// Why it is not shown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) reason: Option<String>,
@@ -67,7 +70,21 @@ impl ViewSpec {
         no_room: NoRoom,
     ) -> Self {
         let state = ViewState::Waiting;
-        Self { location, on_closed, state, is_made_for, no_room, window: None, reason: None }
+        Self {
+            location,
+            on_closed,
+            state,
+            is_made_for,
+            no_room,
+            window: None,
+            shown_until_exit: false,
+            reason: None,
+        }
+    }
+
+    /// Whether the next run of its program is to be shown.
+    pub(crate) fn is_wanted_again(&self) -> bool {
+        self.state != ViewState::Hidden || self.shown_until_exit
     }
 
     /// Whether the pane ends when its session is stopped.

@@ -291,6 +291,9 @@ impl ViewRecords {
             let on_closed = state.record.view.as_ref().map(|spec| spec.on_closed);
             (state.status().is_live() && !has_ended, on_closed)
         };
+        if !is_live && let Some(view) = &mut pane.lock().record.view {
+            view.shown_until_exit = true;
+        }
         self.mark_hidden(id);
         if is_live && on_closed == Some(OnViewClosed::Close) {
             let kernel = self.kernel.clone();

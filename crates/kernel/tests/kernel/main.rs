@@ -8,6 +8,7 @@ mod grants;
 mod hooks;
 mod kill;
 mod names;
+mod next_run;
 mod panes;
 mod questions;
 mod reach;

@@ -77,6 +77,20 @@ fn variable(text: &str) -> Result<VariableFlag, String> {
 }
 
 impl EnvironmentArgs {
+    /// The caller's environment with these variables on top, in a folder.
+    pub(crate) fn of_project(cwd: PathBuf, variables: Vec<(String, String)>) -> Self {
+        let variables = variables.into_iter();
+        Self {
+            cwd: Some(cwd),
+            variables: variables.map(|(name, value)| VariableFlag::Set(name, value)).collect(),
+            env_file: Vec::new(),
+            clean_env: false,
+            env: BTreeMap::new(),
+            inherit_env: None,
+            umask: None,
+        }
+    }
+
     /// Computes the environment to send. Call this before the arguments are sent.
     ///
     /// # Errors

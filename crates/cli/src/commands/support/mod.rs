@@ -13,6 +13,7 @@ pub(crate) mod output;
 pub(crate) mod output_range;
 pub(crate) mod output_writer;
 pub(crate) mod params;
+pub(crate) mod restart_note;
 pub(crate) mod selection;
 pub(crate) mod shell_words;
 pub(crate) mod spawn_args;

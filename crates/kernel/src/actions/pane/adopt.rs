@@ -162,6 +162,9 @@ fn record(
     let line = command.replace(char::is_control, " ").chars().take(LONGEST_TITLE).collect();
     let words: Vec<String> = command.split_whitespace().map(str::to_owned).collect();
     PaneRecord {
+        earlier: Vec::new(),
+        restart: None,
+        previous_run: None,
         agent: match &params.profile {
             Some(profile) => Some(AgentRecord::recovered(profile, kernel.now())),
             None => kernel.agents().recognise(kernel, &words, &params.meta, AgentOrigin::Recovered),

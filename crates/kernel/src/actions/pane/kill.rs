@@ -76,7 +76,8 @@ impl Action for PaneKill {
     }
 }
 
-fn check_grace(millis: Option<u64>) -> Result<Option<Duration>, Refusal> {
+/// The grace that was asked for, if any.
+pub(super) fn check_grace(millis: Option<u64>) -> Result<Option<Duration>, Refusal> {
     match millis {
         Some(600_001..) => Err(Refusal::invalid("`graceMs` must be at most 600000 (ten minutes)")),
         other => Ok(other.map(Duration::from_millis)),

@@ -1,6 +1,6 @@
 //! Starting the program of a pane again, as it was started.
 
-use paned_model::{Refusal, ViewState};
+use paned_model::Refusal;
 use paned_policy::layout::NoRoom;
 
 use super::visibility::Visibility;
@@ -53,7 +53,7 @@ pub(in crate::actions) async fn respawn_params(
 
 /// Requests that a pane is shown where another is shown.
 fn copy_view(params: &mut new::Params, record: &PaneRecord) {
-    let Some(view) = record.view.as_ref().filter(|view| view.state != ViewState::Hidden) else {
+    let Some(view) = record.view.as_ref().filter(|view| view.is_wanted_again()) else {
         params.visible = Some(Visibility::Never);
         return;
     };

@@ -72,6 +72,10 @@ impl Backend for TrimmedBackend {
         self.fake.launch_record(id)
     }
 
+    fn rename(&self, from: PaneId, to: PaneId) -> BoxedFuture<'_, Result<(), Error>> {
+        self.fake.rename(from, to)
+    }
+
     fn remove(&self, id: PaneId) -> BoxedFuture<'_, Result<(), Error>> {
         self.fake.remove(id)
     }

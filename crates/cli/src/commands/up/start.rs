@@ -1,0 +1,294 @@
+//! Carries out the plan of `paned up`: every pane is started as soon as all that it depends on is
+//! ready.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use anyhow::{Context as _, Result};
+use paned_model::{Code, PaneInfo, Refusal};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use tokio::sync::watch;
+use tokio::task::JoinSet;
+
+use super::super::support::environment::EnvironmentArgs;
+use super::super::support::output::CliOutputLine;
+use super::super::support::tty;
+use super::definition::{PaneDefinition, Project, ReadyCondition};
+use super::plan::{DEPENDS_ON, HASH, NAME, PROJECT, READY, UpStep, UpStepKind};
+use crate::client::ApiClient;
+use crate::out::{Out, StyledLine, TextStyle, units};
+
+/// How many lines of a program that failed are shown.
+const LAST_LINES: usize = 5;
+
+/// Starts panes.
+#[derive(Clone)]
+pub(super) struct Starter {
+    pub(super) out: Out,
+    pub(super) client: ApiClient,
+    pub(super) project: Project,
+}
+
+/// What became of one pane.
+#[derive(Clone, Debug)]
+pub(super) struct PaneOutcome {
+    pub(super) name: String,
+    pub(super) id: String,
+    /// Whether it was started just now.
+    pub(super) is_new: bool,
+    state: OutcomeState,
+}
+
+#[derive(Clone, Debug)]
+enum OutcomeState {
+    Ready,
+    Failed(Refusal),
+    /// It depends on this pane, which failed.
+    Skipped(String),
+}
+
+/// Whether a pane is ready: unknown at first.
+type ReadyChannel = watch::Sender<Option<bool>>;
+
+impl PaneOutcome {
+    /// The code of the failure, if it failed.
+    pub(super) fn failure(&self) -> Option<Code> {
+        match &self.state {
+            OutcomeState::Ready => None,
+            OutcomeState::Failed(refusal) => Some(refusal.code),
+            OutcomeState::Skipped(_) => Some(Code::Conflict),
+        }
+    }
+
+    pub(super) fn json(&self) -> Value {
+        let state = match &self.state {
+            OutcomeState::Ready => "ready",
+            OutcomeState::Failed(_) => "failed",
+            OutcomeState::Skipped(_) => "skipped",
+        };
+        let mut shown = json!({
+            "name": self.name, "id": self.id, "started": self.is_new, "state": state,
+        });
+        match &self.state {
+            OutcomeState::Ready => {}
+            OutcomeState::Failed(refusal) => shown["error"] = json!(refusal.sentence),
+            OutcomeState::Skipped(dependency) => shown["because"] = json!(dependency),
+        }
+        shown
+    }
+}
+
+impl Starter {
+    /// Carries out all steps; the outcomes are in their order, except that failures come before
+    /// what they have prevented.
+    pub(super) async fn run(self, steps: Vec<UpStep>) -> Result<Vec<PaneOutcome>> {
+        let channels: BTreeMap<String, ReadyChannel> =
+            steps.iter().map(|step| (step.name.clone(), watch::Sender::new(None))).collect();
+        let width = steps.iter().map(|step| step.name.len()).max().unwrap_or(0);
+        let mut tasks = JoinSet::new();
+        for (at, step) in steps.into_iter().enumerate() {
+            let definition = self.project.panes[&step.name].clone();
+            let dependencies = definition.depends_on.iter();
+            let dependencies =
+                dependencies.map(|name| (name.clone(), channels[name].subscribe())).collect();
+            let channel = channels[&step.name].clone();
+            let task = StartTask { starter: self.clone(), step, definition, width };
+            tasks.spawn(async move { (at, task.run(dependencies, channel).await) });
+        }
+        let mut outcomes = BTreeMap::new();
+        while let Some(ended) = tasks.join_next().await {
+            let (at, outcome) = ended.context("starting broke off")?;
+            let outcome = outcome?;
+            outcomes.insert((outcome.failure() == Some(Code::Conflict), at), outcome);
+        }
+        Ok(outcomes.into_values().collect())
+    }
+}
+
+/// One pane that is started.
+struct StartTask {
+    starter: Starter,
+    step: UpStep,
+    definition: PaneDefinition,
+    /// How wide the column of names is.
+    width: usize,
+}
+
+/// The answer of `pane:wait`.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct ReadyReply {
+    met: Option<Value>,
+    timed_out: bool,
+    #[serde(default)]
+    tail: Vec<CliOutputLine>,
+    pane: PaneInfo,
+    #[serde(default)]
+    why: Vec<String>,
+}
+
+/// The parameters of `pane:new`.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct NewParams<'a> {
+    id: &'a str,
+    argv: &'a [String],
+    replace: bool,
+    restart: String,
+    tags: &'a [String],
+    meta: Value,
+    size: Option<paned_model::Size>,
+    #[serde(flatten)]
+    environment: EnvironmentArgs,
+}
+
+impl StartTask {
+    async fn run(
+        self,
+        dependencies: Vec<(String, watch::Receiver<Option<bool>>)>,
+        channel: ReadyChannel,
+    ) -> Result<PaneOutcome> {
+        let state = match failed_dependency(dependencies).await {
+            Some(name) => {
+                self.say(TextStyle::Bad, &format!("not started, because {name} is not ready"))?;
+                OutcomeState::Skipped(name)
+            }
+            None => match self.start().await {
+                Ok(()) => OutcomeState::Ready,
+                Err(error) => {
+                    let refusal: Refusal = error.downcast()?;
+                    self.say(TextStyle::Bad, &refusal.sentence)?;
+                    OutcomeState::Failed(refusal)
+                }
+            },
+        };
+        channel.send_replace(Some(matches!(state, OutcomeState::Ready)));
+        let is_new = !matches!(self.step.kind, UpStepKind::Keep { .. });
+        Ok(PaneOutcome { name: self.step.name, id: self.step.id, is_new, state })
+    }
+
+    async fn start(&self) -> Result<()> {
+        match self.step.kind {
+            UpStepKind::Keep { is_ready: true } => {
+                return self.say(TextStyle::Faint, "unchanged");
+            }
+            UpStepKind::Keep { is_ready: false } => {}
+            UpStepKind::Start | UpStepKind::Change | UpStepKind::StartAgain => {
+                let _: PaneInfo = self.starter.client.call("pane:new", &self.params()?).await?;
+            }
+        }
+        let what = match self.step.kind {
+            UpStepKind::Keep { .. } => "unchanged",
+            UpStepKind::Start => "started",
+            UpStepKind::Change => "started anew, because its definition has changed",
+            UpStepKind::StartAgain => "started again, because it had ended",
+        };
+        let Some(readiness) = &self.definition.wait else {
+            self.say(TextStyle::Good, what)?;
+            return Ok(());
+        };
+        let condition = readiness.condition.describe();
+        self.say(TextStyle::Plain, &format!("{what}; waiting for {condition}"))?;
+        let request = self.wait_params(&readiness.condition, readiness.timeout_ms);
+        let reply: ReadyReply = self.starter.client.call("pane:wait", &request).await?;
+        self.check(&readiness.condition, readiness.timeout_ms, &reply)?;
+        let ready = json!({ "paneId": self.step.id, "key": READY, "value": reply.pane.instance });
+        let _: Value = self.starter.client.call("pane:set-meta", &ready).await?;
+        self.say(TextStyle::Good, "ready")
+    }
+
+    fn params(&self) -> Result<NewParams<'_>> {
+        let definition = &self.definition;
+        let cwd: PathBuf = definition.cwd.clone();
+        let variables = definition.variables()?;
+        let mut environment = EnvironmentArgs::of_project(cwd, variables);
+        environment.resolve(self.starter.out, &self.starter.client)?;
+        let meta = json!({
+            PROJECT: self.starter.project.folder,
+            NAME: self.step.name,
+            HASH: self.step.hash,
+            DEPENDS_ON: definition.depends_on,
+        });
+        Ok(NewParams {
+            id: &self.step.id,
+            argv: &definition.argv,
+            replace: self.step.kind != UpStepKind::Start,
+            restart: definition.restart.to_string(),
+            tags: &definition.tags,
+            meta,
+            size: tty::size(),
+            environment,
+        })
+    }
+
+    /// All that the pane has printed counts: its output starts with this run.
+    fn wait_params(&self, condition: &ReadyCondition, timeout_ms: u64) -> Value {
+        let mut request = json!({ "paneId": self.step.id, "timeoutMs": timeout_ms });
+        match condition {
+            ReadyCondition::Pattern(pattern) => {
+                request["pattern"] = json!(pattern);
+                request["since"] = json!(0);
+            }
+            ReadyCondition::Port(port) => request["port"] = json!(port),
+            ReadyCondition::Http(url) => request["http"] = json!(url),
+            ReadyCondition::Exit => request["exit"] = json!(true),
+        }
+        request
+    }
+
+    /// Refuses a pane that is not ready, with its last lines.
+    fn check(
+        &self,
+        condition: &ReadyCondition,
+        timeout_ms: u64,
+        reply: &ReadyReply,
+    ) -> Result<(), Refusal> {
+        let exit = super::super::ls::status(&reply.pane).render(false);
+        let failed_exit = *condition == ReadyCondition::Exit && reply.pane.exit_code != Some(0);
+        if reply.met.is_some() && !failed_exit {
+            return Ok(());
+        }
+        let id = &self.step.id;
+        let (code, what) = match reply.timed_out {
+            true => {
+                let limit = units::age(timeout_ms);
+                (Code::Timeout, format!("not ready after {limit}; it keeps running"))
+            }
+            false => (Code::Gone, format!("ended before it was ready ({exit})")),
+        };
+        let why = reply.why.iter().map(|why| format!("; {why}")).collect::<String>();
+        let from = reply.tail.len().saturating_sub(LAST_LINES);
+        for line in &reply.tail[from..] {
+            let text = format!("{:width$} | {}", self.step.name, line.text, width = self.width);
+            let _ = self.starter.out.note(text);
+        }
+        Err(Refusal::new(code, format!("{what}{why}; `paned logs {id}` shows its output")))
+    }
+
+    /// Prints a line about this pane.
+    fn say(&self, style: TextStyle, what: &str) -> Result<()> {
+        if self.starter.out.is_json() {
+            return Ok(());
+        }
+        let name = format!("{:width$}  ", self.step.name, width = self.width);
+        let line = StyledLine::new(TextStyle::Strong, &name).then(style, what);
+        match style {
+            TextStyle::Bad => Ok(self.starter.out.note(line)?),
+            _ => Ok(self.starter.out.line(line)?),
+        }
+    }
+}
+
+/// Waits for all dependencies; the first that is not ready ends the wait.
+async fn failed_dependency(
+    dependencies: Vec<(String, watch::Receiver<Option<bool>>)>,
+) -> Option<String> {
+    for (name, mut ready) in dependencies {
+        let known = ready.wait_for(Option::is_some).await.map(|ready| *ready == Some(true));
+        if !known.unwrap_or(false) {
+            return Some(name);
+        }
+    }
+    None
+}
