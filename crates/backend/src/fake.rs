@@ -1,8 +1,9 @@
 //! A backend in memory for tests, which drive its panes: the same events in the same order, without
 //! processes or files.
 
+mod output;
+
 use std::collections::BTreeMap;
-use std::io;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -12,10 +13,9 @@ use paned_model::{Exit, PaneId, Size, Time};
 use tokio::sync::{Notify, mpsc, watch};
 
 use crate::{
-    Backend, BoxedFuture, Driver, Error, InputReport, LineMark, Output, OutputFlag, OutputGap,
-    OutputTime, PaneCommand, PaneEvent, PaneHandle, PendingRecovery, ProcessFingerprint,
-    RecoveredPane, RecoveredState, ResizeError, SizeMark, SizeRequest, SpawnSpec, UnresponsivePane,
-    program,
+    Backend, BoxedFuture, Driver, Error, InputReport, Output, OutputFlag, PaneCommand, PaneEvent,
+    PaneHandle, PendingRecovery, ProcessFingerprint, RecoveredPane, RecoveredState, ResizeError,
+    SizeRequest, SpawnSpec, UnresponsivePane, program,
 };
 
 /// A backend in memory. Clones share one state, so that a second kernel finds the first one's
@@ -443,71 +443,5 @@ impl FakePaneState {
             self.ending = Some(ending);
             self.emit(PaneEvent::Exited(ending));
         }
-    }
-}
-
-impl Output for FakePane {
-    fn first(&self) -> u64 {
-        self.lock().first
-    }
-
-    fn end(&self) -> u64 {
-        self.lock().printed.len() as u64
-    }
-
-    fn lines(&self) -> u64 {
-        self.lock().printed.iter().filter(|byte| **byte == b'\n').count() as u64
-    }
-
-    fn taken(&self) -> u64 {
-        self.lock().taken
-    }
-
-    fn size(&self) -> Size {
-        self.lock().sizes.last().map_or(self.spec.size, |(_, size)| *size)
-    }
-
-    fn sizes(&self, after: u64) -> Vec<SizeMark> {
-        let inner = self.lock();
-        let all = [(0, self.spec.size)].into_iter().chain(inner.sizes.iter().copied());
-        let marks = all.zip(1..).map(|((offset, size), n)| SizeMark { n, offset, size });
-        marks.filter(|mark| after < mark.n).collect()
-    }
-
-    fn last_input(&self) -> u64 {
-        self.lock().last_input
-    }
-
-    fn last_echo_in(&self, range: Range<u64>) -> Option<Range<u64>> {
-        let is_in = |echo: &&Range<u64>| echo.start < range.end && range.start < echo.end;
-        self.lock().echoes.iter().rfind(is_in).cloned()
-    }
-
-    fn ending(&self) -> Option<ExitRecord> {
-        self.lock().ending
-    }
-
-    fn read(&self, offset: u64, buffer: &mut [u8]) -> io::Result<Result<usize, OutputGap>> {
-        let inner = self.lock();
-        if offset < inner.first {
-            return Ok(Err(OutputGap { first: inner.first }));
-        }
-        let from = inner.printed.len().min(offset as usize);
-        let rest = &inner.printed[from..];
-        let wanted = rest.len().min(buffer.len());
-        buffer[..wanted].copy_from_slice(&rest[..wanted]);
-        Ok(Ok(wanted))
-    }
-
-    fn line_mark(&self, _: u64) -> io::Result<Result<LineMark, OutputGap>> {
-        Ok(Ok(LineMark { offset: 0, lines: 0, time: Time(1) }))
-    }
-
-    fn time(&self, offset: u64) -> io::Result<Result<OutputTime, OutputGap>> {
-        let inner = self.lock();
-        let later = inner.times.partition_point(|(from, _)| *from <= offset);
-        let time = later.checked_sub(1).map_or(Time(1), |at| inner.times[at].1);
-        let until = inner.times.get(later).map_or(u64::MAX, |(from, _)| *from);
-        Ok(Ok(OutputTime { time, until }))
     }
 }

@@ -33,7 +33,7 @@ pub(crate) struct AdoptArgs {
     #[arg(long, value_name = "SOCKET")]
     #[serde(skip)]
     tmux: Option<String>,
-    /// What to name it; a name is made up when left out
+    /// Its id [default: a generated one]
     #[arg(long)]
     id: Option<PaneId>,
     /// Its title [default: the one its program sets, or its command]

@@ -149,11 +149,6 @@ const OWN_ROUTES: [Route; 8] = [
                 doc: "Resume after this event; only new events when omitted.",
             },
             RouteParam {
-                location: ParamLocation::Query,
-                name: "since",
-                doc: "Begin after the event with this id; from now on when left out.",
-            },
-            RouteParam {
                 location: ParamLocation::Header,
                 name: "Last-Event-ID",
                 doc: "The same as `since`, which it overrides; browsers send it when they reconnect.",

@@ -19,14 +19,14 @@ const ROUNDS: usize = 3;
 /// What else to stop.
 #[derive(clap::Args)]
 pub(crate) struct StopArgs {
-    /// End the programs of all panes, too; panes of your own tmux are left alone
+    /// Stop the programs of all panes first; adopted tmux panes are left alone
     #[arg(long)]
     all: bool,
 }
 
 pub(super) fn run(context: &CliContext, args: &StopArgs) -> Result<ExitCode> {
     if !args.all {
-        background::stop(context, "paned has stopped; panes live on", json!({}))?;
+        background::stop(context, "stopped paned; panes keep running", json!({}))?;
         return Ok(ExitCode::SUCCESS);
     }
     refuse_own_pane(context)?;

@@ -30,7 +30,7 @@ pub(super) struct Starter {
     pub(super) project: Project,
 }
 
-/// What became of one pane.
+/// The outcome for one pane.
 #[derive(Clone, Debug)]
 pub(super) struct PaneOutcome {
     pub(super) name: String,

@@ -37,8 +37,8 @@ pub(in crate::actions) struct PaneNew;
 pub(in crate::actions) struct Params {
     /// Its id; generated when omitted.
     pub(in crate::actions) id: Option<PaneId>,
-    /// Whether it replaces a pane of the same id, which is stopped and deleted. If the new one cannot
-    /// be started, the old one keeps its id and its output.
+    /// Whether it replaces a pane of the same id, which is stopped and deleted. If the new one
+    /// cannot be started, the old one keeps its id and its output.
     #[serde(default)]
     pub(in crate::actions) replace: bool,
     /// Confirms that `replace` may stop the pane that the caller runs in.

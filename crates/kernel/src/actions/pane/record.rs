@@ -18,7 +18,7 @@ pub(in crate::actions) struct PaneRecordAction;
 pub(in crate::actions) struct Params {
     /// The pane; it may have ended.
     pane_id: PaneId,
-    /// The start time; the first output that is kept when left out.
+    /// The start time; defaults to the first output that is retained.
     since: Option<Time>,
     /// Only the last milliseconds, this many.
     last_ms: Option<u64>,

@@ -110,8 +110,7 @@ impl PaneSpawnPlan {
             grant,
             end: None,
         };
-        let timeout =
-            params.timeout_seconds.map(|seconds| Duration::from_secs(seconds.get().into()));
+        let timeout = params.timeout_seconds.map(|it| Duration::from_secs(it.get().into()));
         let capacity = kernel.limits().tape_bytes;
         let grace = kernel.limits().kill_grace;
         let followed = params.followed;

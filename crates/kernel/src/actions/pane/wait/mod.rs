@@ -65,7 +65,7 @@ pub(in crate::actions) struct Params {
     screen_change_since: Option<u64>,
     /// Until its agent is in this state, or in one of these.
     agent_state: Option<AgentStateFilter>,
-    /// From where on output counts; since the last input when left out.
+    /// Where output starts to count; defaults to the last input.
     #[serde(default)]
     since: WaitSince,
     /// Until a TCP port of this machine, on 127.0.0.1 or ::1, accepts connections. Needs the scope
@@ -76,7 +76,7 @@ pub(in crate::actions) struct Params {
     /// scope `spawn` as well, and `admin` for another host than this machine. Not for several
     /// panes.
     http: Option<String>,
-    /// Time-out in milliseconds (30000 when left out, up to a day).
+    /// Time limit in milliseconds: defaults to 30000, up to a day.
     #[schemars(range(max = 86_400_000))]
     timeout_ms: Option<u64>,
 }
