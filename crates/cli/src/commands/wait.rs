@@ -20,7 +20,7 @@ use crate::out::{Out, StyledLine, TextStyle};
 /// The time limit in milliseconds when none is given.
 const DEFAULT_TIMEOUT: u64 = 30_000;
 
-/// Wait until a pane prints a line, exits or goes quiet, or until a server answers
+/// Wait for a line, an exit, silence, a port or a URL
 #[derive(clap::Args, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[command(after_help = "\

@@ -129,7 +129,10 @@ pub(crate) fn in_commands_about(sentence: &str, pane: Option<&str>) -> String {
         let starts_clause = text.is_empty() || word.ends_with([';', ':']);
         let follows = BEFORE_PARAMETERS.contains(&word.trim_end_matches(','))
             || word.ends_with("`,") && text.ends_with(' ');
-        text += &quoted(part, pane, (starts_clause || follows) && !lists_values);
+        text += &match lists_values {
+            true => format!("`{part}`"),
+            false => quoted(part, pane, starts_clause || follows),
+        };
     }
     text
 }
