@@ -65,7 +65,7 @@ fn a_plan_is_done_as_it_was_said() {
         "layout:place",
         json!({ "paneId": "a", "session": "x" }),
         Code::Conflict,
-        "layout hide",
+        "layout:hide",
     );
 }
 
