@@ -123,7 +123,7 @@ fn refused(address: SocketAddr, error: &io::Error, advice: &str) -> Refusal {
     let port = address.port();
     let holder =
         port::owner(port).map_or_else(|| "another program".to_owned(), |it| it.to_string());
-    let sentence = format!("port {port} is taken by {holder}; {advice}, 0 for a free one");
+    let sentence = format!("port {port} is taken by {holder}; {advice}; 0 picks a free one");
     Refusal::new(Code::Unavailable, sentence)
 }
 

@@ -76,7 +76,7 @@ fn reason(name: &str, set: &[String], compat: &CompatSettings) -> Option<String>
     }
     if let Some(row) = TABLE.iter().find(|row| row.env.contains(&name)) {
         let first = row.env.iter().find(|env| set.iter().any(|name| name == *env))?;
-        return (*first != name).then(|| format!("{first} is set and comes first"));
+        return (*first != name).then(|| format!("{first} is set and takes precedence"));
     }
     let others = OTHER_VARIABLES.iter().map(|(known, _)| *known);
     if READ.contains(&name) || others.clone().any(|known| known == name) {

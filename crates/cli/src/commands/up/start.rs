@@ -98,7 +98,7 @@ impl Starter {
         }
         let mut outcomes = BTreeMap::new();
         while let Some(ended) = tasks.join_next().await {
-            let (at, outcome) = ended.context("starting broke off")?;
+            let (at, outcome) = ended.context("a start was interrupted")?;
             let outcome = outcome?;
             outcomes.insert((outcome.failure() == Some(Code::Conflict), at), outcome);
         }
@@ -151,7 +151,7 @@ impl StartTask {
     ) -> Result<PaneOutcome> {
         let state = match failed_dependency(dependencies).await {
             Some(name) => {
-                self.say(TextStyle::Bad, &format!("not started, because {name} is not ready"))?;
+                self.say(TextStyle::Bad, &format!("not started: {name} is not ready"))?;
                 OutcomeState::Skipped(name)
             }
             None => match self.start().await {
@@ -181,8 +181,8 @@ impl StartTask {
         let what = match self.step.kind {
             UpStepKind::Keep { .. } => "unchanged",
             UpStepKind::Start => "started",
-            UpStepKind::Change => "started anew, because its definition has changed",
-            UpStepKind::StartAgain => "started again, because it had ended",
+            UpStepKind::Change => "restarted: its definition has changed",
+            UpStepKind::StartAgain => "restarted: it had exited",
         };
         let Some(readiness) = &self.definition.wait else {
             self.say(TextStyle::Good, what)?;
@@ -255,9 +255,10 @@ impl StartTask {
                 let limit = units::age(timeout_ms);
                 (Code::Timeout, format!("not ready after {limit}; it keeps running"))
             }
-            false => (Code::Gone, format!("ended before it was ready ({exit})")),
+            false => (Code::Gone, format!("exited before it was ready ({exit})")),
         };
-        let why = reply.why.iter().map(|why| format!("; {why}")).collect::<String>();
+        let why = reply.why.iter().map(|why| format!("; {}", in_commands_about(why, Some(id))));
+        let why = why.collect::<String>();
         let from = reply.tail.len().saturating_sub(LAST_LINES);
         for line in &reply.tail[from..] {
             let text = format!("{:width$} | {}", self.step.name, line.text, width = self.width);
