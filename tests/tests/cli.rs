@@ -24,6 +24,16 @@ fn a_newcomers_minute() {
 }
 
 #[test]
+fn an_error_in_json_names_the_arguments_that_are_missing() {
+    let output = std::process::Command::new(binary()).args(["rename", "--json"]).output();
+    let (out, err, code) = decode_output(&output.unwrap());
+    assert_eq!(code, 2, "{err}");
+    let error: Value = serde_json::from_str(&out).unwrap();
+    let missing = "the following required arguments were not provided: <PANE>, <TITLE>";
+    assert_eq!(error["error"], missing);
+}
+
+#[test]
 fn actions_take_typed_flags_or_a_body_and_not_both() {
     let server = Server::start();
     let made = server.answer(&[

@@ -180,6 +180,25 @@ fn what_a_user_ends_is_not_started_again_and_a_crash_is() {
 }
 
 #[test]
+fn a_program_between_two_runs_is_killed_by_all_and_not_deleted_as_ended() {
+    let server = Server::start();
+    server.ok(&["new", "--id", "a", "--restart", "always", "--", "false"]);
+    // After the third end the pause is 4 s, enough for what follows.
+    let mut scheduled = 0;
+    for _ in 0..3 {
+        (scheduled, _) = next_event(&server, "pane:restart-scheduled", "a", scheduled);
+    }
+    assert_eq!(server.ok(&["prune", "--yes"]).lines().next(), Some("deleted a.previous"));
+    assert_eq!(server.ok(&["rm", "--all"]), "");
+    assert_eq!(ids(&server), ["a"]);
+    let killed = server.ok(&["kill", "--all"]);
+    assert!(killed.starts_with("a "), "{killed}");
+    next_event(&server, "pane:restart-cancelled", "a", 0);
+    assert_eq!(server.answer(&["rm", "--all"]), json!({ "id": "a" }));
+    assert_eq!(ids(&server), [""; 0]);
+}
+
+#[test]
 fn a_policy_outlives_the_server() {
     let mut server = Server::start();
     for (id, text) in [("due", "exit 1"), ("dies", "cat")] {

@@ -174,6 +174,28 @@ fn a_dependency_that_fails_stops_what_depends_on_it() {
 }
 
 #[test]
+fn a_port_that_another_program_has_does_not_make_a_pane_ready() {
+    let server = Server::start();
+    let other = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = other.local_addr().unwrap().port();
+    let text = format!(
+        "[panes.api]\ncommand = \"sleep 0.3; echo in use; exit 1\"\nwait = {{ port = {port} }}\n\
+         [panes.web]\ncommand = \"cat\"\ndepends_on = [\"api\"]\n"
+    );
+    let project = TestProject::new(&server, "taken", &text);
+    let (out, err, code) = project.run(&["up"]);
+    assert_eq!(code, 10, "{out}{err}");
+    let why = format!("ended (exited 1); port {port} answered before it was started");
+    assert!(err.contains(&why) && err.contains("| in use"), "{err}");
+    assert_eq!(ids(&server), ["api"]);
+    // A program that goes on is ready: it may use a server that another program runs.
+    project.write(&text.replace("sleep 0.3; echo in use; exit 1", "cat"));
+    project.ok(&["down"]);
+    let said = project.ok(&["up"]);
+    assert!(said.contains("runs, but") && said.contains("api  ready"), "{said}");
+}
+
+#[test]
 fn a_wrong_file_is_refused_before_anything_is_started() {
     let server = Server::start();
     let project = TestProject::new(&server, "p", "[panes.a]\ncommand='cat'\ndepend_on=['b']");

@@ -91,10 +91,22 @@ fn usage_error(error: &clap::Error) -> ExitCode {
     let message = error.render().to_string();
     let message = message.trim_end().strip_prefix("error: ").unwrap_or(message.trim_end());
     let (sentence, rest) = message.split_once('\n').unwrap_or((message, ""));
+    let (sentence, rest) = join_list(sentence, rest);
     let refusal = Refusal::invalid(sentence);
     let _ = out.refusal(&refusal);
     let _ = rest.lines().try_for_each(|line| out.note(line));
     ExitCode::from(refusal.code.exit())
+}
+
+/// Appends the indented lines that follow a sentence which ends with a colon, such as the missing
+/// arguments: the JSON of the error has the sentence only. Returns the other lines too.
+fn join_list<'a>(sentence: &str, rest: &'a str) -> (String, &'a str) {
+    if !sentence.ends_with(':') {
+        return (sentence.to_owned(), rest);
+    }
+    let (list, rest) = rest.split_once("\n\n").unwrap_or((rest, ""));
+    let items: Vec<&str> = list.lines().map(str::trim).collect();
+    (format!("{sentence} {}", items.join(", ")), rest)
 }
 
 /// Prints the error, and maps it to an exit code.

@@ -96,13 +96,15 @@ pub(crate) struct RmArgs {
 }
 
 pub(crate) fn rm(context: &CliContext, args: &RmArgs) -> Result<ExitCode> {
-    let panes = args.panes.find(context, false, |pane| !pane.status.is_live())?;
+    let has_ended = |pane: &PaneInfo| !pane.status.is_live() && !is_restart_due(pane);
+    let panes = args.panes.find(context, false, has_ended)?;
     if !may_lose(context, &panes, args.yes)? {
         return Ok(ExitCode::FAILURE);
     }
     let params = |pane: &str| Ok(json!({ "paneId": pane }));
-    act_on_each(context, &panes.ids, "pane:remove", params, |pane, answer| {
-        confirm_one(context, answer, format!("deleted {}", context.names.meaning(pane)))
+    act_on_each(context, &panes.ids, "pane:remove", params, |pane, _| {
+        let pane = context.names.meaning(pane);
+        confirm_one(context, &json!({ "id": pane }), format!("deleted {pane}"))
     })
 }
 
@@ -159,8 +161,9 @@ pub(crate) fn close(context: &CliContext, args: &CloseArgs) -> Result<ExitCode> 
         return Ok(ExitCode::FAILURE);
     }
     let params = |pane: &str| Ok(client::params(&PaneParams { pane_id: pane, args })?.into());
-    act_on_each(context, &panes.ids, "pane:close", params, |pane, answer| {
-        confirm_one(context, answer, format!("closed {}", context.names.meaning(pane)))
+    act_on_each(context, &panes.ids, "pane:close", params, |pane, _| {
+        let pane = context.names.meaning(pane);
+        confirm_one(context, &json!({ "id": pane }), format!("closed {pane}"))
     })
 }
 
@@ -281,7 +284,7 @@ struct PaneKillReply {
 }
 
 pub(crate) fn kill(context: &CliContext, args: &KillArgs) -> Result<ExitCode> {
-    let panes = args.panes.find(context, args.itself, is_ours_and_live)?;
+    let panes = args.panes.find(context, args.itself, is_to_kill)?;
     let params = |pane: &str| Ok(client::params(&PaneParams { pane_id: pane, args })?.into());
     act_on_each(context, &panes.ids, "pane:kill", params, |pane, answer| {
         let killed: PaneKillReply = client::read(answer.clone())?;
@@ -293,6 +296,17 @@ pub(crate) fn kill(context: &CliContext, args: &KillArgs) -> Result<ExitCode> {
 /// Whether a program runs in it that paned started. An adopted pane belongs to the user's tmux.
 pub(crate) fn is_ours_and_live(pane: &PaneInfo) -> bool {
     pane.status.is_live() && pane.adopted.is_none()
+}
+
+/// Whether its program has ended and will be started again.
+fn is_restart_due(pane: &PaneInfo) -> bool {
+    pane.restart.as_ref().is_some_and(|restart| restart.next_at.is_some())
+}
+
+/// Whether `paned kill --all` means it. A kill also cancels a restart, so a program that crashes
+/// again and again does not escape between two runs.
+pub(crate) fn is_to_kill(pane: &PaneInfo) -> bool {
+    is_ours_and_live(pane) || is_restart_due(pane)
 }
 
 impl PaneKillReply {

@@ -102,6 +102,11 @@ impl RestartRecord {
         }
     }
 
+    /// Whether the program has ended and will be started again.
+    pub(crate) fn is_due(&self) -> bool {
+        matches!(self.stage, RestartStage::Due(_))
+    }
+
     /// As the API shows it.
     pub(crate) fn info(&self) -> PaneRestartInfo {
         let next_at = match self.stage {

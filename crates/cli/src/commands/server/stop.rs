@@ -7,7 +7,7 @@ use paned_model::{Code, PaneInfo, Refusal};
 use serde_json::{Value, json};
 
 use super::background;
-use crate::commands::pane::is_ours_and_live;
+use crate::commands::pane::is_to_kill;
 use crate::commands::support::exit_status::exit_code;
 use crate::commands::support::selection::{act_on_each, list};
 use crate::context::CliContext;
@@ -81,7 +81,7 @@ fn end_all(context: &CliContext, count: &mut usize) -> Result<ExitCode> {
 
 fn running(context: &CliContext) -> Result<Vec<String>> {
     let panes = list(context, None)?;
-    let live = panes.iter().filter(|pane| is_ours_and_live(pane));
+    let live = panes.iter().filter(|pane| is_to_kill(pane));
     Ok(live.map(|pane: &PaneInfo| pane.id.to_string()).collect())
 }
 

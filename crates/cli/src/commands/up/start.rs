@@ -17,10 +17,16 @@ use super::super::support::tty;
 use super::definition::{PaneDefinition, Project, ReadyCondition};
 use super::plan::{DEPENDS_ON, HASH, NAME, PROJECT, READY, UpStep, UpStepKind};
 use crate::client::ApiClient;
-use crate::out::{Out, StyledLine, TextStyle, units};
+use crate::out::{Out, StyledLine, TextStyle, in_commands_about, units};
 
 /// How many lines of a program that failed are shown.
 const LAST_LINES: usize = 5;
+
+/// How long a probe of an address may take before the program is started.
+const PROBE_MS: u64 = 100;
+/// How long a program must run before it counts as ready, when its address answered before it was
+/// started: a server that finds its port in use ends within this time.
+const PROOF_MS: u64 = 3_000;
 
 /// Starts panes.
 #[derive(Clone)]
@@ -128,6 +134,12 @@ struct ReadyReply {
     why: Vec<String>,
 }
 
+/// The answer of `pane:wait` without a pane.
+#[derive(Deserialize)]
+struct ProbeReply {
+    met: Option<Value>,
+}
+
 /// The parameters of `pane:new`.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -169,6 +181,7 @@ impl StartTask {
     }
 
     async fn start(&self) -> Result<()> {
+        let is_taken = self.is_taken().await?;
         match self.step.kind {
             UpStepKind::Keep { is_ready: true } => {
                 return self.say(TextStyle::Faint, "unchanged");
@@ -193,9 +206,40 @@ impl StartTask {
         let request = self.wait_params(&readiness.condition, readiness.timeout_ms);
         let reply: ReadyReply = self.starter.client.call("pane:wait", &request).await?;
         self.check(&readiness.condition, readiness.timeout_ms, &reply)?;
+        if is_taken {
+            self.check_still_runs(&condition).await?;
+        }
         let ready = json!({ "paneId": self.step.id, "key": READY, "value": reply.pane.instance });
         let _: Value = self.starter.client.call("pane:set-meta", &ready).await?;
         self.say(TextStyle::Good, "ready")
+    }
+
+    /// Whether the address that is waited for answers before the program is started. Then its
+    /// answer is no proof that this program is ready. A changed pane is not probed, because its
+    /// own previous run would answer.
+    async fn is_taken(&self) -> Result<bool> {
+        let is_new = matches!(self.step.kind, UpStepKind::Start | UpStepKind::StartAgain);
+        let mut request = json!({ "timeoutMs": PROBE_MS });
+        match self.definition.wait.as_ref().map(|readiness| &readiness.condition) {
+            Some(ReadyCondition::Port(port)) if is_new => request["port"] = json!(port),
+            Some(ReadyCondition::Http(url)) if is_new => request["http"] = json!(url),
+            _ => return Ok(false),
+        }
+        let reply: ProbeReply = self.starter.client.call("pane:wait", &request).await?;
+        Ok(reply.met.is_some())
+    }
+
+    /// Refuses a program that ends although its address answers: another program has the address.
+    async fn check_still_runs(&self, condition: &str) -> Result<()> {
+        let request = json!({ "paneId": self.step.id, "timeoutMs": PROOF_MS, "exit": true });
+        let reply: ReadyReply = self.starter.client.call("pane:wait", &request).await?;
+        let why = format!("{condition} answered before it was started");
+        if reply.timed_out {
+            return self.say(TextStyle::Plain, &format!("runs, but {why}"));
+        }
+        let exit = super::super::ls::status(&reply.pane).render(false);
+        let what = format!("ended ({exit}); {why}, so another program uses it");
+        Err(self.refuse(Code::Gone, &what, &reply).into())
     }
 
     fn params(&self) -> Result<NewParams<'_>> {
@@ -249,7 +293,6 @@ impl StartTask {
         if reply.met.is_some() && !failed_exit {
             return Ok(());
         }
-        let id = &self.step.id;
         let (code, what) = match reply.timed_out {
             true => {
                 let limit = units::age(timeout_ms);
@@ -257,14 +300,21 @@ impl StartTask {
             }
             false => (Code::Gone, format!("exited before it was ready ({exit})")),
         };
-        let why = reply.why.iter().map(|why| format!("; {}", in_commands_about(why, Some(id))));
+        let pane = Some(self.step.id.as_str());
+        let why = reply.why.iter().map(|why| format!("; {}", in_commands_about(why, pane)));
         let why = why.collect::<String>();
+        Err(self.refuse(code, &format!("{what}{why}"), reply))
+    }
+
+    /// The refusal of a pane that is not ready; its last lines are shown.
+    fn refuse(&self, code: Code, what: &str, reply: &ReadyReply) -> Refusal {
         let from = reply.tail.len().saturating_sub(LAST_LINES);
         for line in &reply.tail[from..] {
             let text = format!("{:width$} | {}", self.step.name, line.text, width = self.width);
             let _ = self.starter.out.note(text);
         }
-        Err(Refusal::new(code, format!("{what}{why}; `paned logs {id}` shows its output")))
+        let id = &self.step.id;
+        Refusal::new(code, format!("{what}; `paned logs {id}` shows its output"))
     }
 
     /// Prints a line about this pane.

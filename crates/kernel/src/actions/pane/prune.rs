@@ -93,7 +93,10 @@ impl Params {
     fn matches(&self, pane: &Arc<Pane>, now: u64) -> bool {
         let state = pane.lock();
         let ended_at = state.record.end.map_or(pane.created_at, |end| end.at);
+        // A program that a restart policy will start again has not ended for good.
+        let is_restart_due = state.record.restart.is_some_and(|restart| restart.is_due());
         !state.status().is_live()
+            && !is_restart_due
             && self.tag.as_ref().is_none_or(|tag| state.record.tags.contains(tag))
             && self.older_ms <= now.saturating_sub(ended_at.0)
     }
