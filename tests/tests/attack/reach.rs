@@ -60,15 +60,21 @@ fn cases(action: &str, socket: &str) -> Option<Vec<(LeakRule, Value)>> {
         "pane:paste" | "pane:write" => on(json!({ "text": "x" })),
         "pane:rename" => on(json!({ "title": "x" })),
         "pane:resize" => on(json!({ "size": { "cols": 20, "rows": 5 }, "force": true })),
-        "pane:wait" => on(json!({ "pattern": SECRET, "timeoutMs": 1 })),
+        "pane:wait" => {
+            let wait = json!({ "pattern": SECRET, "since": 0, "timeoutMs": 1 });
+            let several = with(json!({ "paneIds": [MINE, OTHER], "mode": "any" }), wait.clone());
+            vec![with(on_other(), wait), several]
+        }
         "agent:wait" => on(json!({ "done": true, "timeoutMs": 1 })),
         "layout:place" => {
             vec![with(on_other(), json!({ "session": SESSION })), with(on_other(), beside())]
         }
         "agent:explain" | "agent:interrupt" | "agent:last" | "agent:messages" | "agent:record"
         | "agent:restart" | "agent:state" | "layout:hide" | "pane:activate" | "pane:close"
-        | "pane:get" | "pane:get-meta" | "pane:kill" | "pane:read" | "pane:remove"
-        | "pane:screen" => on(json!({})),
+        | "pane:get" | "pane:get-meta" | "pane:kill" | "pane:read" | "pane:record"
+        | "pane:remove" | "pane:restart" | "pane:screen" => on(json!({})),
+        "pane:prune" => vec![json!({}), json!({ "tag": SECRET, "dryRun": true })],
+        "pane:tag" => on(json!({ "add": ["x"], "remove": [SECRET] })),
         "agent:cleanup" | "agent:list" | "agent:profiles" | "grant:list" | "pane:list"
         | "server:status" | "server:stop" | "server:upgrade" | "session:list" => vec![json!({})],
         "agent:create" => vec![with(json!({ "argv": ["cat"], "waitReady": false }), beside())],
