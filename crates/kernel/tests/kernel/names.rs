@@ -57,6 +57,19 @@ async fn a_title_is_no_name_for_what_ends_a_pane() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn prune_leaves_what_is_to_be_started_again() {
+    let server = TestKernel::new().await;
+    let params = json!({ "id": "a", "argv": ["sh"], "restart": "always" });
+    server.act("pane:new", params).await.unwrap();
+    server.pane("a").exit(Exit::Code(1));
+    server.act("pane:wait", json!({ "paneId": "a", "exit": true })).await.unwrap();
+    let info = server.act("pane:get", json!({ "paneId": "a" })).await.unwrap();
+    assert_ne!(info["restart"]["nextAt"], Value::Null, "{info}");
+    let pruned = server.act("pane:prune", json!({})).await.unwrap();
+    assert_eq!(pruned["removed"], json!([]));
+}
+
+#[tokio::test(start_paused = true)]
 async fn only_panes_that_the_grant_reaches_are_listed() {
     let server = with_panes(&["web-mine", "web-other"]).await;
     let some = json!({ "scopes": ["read", "input"], "panes": ["web-mine"] });
