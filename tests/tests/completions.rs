@@ -94,6 +94,25 @@ fn fish_offers_names_with_and_files_only_where_they_are_meant() {
     assert!(fish(&server, "paned run -- ls --vers").contains(&"--version".to_owned()));
 }
 
+#[test]
+fn tags_that_a_program_has_chosen_run_nothing_when_they_are_completed() {
+    let server = server();
+    let hostile =
+        ["x;touch made", "$(touch made)", "`touch made`", "y'\"&z", "two\nlines", "\x1b[2J"];
+    server.act("pane:tag", json!({ "paneId": "web-1", "add": hostile }));
+    let script = "source <(paned completions bash)
+        for COMP_LINE in 'paned ls --tag ' \"paned ls --tag '\" 'paned ls --tag \"'; do
+            COMP_POINT=${#COMP_LINE}; _paned
+            for word in \"${COMPREPLY[@]}\"; do eval \"set -- ${COMP_LINE##* }$word\" 2>/dev/null; echo \"$#\"; done
+        done";
+    let words = shell(&server, &["bash", "--norc", "-c"], script);
+    assert!(5 <= words.lines().filter(|count| *count == "1").count(), "{words}");
+    assert!(!server.home().join("made").exists());
+    let offered = bash(&server, "paned ls --tag ");
+    assert_eq!(offered.len(), 5, "no control characters: {offered:?}");
+    assert_eq!(fish(&server, "paned ls --tag ").len(), 5);
+}
+
 /// Types a line and a tab into zsh, and waits until the screen shows `expect`.
 fn zsh(server: &Server, line: &str, expect: &str) {
     server.ok(&["send", "zsh", "--no-enter", line]);

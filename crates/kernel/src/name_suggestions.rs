@@ -67,7 +67,7 @@ impl Kernel {
         let candidates = reached.map(|pane| {
             let title = match &pane.lock().record.title {
                 PaneTitle::Given(title) | PaneTitle::Command(title) => title.clone(),
-                PaneTitle::Program(_) => String::new(),
+                PaneTitle::Program(_) | PaneTitle::Own(_) => String::new(),
             };
             NameCandidate { id: pane.id.to_string(), title }
         });

@@ -197,6 +197,20 @@ fn prompts_hook_payloads_terminal_contents_and_tokens_are_in_no_event_and_no_log
     server.act("agent:set-state", hook);
     let _ = server
         .try_act("agent:message", json!({ "paneId": "a", "text": "message-42", "wait": "none" }));
+    for address in ["http://me:address-42@localhost/", "https://localhost/?key=address-42"] {
+        let wait = json!({ "http": address, "timeoutMs": 1 });
+        let refusal = server.try_act("pane:wait", wait).unwrap_err();
+        assert!(!refusal.sentence.contains("address-42"), "{refusal:?}");
+    }
+    let wait = json!({ "http": "http://localhost:1/address-42", "timeoutMs": 1 });
+    assert_eq!(server.act("pane:wait", wait)["timedOut"], true);
+    let env = json!({ "A": "variable-42" });
+    let _ = server.try_act("pane:new", json!({ "argv": ["/none-such"], "env": env }));
+    server.act("pane:new", json!({ "id": "d", "argv": ["cat"], "env": env }));
+    server.act("pane:restart", json!({ "paneId": "d" }));
+    let env = json!({ "B=": "variable-42" });
+    let replace = json!({ "id": "d", "replace": true, "argv": ["cat"], "env": env });
+    let _ = server.try_act("pane:new", replace);
     let asked = json!({ "id": "b", "profile": "none-such", "prompt": "first-prompt-42" });
     let _ = server.try_act("agent:create", asked);
     let codex = json!({ "id": "c", "profile": "codex", "argv": ["sh", "-c", "exec sleep 1000"],
@@ -218,6 +232,8 @@ fn prompts_hook_payloads_terminal_contents_and_tokens_are_in_no_event_and_no_log
         "message-42",
         "first-prompt-42",
         "second-prompt-42",
+        "address-42",
+        "variable-42",
         secret,
     ];
     loop {

@@ -61,10 +61,10 @@ fn cases(action: &str, socket: &str) -> Option<Vec<(LeakRule, Value)>> {
         "pane:rename" => on(json!({ "title": "x" })),
         "pane:resize" => on(json!({ "size": { "cols": 20, "rows": 5 }, "force": true })),
         "pane:wait" => {
-            let both = json!({ "paneIds": [MINE, OTHER], "pattern": SECRET, "timeoutMs": 1 });
-            vec![with(on_other(), json!({ "pattern": SECRET, "timeoutMs": 1 })), both]
+            let wait = json!({ "pattern": SECRET, "since": 0, "timeoutMs": 1 });
+            let several = with(json!({ "paneIds": [MINE, OTHER], "mode": "any" }), wait.clone());
+            vec![with(on_other(), wait), several]
         }
-        "pane:tag" => on(json!({ "add": ["x"] })),
         "agent:wait" => on(json!({ "done": true, "timeoutMs": 1 })),
         "layout:place" => {
             vec![with(on_other(), json!({ "session": SESSION })), with(on_other(), beside())]
@@ -73,6 +73,8 @@ fn cases(action: &str, socket: &str) -> Option<Vec<(LeakRule, Value)>> {
         | "agent:restart" | "agent:state" | "layout:hide" | "pane:activate" | "pane:close"
         | "pane:get" | "pane:get-meta" | "pane:kill" | "pane:read" | "pane:record"
         | "pane:remove" | "pane:restart" | "pane:screen" => on(json!({})),
+        "pane:prune" => vec![json!({}), json!({ "tag": SECRET, "dryRun": true })],
+        "pane:tag" => on(json!({ "add": ["x"], "remove": [SECRET] })),
         "agent:cleanup" | "agent:list" | "agent:profiles" | "grant:list" | "pane:list"
         | "pane:prune" | "server:status" | "server:stop" | "server:upgrade" | "session:list" => {
             vec![json!({})]

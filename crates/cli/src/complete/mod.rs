@@ -94,7 +94,9 @@ fn answer(request: &CompletionRequest) -> String {
     };
     let partial = &word[prefix.len()..];
     let is_new = |it: &Candidate| it.value == partial || !slot.given.contains(&it.value);
-    print(request, word, prefix, candidates.into_iter().filter(is_new))
+    // Tags come from programs: one with a control character is never offered.
+    let is_word = |it: &Candidate| !it.value.contains(char::is_control);
+    print(request, word, prefix, candidates.into_iter().filter(is_word).filter(is_new))
 }
 
 /// The answer's lines: `values`, then the candidates.
@@ -112,11 +114,25 @@ fn print(
         let about = about.lines().next().unwrap_or_default().replace('\t', " ");
         let _ = match request.shell {
             Shell::Bash if !value.starts_with(word) => Ok(()),
-            Shell::Bash => writeln!(text, "{}", value.get(cut..).unwrap_or_default()),
+            Shell::Bash => writeln!(text, "{}", quoted(value.get(cut..).unwrap_or_default())),
             Shell::Zsh if about.is_empty() => writeln!(text, "{}", value.replace(':', "\\:")),
             Shell::Zsh => writeln!(text, "{}:{about}", value.replace(':', "\\:")),
             Shell::Fish => writeln!(text, "{value}\t{about}"),
         };
+    }
+    text
+}
+
+/// A value as bash may put it into a command line, which it does as it is. A backslash before each
+/// character that could mean something keeps the value a word, also behind an open quote.
+fn quoted(value: &str) -> String {
+    let is_plain = |c: char| c.is_alphanumeric() || "-_./:=@%+,".contains(c);
+    let mut text = String::new();
+    for c in value.chars() {
+        if !is_plain(c) {
+            text.push('\\');
+        }
+        text.push(c);
     }
     text
 }

@@ -25,6 +25,12 @@ const MAX_LINES: usize = 1024;
 const COMPARED_LINES: usize = 16;
 /// How many characters of one typed line are compared.
 const MAX_CHARS: usize = 16 << 10;
+/// How many characters of typed text are kept in all: it may hold secrets, and a program that does
+/// not echo leaves them here until its next output.
+const MAX_KEPT_CHARS: usize = 256 << 10;
+/// How many characters may be looked at for the echo of one input. After that the program is taken
+/// for one that does not echo: no output may keep the keeper busy.
+const MAX_WORK: usize = 64 << 20;
 /// After this much output without an echo, the program is taken for one that does not echo.
 const MAX_OUTPUT: u64 = 1 << 20;
 /// The kernel echoes this soon: only output that was already on its way comes before.
@@ -69,6 +75,8 @@ pub(crate) struct EchoTracker {
     block: Vec<TypedLine>,
     /// Whether an editor draws a long line row by row, up and down.
     draws_rows: bool,
+    /// How many characters were looked at since the last input.
+    work: usize,
 }
 
 /// What was found in the line that the cursor is in.
@@ -111,6 +119,7 @@ impl EchoTracker {
             return;
         }
         self.draws_rows = false;
+        self.work = 0;
         if self.is_idle() {
             self.drawn = DrawnLine::new(self.cols);
             self.drawn.feed(&self.open);
@@ -129,14 +138,12 @@ impl EchoTracker {
             let room = MAX_CHARS.saturating_sub(last.text.len());
             last.text.extend(line.text.into_iter().take(room));
             last.is_complete = line.is_complete;
-            return;
+            return limit(&mut self.typed);
         }
         if !line.text.is_empty() {
             self.typed.push_back(line);
         }
-        if MAX_LINES < self.typed.len() {
-            self.typed.pop_front();
-        }
+        limit(&mut self.typed);
     }
 
     fn is_idle(&self) -> bool {
@@ -174,19 +181,29 @@ impl EchoTracker {
         let mut start = self.open_at;
         let mut read = 0;
         for newline in memchr::memchr_iter(b'\n', bytes) {
-            self.drawn.feed(&bytes[read..newline]);
+            self.work += self.drawn.feed(&bytes[read..newline]);
             let end = at + newline as u64;
             self.check(start..end, true, found);
             read = newline + 1;
             start = end + 1;
             self.end_line(end + 1);
+            self.give_up(end);
+            if self.is_idle() {
+                return;
+            }
         }
-        self.drawn.feed(&bytes[read..]);
+        self.work += self.drawn.feed(&bytes[read..]);
         self.check(start..at + bytes.len() as u64, false, found);
     }
 
     /// Forgets what this program does not echo.
     fn give_up(&mut self, at: u64) {
+        if MAX_WORK < self.work {
+            self.typed.clear();
+            self.typed_ahead.clear();
+            self.block.clear();
+            self.line = LineProgress::Nothing;
+        }
         let is_late = |line: &TypedLine| line.at + MAX_OUTPUT < at;
         self.typed.retain(|line| !is_late(line));
         self.typed_ahead.retain(|line| !is_late(line));
@@ -203,6 +220,10 @@ impl EchoTracker {
             return;
         }
         let text = self.drawn.text();
+        // Each line is compared from its end on, as far as it fits.
+        let compared = self.typed.iter().chain(&self.typed_ahead).take(COMPARED_LINES);
+        let compared: usize = compared.map(|typed| typed.text.len().min(text.len())).sum();
+        self.work += 64 + text.len() + compared;
         let whole = (0..self.typed.len().min(COMPARED_LINES)).find_map(|index| {
             let prompt = self.echo_of(&self.typed[index], index, &text, &line)?;
             Some((index, prompt.to_owned()))
@@ -253,7 +274,8 @@ impl EchoTracker {
     }
 
     /// Whether the line is a piece of a typed line.
-    fn is_row(&self, text: &str) -> bool {
+    fn is_row(&mut self, text: &str) -> bool {
+        self.work += self.typed.front().map_or(0, |typed| typed.text.len());
         let typed = |line: &TypedLine| line.text.iter().collect::<String>().contains(text.trim());
         self.typed.front().is_some_and(typed)
     }
@@ -281,15 +303,15 @@ impl EchoTracker {
             }
         }
         self.draws_rows = false;
-        if self.last_echo_line != line.start || MAX_LINES <= self.block.len() {
+        let is_full =
+            MAX_LINES <= self.block.len() || MAX_KEPT_CHARS < chars(&self.block) + typed.text.len();
+        if self.last_echo_line != line.start || is_full {
             self.block.clear();
         }
         self.block.push(typed.clone());
         if typed.mode == EchoMode::Kernel && !ends_like_prompt(&prompt) {
             self.typed_ahead.push_back(typed);
-            if MAX_LINES < self.typed_ahead.len() {
-                self.typed_ahead.pop_front();
-            }
+            limit(&mut self.typed_ahead);
         }
         self.record(line, found);
     }
@@ -347,6 +369,19 @@ impl EchoTracker {
         own || self.prompts.iter().any(|prompt| is_begun(prompt))
             || (self.follows_echo(typed, line)) && is_begun("")
     }
+}
+
+/// Drops the oldest lines beyond what is kept.
+fn limit(lines: &mut VecDeque<TypedLine>) {
+    let mut kept = chars(lines.iter());
+    while MAX_LINES < lines.len() || MAX_KEPT_CHARS < kept {
+        let Some(dropped) = lines.pop_front() else { return };
+        kept -= dropped.text.len();
+    }
+}
+
+fn chars<'a>(lines: impl IntoIterator<Item = &'a TypedLine>) -> usize {
+    lines.into_iter().map(|line| line.text.len()).sum()
 }
 
 /// The characters that a line of typed text shows. After a key that does something else, only what

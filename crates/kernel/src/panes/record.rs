@@ -92,12 +92,15 @@ pub(crate) enum PaneTitle {
     Program(String),
     /// Set by the client that started it; the program does not change that.
     Given(String),
+    /// Given by a client that runs in the pane: it does not change either, but it is not a name of
+    /// the pane, because otherwise a program could take the name of another pane.
+    Own(String),
 }
 
 impl PaneTitle {
     pub(crate) fn text(&self) -> &str {
         match self {
-            Self::Command(text) | Self::Program(text) | Self::Given(text) => text,
+            Self::Command(text) | Self::Program(text) | Self::Given(text) | Self::Own(text) => text,
         }
     }
 }

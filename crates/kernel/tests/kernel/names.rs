@@ -1,6 +1,6 @@
 //! What a refusal says may be meant by a name, and the actions on many panes, tags and recordings.
 
-use paned_model::{Code, Exit, Refusal, Time};
+use paned_model::{Code, Exit, Instance, PaneRef, Refusal, Time};
 use serde_json::{Value, json};
 
 use crate::grants::create_caller;
@@ -54,6 +54,35 @@ async fn a_title_is_no_name_for_what_ends_a_pane() {
         let details = details(outcome).1;
         assert_eq!((&details["matches"], &details["near"]), (&json!([]), &json!(["web"])));
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_title_that_a_pane_has_given_itself_is_no_name() {
+    let server = with_panes(&["web"]).await;
+    let info = server.act("pane:get", json!({ "paneId": "web" })).await.unwrap();
+    let instance = Instance(info["instance"].as_str().unwrap().to_owned());
+    let pane = PaneRef { id: "web".parse().unwrap(), instance };
+    let mut caller = server.owner.clone();
+    caller.pane = Some(pane);
+    let rename = json!({ "paneId": "web", "title": "deploy" });
+    let renamed = server.act_as(&caller, "pane:rename", rename).await.unwrap();
+    assert_eq!(renamed["title"], "deploy");
+    let outcome = server.act("pane:write", json!({ "paneId": "deploy", "text": "yes" })).await;
+    let details = details(outcome).1;
+    assert_eq!((&details["matches"], &details["near"]), (&json!([]), &json!([])));
+}
+
+#[tokio::test(start_paused = true)]
+async fn prune_leaves_what_is_to_be_started_again() {
+    let server = TestKernel::new().await;
+    let params = json!({ "id": "a", "argv": ["sh"], "restart": "always" });
+    server.act("pane:new", params).await.unwrap();
+    server.pane("a").exit(Exit::Code(1));
+    server.act("pane:wait", json!({ "paneId": "a", "exit": true })).await.unwrap();
+    let info = server.act("pane:get", json!({ "paneId": "a" })).await.unwrap();
+    assert_ne!(info["restart"]["nextAt"], Value::Null, "{info}");
+    let pruned = server.act("pane:prune", json!({})).await.unwrap();
+    assert_eq!(pruned["removed"], json!([]));
 }
 
 #[tokio::test(start_paused = true)]

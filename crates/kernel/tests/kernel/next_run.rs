@@ -2,10 +2,11 @@
 
 use paned_backend::Backend as _;
 use paned_kernel::journal::JournalRecord;
-use paned_model::Exit;
+use paned_model::{Code, Exit};
 use serde_json::{Value, json};
 
-use crate::test_kernel::{TestKernel, next};
+use crate::grants::create_caller;
+use crate::test_kernel::{TestKernel, code, next};
 
 async fn get(server: &TestKernel, id: &str) -> Value {
     server.act("pane:get", json!({ "paneId": id })).await.unwrap()
@@ -34,6 +35,20 @@ async fn a_restart_that_the_end_of_the_server_interrupted_is_finished() {
     assert_eq!((&told["paneId"], &told["reason"]), (&json!("a"), &json!("interrupted")));
     assert_eq!(get(&again, "a").await["status"], "running");
     assert_eq!(get(&again, "a.previous").await["previousOf"], "a");
+}
+
+#[tokio::test]
+async fn a_next_run_that_is_refused_does_not_end_the_pane() {
+    let server = TestKernel::new().await;
+    let params = json!({ "id": "a", "argv": ["sh"], "can": ["approve"] });
+    server.act("pane:new", params).await.unwrap();
+    let some = json!({ "scopes": ["read", "spawn", "kill"], "panes": ["a"] });
+    let (_, caller) = create_caller(&server, some).await;
+    let outcome = server.act_as(&caller, "pane:restart", json!({ "paneId": "a" })).await;
+    assert_eq!(code(outcome).0, Code::Forbidden);
+    let replace = json!({ "id": "a", "replace": true, "argv": ["sh"], "umask": "9" });
+    assert_eq!(code(server.act("pane:new", replace).await).0, Code::Invalid);
+    assert_eq!(get(&server, "a").await["status"], "running");
 }
 
 #[tokio::test]

@@ -7,6 +7,8 @@ use std::str;
 
 /// The longest line that is drawn, in characters.
 const MAX_CELLS: usize = 64 << 10;
+/// How many cells one piece of output may move; after that nothing is inserted or deleted.
+const MAX_MOVED_CELLS: usize = 4 << 20;
 
 #[derive(Debug, Default)]
 pub(super) struct DrawnLine {
@@ -21,6 +23,8 @@ pub(super) struct DrawnLine {
     state: ParserState,
     /// The beginning of a character.
     partial: Vec<u8>,
+    /// How many cells the last bytes have moved.
+    moved_cells: usize,
 }
 
 #[derive(Debug, Default)]
@@ -55,7 +59,14 @@ impl DrawnLine {
         self.cells.iter().take(self.cursor).collect()
     }
 
-    pub(super) fn feed(&mut self, bytes: &[u8]) {
+    /// Draws this. Answers how much work that was, in characters.
+    pub(super) fn feed(&mut self, bytes: &[u8]) -> usize {
+        self.moved_cells = 0;
+        self.draw(bytes);
+        bytes.len() + self.moved_cells
+    }
+
+    fn draw(&mut self, bytes: &[u8]) {
         self.partial.extend_from_slice(bytes);
         let bytes = std::mem::take(&mut self.partial);
         let mut rest = bytes.as_slice();
@@ -159,10 +170,12 @@ impl DrawnLine {
             'G' | '`' => self.cursor = (self.row + count - 1).min(MAX_CELLS),
             'A' => self.up(count),
             'K' | 'J' => self.erase(first.unwrap_or(0)),
-            'P' if self.cursor < end => {
+            'P' if self.cursor < end && self.moved_cells < MAX_MOVED_CELLS => {
+                self.moved_cells += end - self.cursor;
                 self.cells.drain(self.cursor..(self.cursor + count).min(end));
             }
-            '@' if self.cursor < end => {
+            '@' if self.cursor < end && self.moved_cells < MAX_MOVED_CELLS => {
+                self.moved_cells += end - self.cursor;
                 let blanks = std::iter::repeat_n(' ', count.min(MAX_CELLS - end.min(MAX_CELLS)));
                 self.cells.splice(self.cursor..self.cursor, blanks);
             }

@@ -169,3 +169,39 @@ fn a_long_line_that_is_drawn_row_by_row_is_echo() {
         .prints("\r\n0123456789 now\r\n")
         .finds(&["# echo 01234567\x1b[A", "\x1b[5C89 \x1b[A\x1b[A", "\x1b[7Cnow\x1b[A"]);
 }
+
+/// The work of a keeper is bounded, whatever is typed into a hostile program and printed by it.
+#[test]
+fn a_hostile_program_does_not_keep_the_keeper_busy() {
+    let long = "a".repeat(MAX_CHARS);
+    // Looks like a long line that is drawn row by row, and then only empty lines.
+    let rows = format!("a\x1b[A{}", "\n".repeat(1 << 19));
+    // A full line that is moved to and fro by one column.
+    let moves = format!("{}\x1b[820A{}", "b".repeat(1 << 16), "\x1b[P\x1b[@".repeat(1 << 17));
+    for hostile in [rows, moves] {
+        let mut tracker = EchoTracker::default();
+        tracker.set_cols(80);
+        tracker.typed(long.as_bytes(), Program, 0);
+        let began = std::time::Instant::now();
+        let mut at = 0;
+        for chunk in hostile.as_bytes().chunks(4096) {
+            tracker.printed(chunk, at);
+            at += chunk.len() as u64;
+        }
+        assert!(tracker.work < 2 * MAX_WORK, "{}", tracker.work);
+        let took = began.elapsed();
+        assert!(took < std::time::Duration::from_secs(20), "{took:?}");
+    }
+}
+
+#[test]
+fn what_was_typed_is_kept_up_to_a_limit() {
+    let mut tracker = EchoTracker::default();
+    tracker.set_cols(80);
+    let line = format!("{}\r", "x".repeat(MAX_CHARS));
+    for _ in 0..MAX_LINES {
+        tracker.typed(line.as_bytes(), Program, 0);
+    }
+    let kept: usize = tracker.typed.iter().map(|line| line.text.len()).sum();
+    assert!(kept <= MAX_KEPT_CHARS, "{kept} characters");
+}

@@ -32,7 +32,7 @@ pub(in crate::actions) use super::spawn_plan::{
 
 pub(in crate::actions) struct PaneNew;
 
-#[derive(Default, Deserialize, JsonSchema)]
+#[derive(Clone, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(in crate::actions) struct Params {
     /// Its id; generated when omitted.
@@ -185,6 +185,7 @@ async fn replace(
     permit::scope(&context.caller.grant, Scope::Kill)
         .map_err(|denial| Refusal::new(Code::Forbidden, denial.to_string()))?;
     let old = kernel.panes().get(id)?;
+    next_run::check_run(context, params.clone())?;
     cancel(kernel, &old);
     next_run::end_run(kernel, &old, kernel.limits().kill_grace, false).await?;
     next_run::run_instead(context, &old, params).await

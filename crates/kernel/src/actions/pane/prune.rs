@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::remove::remove;
 use crate::access::AccessRequest;
 use crate::panes::Pane;
+use crate::panes::restart::RestartStage;
 use crate::registry::{Action, ActionContext, ActionKind};
 
 pub(in crate::actions) struct PanePrune;
@@ -92,6 +93,13 @@ impl Action for PanePrune {
 impl Params {
     fn matches(&self, pane: &Arc<Pane>, now: u64) -> bool {
         let state = pane.lock();
+        // Its program is about to be started again, so it has not ended for good.
+        let is_due =
+            state.record.restart.is_some_and(|it| matches!(it.stage, RestartStage::Due(_)));
+        let is_pending = state.record.previous_run.as_ref().is_some_and(|it| it.is_pending);
+        if is_due || is_pending {
+            return false;
+        }
         let ended_at = state.record.end.map_or(pane.created_at, |end| end.at);
         // A program that a restart policy will start again has not ended for good.
         let is_restart_due = state.record.restart.is_some_and(|restart| restart.is_due());

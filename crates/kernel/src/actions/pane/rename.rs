@@ -41,7 +41,10 @@ impl Action for PaneRename {
     async fn run(context: ActionContext, params: Params) -> Result<PaneInfo, Refusal> {
         let kernel = &context.kernel;
         let pane = kernel.panes().get(&params.pane_id)?;
-        let title = PaneTitle::Given(check_title(params.title)?);
+        let title = check_title(params.title)?;
+        let own = context.caller.pane.as_ref();
+        let is_own = own.is_some_and(|own| own.instance == *pane.instance());
+        let title = if is_own { PaneTitle::Own(title) } else { PaneTitle::Given(title) };
         rename(&context, &pane, title);
         kernel.tmux_views().pane_changed(&pane.id);
         Ok(pane.info())

@@ -9,7 +9,7 @@ use serde::Deserialize;
 
 use super::kill::check_grace;
 use crate::access::AccessRequest;
-use crate::actions::support::next_run::{end_for_next_run, run_again};
+use crate::actions::support::next_run::{check_run_again, end_for_next_run, run_again};
 use crate::panes::restart::RestartCause;
 use crate::registry::{Action, ActionContext, ActionKind};
 
@@ -53,6 +53,7 @@ impl Action for PaneRestart {
         let pane = kernel.panes().get(&params.pane_id)?;
         let usual = if params.force { Duration::ZERO } else { kernel.limits().kill_grace };
         let grace = check_grace(params.grace_ms)?.unwrap_or(usual);
+        check_run_again(&context, &pane).await?;
         end_for_next_run(kernel, &pane, grace, params.force).await?;
         let new = run_again(&context, &pane, RestartCause::Request).await?;
         Ok(new.info())

@@ -46,7 +46,7 @@ pub(in crate::actions) struct PaneSpawnPlan {
 }
 
 impl PaneSpawnPlan {
-    pub(super) fn new(
+    pub(in crate::actions) fn new(
         kernel: &Kernel,
         caller: &Caller,
         params: Params,

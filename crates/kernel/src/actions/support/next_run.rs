@@ -33,6 +33,32 @@ const MAX_EARLIER: usize = 64;
 /// How long a keeper may take to finish after its program was ended.
 const FINISH_TIMEOUT: Duration = Duration::from_secs(10);
 
+/// Refuses what would be refused after the end of the program, so that it is not ended in vain.
+///
+/// # Errors
+/// When the caller may not start it, or its parameters are invalid.
+pub(in crate::actions) async fn check_run_again(
+    context: &ActionContext,
+    old: &Pane,
+) -> Result<(), Refusal> {
+    if old.is_adopted() {
+        return Ok(());
+    }
+    let params = respawn_params(&context.kernel, old).await?;
+    check_run(&as_parent(context, old), params)
+}
+
+/// The same for another program in the place of a pane.
+///
+/// # Errors
+/// As [`check_run_again`].
+pub(in crate::actions) fn check_run(
+    context: &ActionContext,
+    params: new::Params,
+) -> Result<(), Refusal> {
+    PaneSpawnPlan::new(&context.kernel, &context.caller, params, None).map(drop)
+}
+
 /// Ends what still runs in a pane that is started again, and waits until its keeper is gone.
 ///
 /// # Errors

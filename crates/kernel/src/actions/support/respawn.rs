@@ -36,7 +36,7 @@ pub(in crate::actions) async fn respawn_params(
         size: Some(size),
         title: match &record.title {
             PaneTitle::Given(title) => Some(title.clone()),
-            PaneTitle::Command(_) | PaneTitle::Program(_) => None,
+            PaneTitle::Command(_) | PaneTitle::Program(_) | PaneTitle::Own(_) => None,
         },
         meta: record.meta.clone(),
         tags: record.tags.clone(),

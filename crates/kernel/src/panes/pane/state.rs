@@ -86,7 +86,7 @@ impl PaneState {
     /// Sets the title that the program asks for. Returns whether that changed anything.
     pub(crate) fn retitle(&mut self, title: String) -> bool {
         let changed = match &self.record.title {
-            PaneTitle::Given(_) => false,
+            PaneTitle::Given(_) | PaneTitle::Own(_) => false,
             PaneTitle::Command(_) => !title.is_empty(),
             PaneTitle::Program(current) => *current != title && !title.is_empty(),
         };
