@@ -1,6 +1,6 @@
 //! `paned wait`: output since the last input, several panes, ports and addresses.
 
-use std::io::{Read as _, Write as _};
+use std::io::{BufRead as _, BufReader, Write as _};
 use std::net::TcpListener;
 use std::process::Stdio;
 
@@ -153,7 +153,8 @@ fn a_wait_goes_on_when_the_server_is_killed_and_started_again() {
     server.kill();
     server.start_again();
     let (mut get, _) = listener.accept().unwrap();
-    get.read(&mut [0; 1000]).unwrap();
+    let mut lines = BufReader::new(&get).lines();
+    assert!(lines.any(|line| line.unwrap().is_empty()), "the request ends with an empty line");
     get.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n").unwrap();
     let (out, err, code) = decode_output(&wait.wait_with_output().unwrap());
     assert_eq!((out, code), (format!("{url} answers\n"), 0), "{err}");
