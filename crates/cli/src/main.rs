@@ -104,7 +104,8 @@ fn join_list<'a>(sentence: &str, rest: &'a str) -> (String, &'a str) {
     if !sentence.ends_with(':') {
         return (sentence.to_owned(), rest);
     }
-    let (list, rest) = rest.split_once("\n\n").unwrap_or((rest, ""));
+    let (list, rest) = rest.split_at(rest.find("\n\n").unwrap_or(rest.len()));
+    let rest = rest.strip_prefix('\n').unwrap_or(rest);
     let items: Vec<&str> = list.lines().map(str::trim).collect();
     (format!("{sentence} {}", items.join(", ")), rest)
 }

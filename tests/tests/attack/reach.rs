@@ -76,7 +76,7 @@ fn cases(action: &str, socket: &str) -> Option<Vec<(LeakRule, Value)>> {
         "pane:prune" => vec![json!({}), json!({ "tag": SECRET, "dryRun": true })],
         "pane:tag" => on(json!({ "add": ["x"], "remove": [SECRET] })),
         "agent:cleanup" | "agent:list" | "agent:profiles" | "grant:list" | "pane:list"
-        | "pane:prune" | "server:status" | "server:stop" | "server:upgrade" | "session:list" => {
+        | "server:status" | "server:stop" | "server:upgrade" | "session:list" => {
             vec![json!({})]
         }
         "agent:create" => vec![with(json!({ "argv": ["cat"], "waitReady": false }), beside())],

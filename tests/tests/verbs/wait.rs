@@ -1,6 +1,8 @@
 //! `paned wait`: output since the last input, several panes, ports and addresses.
 
+use std::io::{BufRead as _, BufReader, Write as _};
 use std::net::TcpListener;
+use std::process::Stdio;
 
 use paned_e2e::{Server, decode_output};
 use serde_json::json;
@@ -137,4 +139,24 @@ fn a_port_is_waited_for_and_the_programs_end_is_reported() {
     assert!(code == 12 && err.contains("it answered with status 404"), "{err}");
     let nothing = decode_output(&server.cli(&["wait"]));
     assert!(nothing.2 == 2 && nothing.1.contains("<PANE>"), "{}", nothing.1);
+}
+
+#[test]
+fn a_wait_goes_on_when_the_server_is_killed_and_started_again() {
+    let mut server = Server::start();
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}/", listener.local_addr().unwrap());
+    let mut wait = server.command(&["wait", "--http", &url]);
+    let wait = wait.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    // The server waits for the answer to its GET.
+    let _unanswered = listener.accept().unwrap();
+    server.kill();
+    server.start_again();
+    let (mut get, _) = listener.accept().unwrap();
+    let mut lines = BufReader::new(&get).lines();
+    assert!(lines.any(|line| line.unwrap().is_empty()), "the request ends with an empty line");
+    get.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n").unwrap();
+    let (out, err, code) = decode_output(&wait.wait_with_output().unwrap());
+    assert_eq!((out, code), (format!("{url} answers\n"), 0), "{err}");
+    assert!(err.contains("the server is away"), "{err}");
 }

@@ -319,14 +319,17 @@ fn explain(endpoint: &ServerEndpoint, refusal: Refusal) -> Refusal {
     Refusal { sentence, ..refusal }
 }
 
+/// How the refusal for a lost connection begins.
+const CONNECTION_LOST: &str = "lost the connection before the server answered";
+
 fn connection_lost(error: hyper::Error) -> Refusal {
-    Refusal::new(
-        Code::Unavailable,
-        format!(
-            "lost the connection before the server answered: \
-        {error}"
-        ),
-    )
+    Refusal::new(Code::Unavailable, format!("{CONNECTION_LOST}: {error}"))
+}
+
+/// Whether a request was sent and the server exited before it answered.
+pub(crate) fn is_connection_lost(error: &anyhow::Error) -> bool {
+    let refusal = error.downcast_ref::<Refusal>();
+    refusal.is_some_and(|refusal| refusal.sentence.starts_with(CONNECTION_LOST))
 }
 
 /// Text as one segment of a path or one value of a query.

@@ -2,16 +2,17 @@
 
 use std::process::ExitCode;
 use std::str::FromStr;
+use std::time::Duration;
 
 use anyhow::Result;
 use paned_model::{Code, PaneInfo};
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 use super::ls;
 use super::support::duration::millis;
 use super::support::exit_status::exit_code;
 use super::support::output::CliOutputLine;
+use super::support::wait_retry;
 use crate::client;
 use crate::context::CliContext;
 use crate::out::progress::Progress;
@@ -158,7 +159,10 @@ enum WaitConditionReply {
 pub(crate) fn run(context: &CliContext, mut args: Args) -> Result<ExitCode> {
     args.complete();
     let progress = Progress::start(context.out, &args.describe());
-    let answer: Value = context.call("pane:wait", &args)?;
+    let limit = Duration::from_millis(args.timeout.unwrap_or(DEFAULT_TIMEOUT));
+    let params = client::params(&args)?.into();
+    let client = context.client()?;
+    let answer = client::block_on(wait_retry::wait(&client, context.out, params, limit))??;
     drop(progress);
     let waited: PaneWaitReply = client::read(answer.clone())?;
     match context.out.is_json() {

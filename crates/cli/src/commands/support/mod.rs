@@ -20,3 +20,4 @@ pub(crate) mod spawn_args;
 pub(crate) mod table_args;
 pub(crate) mod tty;
 pub(crate) mod view_note;
+pub(crate) mod wait_retry;

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use anyhow::{Context as _, Result};
 use paned_model::{Code, PaneInfo, Refusal};
@@ -14,9 +15,10 @@ use tokio::task::JoinSet;
 use super::super::support::environment::EnvironmentArgs;
 use super::super::support::output::CliOutputLine;
 use super::super::support::tty;
+use super::super::support::wait_retry;
 use super::definition::{PaneDefinition, Project, ReadyCondition};
 use super::plan::{DEPENDS_ON, HASH, NAME, PROJECT, READY, UpStep, UpStepKind};
-use crate::client::ApiClient;
+use crate::client::{self, ApiClient};
 use crate::out::{Out, StyledLine, TextStyle, in_commands_about, units};
 
 /// How many lines of a program that failed are shown.
@@ -204,7 +206,7 @@ impl StartTask {
         let condition = readiness.condition.describe();
         self.say(TextStyle::Plain, &format!("{what}; waiting for {condition}"))?;
         let request = self.wait_params(&readiness.condition, readiness.timeout_ms);
-        let reply: ReadyReply = self.starter.client.call("pane:wait", &request).await?;
+        let reply = self.wait(request, readiness.timeout_ms).await?;
         self.check(&readiness.condition, readiness.timeout_ms, &reply)?;
         if is_taken {
             self.check_still_runs(&condition).await?;
@@ -212,6 +214,12 @@ impl StartTask {
         let ready = json!({ "paneId": self.step.id, "key": READY, "value": reply.pane.instance });
         let _: Value = self.starter.client.call("pane:set-meta", &ready).await?;
         self.say(TextStyle::Good, "ready")
+    }
+
+    async fn wait(&self, request: Value, timeout_ms: u64) -> Result<ReadyReply> {
+        let limit = Duration::from_millis(timeout_ms);
+        let Starter { client, out, .. } = &self.starter;
+        client::read(wait_retry::wait(client, *out, request, limit).await?)
     }
 
     /// Whether the address that is waited for answers before the program is started. Then its
@@ -232,7 +240,7 @@ impl StartTask {
     /// Refuses a program that ends although its address answers: another program has the address.
     async fn check_still_runs(&self, condition: &str) -> Result<()> {
         let request = json!({ "paneId": self.step.id, "timeoutMs": PROOF_MS, "exit": true });
-        let reply: ReadyReply = self.starter.client.call("pane:wait", &request).await?;
+        let reply = self.wait(request, PROOF_MS).await?;
         let why = format!("{condition} answered before it was started");
         if reply.timed_out {
             return self.say(TextStyle::Plain, &format!("runs, but {why}"));
