@@ -75,7 +75,7 @@ fn every_mistake_is_reported_with_its_line() {
 
 #[test]
 fn settings_are_shown_with_their_source_and_without_secrets() {
-    let home = home(Some("state_dir = 'here'\n[doors]\nagentmux_token = 'geheim'\n"));
+    let home = home(Some("state_dir = 'here'\n[compat]\nagentmux_token = 'geheim'\n"));
     let env = [("PANED_PORT", "8000"), ("POLY_PORT", "9000")];
     let (out, err, code) = paned(home.path(), &env, &["config", "show", "--json"]);
     assert_eq!(code, 0, "{err}");
@@ -89,9 +89,9 @@ fn settings_are_shown_with_their_source_and_without_secrets() {
     let folder = file(home.path()).parent().unwrap().join("here");
     assert_eq!(find("state_dir")["value"], folder.to_str().unwrap());
     assert!(find("state_dir")["at"].as_str().unwrap().ends_with("config.toml:1"));
-    assert_eq!(find("doors.agentmux_token")["value"], Value::Null);
+    assert_eq!(find("compat.agentmux_token")["value"], Value::Null);
     assert_eq!(find("limits.panes")["source"], "default");
-    let (out, _, _) = paned(home.path(), &env, &["config", "show", "doors.agentmux_token"]);
+    let (out, _, _) = paned(home.path(), &env, &["config", "show", "compat.agentmux_token"]);
     assert!(out.contains("(hidden)"), "{out}");
     let (_, err, code) = paned(home.path(), &env, &["config", "show", "prot"]);
     assert!(code == 3 && err.contains("did you mean `port`?"), "{code} {err}");
@@ -133,7 +133,7 @@ fn the_log_names_variables_that_have_no_effect() {
 fn a_password_that_would_protect_nothing_keeps_an_open_listener_shut() {
     let home = home(None);
     let env = [("PTY_WEB_PASSWORD", "x")];
-    let args = ["serve", "--port", "0", "--door", "opencode-pty=127.0.0.1:0,open"];
+    let args = ["serve", "--port", "0", "--compat", "opencode-pty=127.0.0.1:0,open"];
     let (_, err, code) = paned(home.path(), &env, &args);
     assert!(code == 2 && err.contains("PTY_WEB_PASSWORD is set, but"), "{code} {err}");
 }

@@ -43,9 +43,9 @@ pub(crate) struct ServerInfo {
     /// Why the last upgrade failed, if it did.
     #[serde(rename = "upgradeFailed", default, skip_serializing_if = "Option::is_none")]
     pub(crate) upgrade_failed: Option<String>,
-    /// The URLs of the compat listeners (`--door`), by protocol.
+    /// The URLs of the compat listeners (`--compat`), by protocol.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub(crate) doors: BTreeMap<String, String>,
+    pub(crate) compat: BTreeMap<String, String>,
 }
 
 impl StateFolder {
@@ -253,7 +253,7 @@ mod tests {
             token_file: state.token(),
             args: vec![],
             upgrade_failed: None,
-            doors: BTreeMap::new(),
+            compat: BTreeMap::new(),
         };
         state.write_server_info(&served).unwrap();
         assert_eq!(state.server_info(), Some(served));

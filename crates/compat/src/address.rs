@@ -91,7 +91,7 @@ mod tests {
     use crate::AgentmuxConfig;
 
     #[test]
-    fn a_door_reads_as_it_is_written() {
+    fn a_listener_reads_as_it_is_written() {
         for text in [
             "opencode-pty=127.0.0.1:0",
             "opencode-pty=[::1]:7264",
@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_agreed_on_beats_an_open_door_of_agentmux_alone() {
+    fn what_was_agreed_on_beats_an_open_listener_of_agentmux_alone() {
         let apis = CompatApis::new(AgentmuxConfig::default());
         let secret = Secret("s".to_owned());
         let admits = |text: &str, secret: Option<&Secret>| match text

@@ -115,7 +115,7 @@ mod tests {
         let routes = CompatProtocol::ALL.map(|protocol| (protocol, apis.get(protocol).routes()));
         let rows = routes.iter().flat_map(|(name, rows)| rows.iter().map(move |row| (name, row)));
         for (name, route) in rows {
-            assert!(route.path.starts_with(&format!("/doors/{name}/")), "{}", route.path);
+            assert!(route.path.starts_with(&format!("/compat/{name}/")), "{}", route.path);
             let inputs = route.params.iter().filter(|input| input.location == ParamLocation::Path);
             let names: Vec<_> = inputs.map(|input| format!("{{{}}}", input.name)).collect();
             assert_eq!(names.len(), route.path.matches('{').count(), "{}", route.path);

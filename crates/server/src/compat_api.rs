@@ -19,7 +19,7 @@ pub use crate::ws::outbound::{CloseReason, SessionEnd, WsInbound, WsOutbound, se
 pub use crate::ws::{PROTOCOL, UpgradeSlot, run_on_upgrade};
 use crate::{ListenerAuth, Route};
 
-/// The protocol of another tool. The main API has it under `/doors/<name>`, and it may have
+/// The protocol of another tool. The main API has it under `/compat/<name>`, and it may have
 /// listeners of its own.
 pub trait CompatApi: fmt::Debug + Send + Sync {
     /// Its name.
@@ -52,7 +52,7 @@ pub trait CompatApi: fmt::Debug + Send + Sync {
 impl dyn CompatApi {
     /// The rest of a path in the main API, if it is one of this API's.
     pub(crate) fn strip_prefix<'a>(&self, path: &'a str) -> Option<&'a str> {
-        let rest = path.strip_prefix("/doors/")?.strip_prefix(self.name())?;
+        let rest = path.strip_prefix("/compat/")?.strip_prefix(self.name())?;
         rest.starts_with('/').then_some(rest)
     }
 }

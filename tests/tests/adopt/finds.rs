@@ -97,7 +97,7 @@ fn what_cannot_be_adopted_is_refused_and_left_alone() {
         assert!(sentence.contains(words), "{sentence}");
     };
     check("%0", "conflict", "already adopted as pane `a`");
-    check("%77", "not_found", "no pane `%77`");
+    check("%77", "not_found", "no tmux pane `%77`");
     check("work", "invalid", "such as `%3`");
     check(&ended, "gone", "has exited");
     check(&piped, "conflict", "already has a `pipe-pane`");

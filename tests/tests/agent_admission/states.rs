@@ -147,7 +147,7 @@ fn the_evidence_is_told_in_words() {
         let told = room.act("agent:explain", json!({ "paneId": "a" }));
         let text = told["text"].as_str().unwrap().to_owned();
         let is_there = told["composer"] == json!({ "state": "draft", "text": "half a thought" });
-        is_there.then(|| assert!(text.contains("a draft: half a thought"), "{text}"))
+        is_there.then(|| assert!(text.contains("draft `half a thought`"), "{text}"))
     });
     let told = room.act("agent:explain", json!({ "paneId": "a" }));
     assert_eq!(told["reasons"][0]["source"], "screen", "{told:#}");

@@ -1,4 +1,4 @@
-//! The door of agentapi: one agent's messages, and whether it works.
+//! The listener of agentapi: one agent's messages, and whether it works.
 
 use std::io::{BufRead, BufReader, Write};
 use std::net::TcpStream;
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::CompatServer;
 
-const DOOR: &str = "agentapi";
+const PROTOCOL: &str = "agentapi";
 
 impl CompatServer {
     #[track_caller]
@@ -28,9 +28,9 @@ impl CompatServer {
     }
 
     fn api(&self, method: &str, path: &str, body: Option<Value>) -> Reply {
-        let request = self.request(DOOR, method, path);
+        let request = self.request(PROTOCOL, method, path);
         let request = body.map_or(request.clone(), |body| request.json(&body));
-        request.over_tcp(&self.authority(DOOR))
+        request.over_tcp(&self.authority(PROTOCOL))
     }
 
     /// Says something to the agent.
@@ -38,7 +38,7 @@ impl CompatServer {
         self.api("POST", path, Some(json!({ "content": content, "type": kind })))
     }
 
-    /// Who said what, as the door tells it.
+    /// Who said what, as the listener tells it.
     fn talk(&self) -> Vec<(String, String)> {
         let told = self.api("GET", "/messages", None).json();
         let word =
@@ -101,7 +101,7 @@ fn agents_have_it_under_their_names_and_the_newest_at_the_root() {
     let sees = |id: &str, text: &str| house.server.text(id).contains(text);
     assert!(sees("one", "to one") && !sees("two", "to one"));
     assert!(sees("two", "to the newest") && !sees("one", "to the newest"));
-    assert_eq!(house.server.ask("GET", "/doors/agentapi/one/status").status, 200);
+    assert_eq!(house.server.ask("GET", "/compat/agentapi/one/status").status, 200);
     for path in ["/none/status", "/none/messages", "/none/events"] {
         assert_eq!(house.api("GET", path, None).status, 404, "{path}");
     }
@@ -128,8 +128,8 @@ fn what_makes_no_sense_is_a_problem() {
         assert!(problem["title"].is_string() && problem["detail"].is_string(), "{problem}");
     }
     let upload =
-        house.request(DOOR, "POST", "/upload").header("content-type", "multipart/form-data");
-    let upload = upload.body("--x").over_tcp(&house.authority(DOOR));
+        house.request(PROTOCOL, "POST", "/upload").header("content-type", "multipart/form-data");
+    let upload = upload.body("--x").over_tcp(&house.authority(PROTOCOL));
     assert_eq!(upload.status, 404);
     assert!(
         upload.json()["detail"].as_str().is_some_and(|it| it.contains("not supported")),
@@ -144,7 +144,7 @@ struct AgentapiEvents(BufReader<TcpStream>);
 impl AgentapiEvents {
     #[track_caller]
     fn open(house: &CompatServer, path: &str) -> Self {
-        let authority = house.authority(DOOR);
+        let authority = house.authority(PROTOCOL);
         let mut stream = TcpStream::connect(&authority).expect("it listens");
         stream.set_read_timeout(Some(WAIT_TIMEOUT)).expect("a socket has one");
         let head = format!("GET {path} HTTP/1.1\r\nhost: {authority}\r\n\r\n");

@@ -10,16 +10,16 @@ use super::CompatServer;
 /// Waits until the log warns of exactly this many open listeners. One port may serve before the
 /// warning of another is written.
 #[track_caller]
-fn are_open(house: &CompatServer, doors: usize) {
+fn are_open(house: &CompatServer, compat: usize) {
     let warned = || house.server.log().matches("this listener requires no token").count();
-    wait_for("the warnings", || (doors <= warned()).then_some(()));
-    assert_eq!(warned(), doors, "{}", house.server.log());
+    wait_for("the warnings", || (compat <= warned()).then_some(()));
+    assert_eq!(warned(), compat, "{}", house.server.log());
 }
 
 #[test]
 fn agentmuxs_names_say_where_its_port_is_and_its_token_shuts_it() {
     let env =
-        [("PANED_DOOR_AGENTMUX", ""), ("AGENTMUX_PORT", "0"), ("AGENTMUX_TOKEN", "hunter2-mux")];
+        [("PANED_COMPAT_AGENTMUX", ""), ("AGENTMUX_PORT", "0"), ("AGENTMUX_TOKEN", "hunter2-mux")];
     let house = CompatServer::with(&["--work", "100"], "agentmux_serve = true", &env);
     let authority = house.authority("agentmux");
     assert!(authority.starts_with("127.0.0.1:"), "{authority}");
@@ -47,7 +47,7 @@ fn agentmuxs_names_say_where_its_port_is_and_its_token_shuts_it() {
 
 #[test]
 fn without_a_token_its_port_is_open_as_it_was_and_warned_about() {
-    let env = [("PANED_DOOR_AGENTMUX", ""), ("AGENTMUX_PORT", "0")];
+    let env = [("PANED_COMPAT_AGENTMUX", ""), ("AGENTMUX_PORT", "0")];
     let house = CompatServer::with(&[], "agentmux_serve = true", &env);
     assert_eq!(house.get("/health")["ok"], true);
     are_open(&house, 2);
@@ -74,7 +74,7 @@ fn its_own_file_counts_and_opens_no_port() {
     assert_eq!(house.ask("GET", "/health", None).status, 403);
     let health = house.request("agentmux", "GET", "/health").header("x-bridge-token", "from-file");
     assert_eq!(health.over_tcp(&authority).json()["agent"], "fake-agent");
-    let none = [("AGENTMUX_CONFIG_FILE", named.as_str()), ("PANED_DOOR_AGENTMUX", "")];
+    let none = [("AGENTMUX_CONFIG_FILE", named.as_str()), ("PANED_COMPAT_AGENTMUX", "")];
     let house = CompatServer::over(FakeAgent::new(&[]), "", &none);
-    assert_eq!(house.server.ready()["doors"].get("agentmux"), None);
+    assert_eq!(house.server.ready()["compat"].get("agentmux"), None);
 }

@@ -5,14 +5,14 @@ use serde_json::json;
 
 use super::CompatServer;
 
-/// A pane with the door's tag that runs this.
+/// A pane with the listener's tag that runs this.
 fn tagged(house: &CompatServer, id: &str, argv: &[&str]) {
     house.server.act("pane:new", json!({ "id": id, "argv": argv, "tags": ["agentmux"] }));
 }
 
 #[test]
 fn an_agent_that_ends_at_once_is_no_session() {
-    let config = "[doors]\nagentmux_command = ['/bin/sh', '-c', 'exit 3']\n";
+    let config = "[compat]\nagentmux_command = ['/bin/sh', '-c', 'exit 3']\n";
     let house = CompatServer::over(FakeAgent::new(&[]), config, &[]);
     let run = Some(json!({ "text": "hello" }));
     house.refuses("POST", "/run", run, (503, "new session did not become ready"));
@@ -50,7 +50,7 @@ fn a_restart_that_fails_leaves_the_old_one() {
     let mark = folder.path().join("mark").display().to_string();
     let start: Vec<String> = ["/bin/sh", "-c", once, &mark].map(str::to_owned).into();
     let argv: Vec<String> = start.into_iter().chain(agent.argv().to_vec()).collect();
-    let config = format!("[doors]\nagentmux_command = {}\n", json!(argv));
+    let config = format!("[compat]\nagentmux_command = {}\n", json!(argv));
     let house = CompatServer::over(agent, &config, &[]);
     let session = house.run("hello");
     house.idle();

@@ -1,4 +1,4 @@
-//! The doors of agentmux and agentapi at ports of their own, with a scripted agent in real panes.
+//! The compat of agentmux and agentapi at ports of their own, with a scripted agent in real panes.
 #![forbid(unsafe_code)]
 
 mod agentapi;
@@ -12,7 +12,7 @@ use std::fs;
 use paned_e2e::{FakeAgent, Reply, Request, Server, wait_for};
 use serde_json::{Value, json};
 
-/// A server whose door of agentmux starts scripted agents.
+/// A server whose listener of agentmux starts scripted agents.
 struct CompatServer {
     server: Server,
     agent: FakeAgent,
@@ -25,12 +25,12 @@ impl CompatServer {
         Self::with(flags, "", &[])
     }
 
-    /// With more settings for doors, and more variables.
+    /// With more settings for compat, and more variables.
     #[track_caller]
-    fn with(flags: &[&str], doors: &str, env: &[(&str, &str)]) -> Self {
+    fn with(flags: &[&str], compat: &str, env: &[(&str, &str)]) -> Self {
         let agent = FakeAgent::new(flags);
         let config = format!(
-            "[doors]\nagentmux_command = {}\nagentapi = '127.0.0.1:0,open'\n{doors}",
+            "[compat]\nagentmux_command = {}\nagentapi = '127.0.0.1:0,open'\n{compat}",
             json!(agent.argv())
         );
         Self::over(agent, &config, env)
@@ -39,7 +39,8 @@ impl CompatServer {
     /// With this `config.toml`.
     #[track_caller]
     fn over(agent: FakeAgent, config: &str, env: &[(&str, &str)]) -> Self {
-        let usual = [("PANED_DOOR_AGENTMUX", "127.0.0.1:0,open"), ("AGENTMUX_AGENT", "fake-agent")];
+        let usual =
+            [("PANED_COMPAT_AGENTMUX", "127.0.0.1:0,open"), ("AGENTMUX_AGENT", "fake-agent")];
         let is_said = |name: &str| env.iter().any(|(said, _)| *said == name);
         let usual = usual.iter().filter(|(name, _)| !is_said(name));
         let env: Vec<_> =
@@ -53,18 +54,18 @@ impl CompatServer {
         Self { server, agent }
     }
 
-    /// Host and port of a door.
+    /// Host and port of a listener.
     #[track_caller]
-    fn authority(&self, door: &str) -> String {
-        let url = self.server.ready()["doors"][door].as_str().expect("the door is there");
+    fn authority(&self, listener: &str) -> String {
+        let url = self.server.ready()["compat"][listener].as_str().expect("the listener is there");
         url.trim_start_matches("http://").to_owned()
     }
 
-    fn request(&self, door: &str, method: &str, path: &str) -> Request {
-        Request::new(method, path).header("host", &self.authority(door))
+    fn request(&self, listener: &str, method: &str, path: &str) -> Request {
+        Request::new(method, path).header("host", &self.authority(listener))
     }
 
-    /// Asks the door of agentmux.
+    /// Asks the listener of agentmux.
     #[track_caller]
     fn ask(&self, method: &str, path: &str, body: Option<Value>) -> Reply {
         let request = self.request("agentmux", method, path);

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 /// Types into a pane through a listener for agentapi that asks for no token.
 fn type_raw(server: &Server, path: &str, content: &str) -> Reply {
-    let url = server.ready()["doors"]["agentapi"].as_str().unwrap();
+    let url = server.ready()["compat"]["agentapi"].as_str().unwrap();
     let authority = url.trim_start_matches("http://").trim_end_matches('/').to_owned();
     let request = Request::new("POST", path).header("host", &authority);
     request.json(&json!({ "type": "raw", "content": content })).over_tcp(&authority)
@@ -32,7 +32,7 @@ fn assert_not_typed(server: &Server, pane: &str, text: &str) {
 
 #[test]
 fn the_listener_of_one_agent_types_into_no_other_pane() {
-    let server = Server::start_with(&["--door", "agentapi=127.0.0.1:0,open,pane=ag"]);
+    let server = Server::start_with(&["--compat", "agentapi=127.0.0.1:0,open,pane=ag"]);
     server.act("pane:new", json!({ "id": "private", "argv": ["cat"] }));
     let reply = type_raw(&server, "/private/message", "evil\r");
     assert_eq!(reply.status, 403, "{reply:?}");
@@ -48,7 +48,7 @@ fn the_listener_of_one_agent_types_into_no_other_pane() {
 
 #[test]
 fn a_listener_for_agents_types_into_no_pane_without_one() {
-    let server = Server::start_with(&["--door", "agentapi=127.0.0.1:0,open"]);
+    let server = Server::start_with(&["--compat", "agentapi=127.0.0.1:0,open"]);
     server.act("pane:new", json!({ "id": "private", "argv": ["cat"] }));
     let reply = type_raw(&server, "/private/message", "evil\r");
     assert!(400 <= reply.status, "{reply:?}");
@@ -57,9 +57,9 @@ fn a_listener_for_agents_types_into_no_pane_without_one() {
 
 #[test]
 fn a_body_whose_length_is_no_number_is_not_the_next_request() {
-    let config = "[doors]\nagentmux_serve = true\nagentmux_port = 0";
+    let config = "[compat]\nagentmux_serve = true\nagentmux_port = 0";
     let server = Server::start_set(config, &[]);
-    let url = server.ready()["doors"]["agentmux"].as_str().unwrap();
+    let url = server.ready()["compat"]["agentmux"].as_str().unwrap();
     let authority = url.trim_start_matches("http://").trim_end_matches('/');
     let mut stream = TcpStream::connect(authority).unwrap();
     stream.set_read_timeout(Some(WAIT_TIMEOUT)).unwrap();

@@ -19,15 +19,15 @@ use serde_json::json;
 fn variables_left_over_from_another_tool_open_no_port() {
     let env = [("PTY_WEB_PORT", "0"), ("AGENTMUX_PORT", "0"), ("AGENTMUX_HOST", "127.0.0.1")];
     let server = Server::start_set("", &env);
-    let doors = &server.ready()["doors"];
-    assert!(doors.as_object().is_none_or(serde_json::Map::is_empty), "{doors}");
-    for said in ["PTY_WEB_PORT is set, but opens no port", "`--door opencode-pty`"] {
+    let compat = &server.ready()["compat"];
+    assert!(compat.as_object().is_none_or(serde_json::Map::is_empty), "{compat}");
+    for said in ["PTY_WEB_PORT", "`--compat opencode-pty`"] {
         wait_for(said, || server.log().contains(said).then_some(()));
     }
-    let on = "[doors]\nopencode_pty_serve = true\nagentmux_serve = true";
+    let on = "[compat]\nopencode_pty_serve = true\nagentmux_serve = true";
     let server = Server::start_set(on, &env);
-    for door in ["opencode-pty", "agentmux"] {
-        assert!(server.ready()["doors"][door].is_string(), "{}", server.ready());
+    for listener in ["opencode-pty", "agentmux"] {
+        assert!(server.ready()["compat"][listener].is_string(), "{}", server.ready());
     }
     assert!(!server.log().contains("opens no port by itself"), "{}", server.log());
 }

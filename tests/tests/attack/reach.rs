@@ -60,17 +60,23 @@ fn cases(action: &str, socket: &str) -> Option<Vec<(LeakRule, Value)>> {
         "pane:paste" | "pane:write" => on(json!({ "text": "x" })),
         "pane:rename" => on(json!({ "title": "x" })),
         "pane:resize" => on(json!({ "size": { "cols": 20, "rows": 5 }, "force": true })),
-        "pane:wait" => on(json!({ "pattern": SECRET, "timeoutMs": 1 })),
+        "pane:wait" => {
+            let both = json!({ "paneIds": [MINE, OTHER], "pattern": SECRET, "timeoutMs": 1 });
+            vec![with(on_other(), json!({ "pattern": SECRET, "timeoutMs": 1 })), both]
+        }
+        "pane:tag" => on(json!({ "add": ["x"] })),
         "agent:wait" => on(json!({ "done": true, "timeoutMs": 1 })),
         "layout:place" => {
             vec![with(on_other(), json!({ "session": SESSION })), with(on_other(), beside())]
         }
         "agent:explain" | "agent:interrupt" | "agent:last" | "agent:messages" | "agent:record"
         | "agent:restart" | "agent:state" | "layout:hide" | "pane:activate" | "pane:close"
-        | "pane:get" | "pane:get-meta" | "pane:kill" | "pane:read" | "pane:remove"
-        | "pane:screen" => on(json!({})),
+        | "pane:get" | "pane:get-meta" | "pane:kill" | "pane:read" | "pane:record"
+        | "pane:remove" | "pane:restart" | "pane:screen" => on(json!({})),
         "agent:cleanup" | "agent:list" | "agent:profiles" | "grant:list" | "pane:list"
-        | "server:status" | "server:stop" | "server:upgrade" | "session:list" => vec![json!({})],
+        | "pane:prune" | "server:status" | "server:stop" | "server:upgrade" | "session:list" => {
+            vec![json!({})]
+        }
         "agent:create" => vec![with(json!({ "argv": ["cat"], "waitReady": false }), beside())],
         "event:emit" => vec![json!({ "name": "ci:done", "payload": on_other() })],
         "grant:create" => {
@@ -93,7 +99,9 @@ fn cases(action: &str, socket: &str) -> Option<Vec<(LeakRule, Value)>> {
         "pane:new" => {
             let named = json!({ "id": OTHER, "argv": ["cat"] });
             let beside = with(json!({ "argv": ["cat"] }), beside());
-            return Some(vec![(LeakRule::Name, named), (LeakRule::Same, beside)]);
+            let replaces = with(named.clone(), json!({ "replace": true }));
+            let named = [named, replaces].map(|params| (LeakRule::Name, params));
+            return Some(named.into_iter().chain([(LeakRule::Same, beside)]).collect());
         }
         "session:start" => {
             return Some(vec![(LeakRule::Name, json!({ "name": SESSION, "argv": ["cat"] }))]);

@@ -50,7 +50,7 @@ fn busy_is_dealt_with_as_asked() {
     check(&queued, "queued", "busy");
     assert_eq!(queued["position"], 1);
     let next = house.send("still later");
-    check(&next, "queued", "before it");
+    check(&next, "queued", "ahead of it");
     assert_eq!(next["position"], 2);
     let broken = house.server.act("agent:interrupt", json!({ "paneId": "a" }));
     assert_eq!(broken["interrupted"], true, "{broken:#}");

@@ -190,6 +190,6 @@ fn a_kept_layout_does_not_move_panes_of_a_person() {
     tmux.run(&["resize-pane", "-t", &theirs[1].id, "-y", "20"]);
     let after = tmux.panes();
     assert_ne!(before, after);
-    refused(&server, "layout:apply", here("mine"), Code::Conflict, "not ours");
+    refused(&server, "layout:apply", here("mine"), Code::Conflict, "does not manage");
     assert_eq!(tmux.panes(), after);
 }

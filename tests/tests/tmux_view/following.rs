@@ -17,7 +17,7 @@ fn what_is_made_after_a_start_appears_in_the_session() {
     server.act("pane:new", script("before", "cat"));
     assert_eq!(
         server.ok(&["session", "start", "--size", "80x24"]),
-        "started session main, and new panes appear in it; `paned session attach main` shows it\n"
+        "started session main, and new panes appear in it; attach with `paned session attach main`\n"
     );
     let argv = ["action", "pane:new", "--id", "vim", "--argv", "vim"];
     server.ok(&argv);

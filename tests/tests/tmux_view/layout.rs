@@ -37,7 +37,7 @@ fn a_plan_is_done_as_it_was_said() {
     let words: Vec<_> = said.iter().map(|it| it["decision"].as_str().unwrap()).collect();
     assert_eq!(words, ["spawn", "spawn", "defer"]);
     let why = said[2]["reason"].as_str().unwrap();
-    assert!(why.contains("200x30 and holds 2 agent panes") && why.contains("2 are there"), "{why}");
+    assert!(why.contains("200x30 and holds 2 agent panes") && why.contains("2 are shown"), "{why}");
     assert_eq!(get(&server), before, "a plan changes nothing");
 
     for id in ["a", "b"] {
@@ -65,7 +65,7 @@ fn a_plan_is_done_as_it_was_said() {
         "layout:place",
         json!({ "paneId": "a", "session": "x" }),
         Code::Conflict,
-        "layout hide",
+        "layout:hide",
     );
 }
 
@@ -173,13 +173,7 @@ fn a_layout_is_kept_as_toml_and_made_again() {
     assert_eq!(get(&server)["panes"], kept["panes"]);
 
     refused(&server, "layout:apply", json!({ "name": "other" }), Code::NotFound, "layout:save");
-    refused(
-        &server,
-        "layout:apply",
-        json!({ "toml": "nonsense" }),
-        Code::Invalid,
-        "cannot be read",
-    );
+    refused(&server, "layout:apply", json!({ "toml": "nonsense" }), Code::Invalid, "cannot parse");
     refused(&server, "layout:apply", json!({}), Code::Invalid, "specify the layout");
     for name in ["../up", "a/b", "", "a.b", "x\n"] {
         refused(&server, "layout:save", json!({ "name": name }), Code::Invalid, "letters");

@@ -52,7 +52,7 @@ fn a_session_lives_from_start_to_stop() {
     events.until(of_session("session:stopped", "work"));
     assert_eq!(server.act("session:list", json!({})), json!([]));
     assert!(server.try_act("pane:get", json!({ "paneId": pane })).is_err());
-    refused(&server, "session:stop", json!({ "name": "work" }), Code::NotFound, "session list");
+    refused(&server, "session:stop", json!({ "name": "work" }), Code::NotFound, "session:list");
     until_no_tmux(&server);
     assert_eq!(count(&server, of_session("session:stopped", "work")), 1);
 }
@@ -108,7 +108,7 @@ fn what_is_refused_leaves_no_tmux_server() {
     assert!(server.try_act("pane:new", bad).is_err());
     refused(&server, "layout:get", json!({}), Code::NotFound, "main");
     server.act("pane:new", script("b", "cat"));
-    refused(&server, "pane:activate", json!({ "paneId": "b" }), Code::NotFound, "layout place");
+    refused(&server, "pane:activate", json!({ "paneId": "b" }), Code::NotFound, "layout:place");
     until_no_tmux(&server);
     assert_eq!(server.act("session:list", json!({})), json!([]));
     assert_eq!(Tmux::of(&server).pid(), None);

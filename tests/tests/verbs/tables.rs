@@ -53,7 +53,7 @@ fn no_row_of_a_table_is_wider_than_the_terminal() {
         let shown = plain(&term(&server, table, cols).output());
         assert!(1 < shown.lines().count(), "{table:?}: {shown}");
         // Notes are wrapped by the terminal.
-        for line in shown.lines().filter(|line| !line.starts_with("yours are in")) {
+        for line in shown.lines().filter(|line| !line.starts_with("your own profiles are in")) {
             assert!(line.width() <= usize::from(cols), "{table:?} in {cols}: {line}");
         }
     }
@@ -136,7 +136,7 @@ fn logs_follow_and_begin_where_they_are_asked_to() {
     follow.until("20");
     server.ok(&["send", "a", "it"]);
     follow.until("got it");
-    follow.until("a has ended (exit code 0)");
+    follow.until("a has exited (exit code 0)");
     let dated = server.ok(&["logs", "-n1", "--timestamps", "a"]);
     let (stamp, text) = dated.trim_end().split_once(" got").unwrap();
     assert!(text == " it" && stamp.len() == "2026-11-18 21:03:11.250".len(), "{dated}");

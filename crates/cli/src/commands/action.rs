@@ -19,10 +19,10 @@ use crate::param_flags;
 #[derive(clap::Args, Default)]
 #[command(after_help = "\
 Examples:
-  paned list                      what fits into the terminal
-  paned list --wide               whole sentences
+  paned list                      columns cut to the terminal's width
+  paned list --wide               nothing cut
   paned list --json | jq '.[].name'
-  paned action pane:new --help    what one of them takes")]
+  paned action pane:new --help    its parameters")]
 pub(crate) struct ListArgs {
     #[command(flatten)]
     table: TableArgs,
@@ -64,7 +64,7 @@ Parameters are flags (`--pane-id` or `--paneId`) with the types of the action's 
     override_usage = "paned action [NAME] [--PARAMETER VALUE]...\n       paned action NAME --body JSON|-"
 )]
 pub(crate) struct Args {
-    /// The action, as in pane:new; without one, all actions are shown
+    /// The action, as in pane:new [default: list all actions]
     name: Option<String>,
     /// Print help; with a name, what that action takes
     #[arg(short, long)]

@@ -14,39 +14,39 @@ use crate::context::CliContext;
 use crate::out::{Out, StyledLine, TextStyle, TextTable};
 use crate::settings::process_env;
 
-/// Watch and drive a pane of your own tmux
+/// Control a pane of your own tmux with paned
 #[derive(clap::Args, Serialize)]
 #[command(after_help = "\
 Examples:
   paned tmux ls                        the panes that can be adopted
-  paned adopt %3                       the pane %3 of the tmux that this is typed in
-  paned adopt                          the pane that this is typed in
+  paned adopt %3                       the pane %3 of the current tmux
+  paned adopt                          the current tmux pane
   paned adopt %0 --tmux /tmp/tmux-1000/work --id build
 
-The pane stays where it is. `paned close` lets it go again and leaves its program alone.")]
+The pane stays where it is. `paned close` releases it, and its program keeps running.")]
 pub(crate) struct AdoptArgs {
-    /// The tmux pane, as in %3 [default: the one that this is typed in]
+    /// The tmux pane, as in %3 [default: the current one]
     #[serde(skip)]
     pane: Option<String>,
-    /// The socket of its tmux server [default: the tmux that this is typed in, or the only one
-    /// that has the pane]
+    /// The socket of its tmux server [default: the current one, or the only one that has the
+    /// pane]
     #[arg(long, value_name = "SOCKET")]
     #[serde(skip)]
     tmux: Option<String>,
-    /// Its id [default: a generated one]
+    /// The id of the pane [default: generated]
     #[arg(long)]
     id: Option<PaneId>,
     /// Its title [default: the one its program sets, or its command]
     #[arg(long)]
     title: Option<String>,
-    /// The profile of its agent, where its command does not tell
+    /// The profile of its agent, if its command does not identify it
     #[arg(long, value_name = "NAME")]
     profile: Option<String>,
-    /// Free data; repeat for more
+    /// Metadata; repeatable
     #[arg(long, value_name = "KEY=VALUE", value_parser = json_pair)]
     #[serde(serialize_with = "object")]
     meta: Vec<(String, Value)>,
-    /// A free label; repeat for more
+    /// A tag; repeatable
     #[arg(long)]
     #[serde(rename = "tags")]
     tag: Vec<String>,
@@ -64,7 +64,9 @@ struct AdoptParams<'a> {
 pub(crate) fn adopt(context: &CliContext, args: &AdoptArgs) -> Result<ExitCode> {
     context.client_or_start()?;
     let pane = args.pane.clone().or_else(|| process_env("TMUX_PANE")).ok_or_else(|| {
-        Refusal::invalid("this is not typed in tmux; name a pane, as `paned tmux ls` shows them")
+        Refusal::invalid(
+            "not inside tmux; pass a pane, as in `paned adopt %3`; `paned tmux ls` lists them",
+        )
     })?;
     let tmux = match args.tmux.clone().or_else(|| process_env("TMUX")) {
         Some(tmux) => tmux,
@@ -95,7 +97,7 @@ fn only_server_with(context: &CliContext, pane: &str) -> Result<String> {
     }
 }
 
-/// Look at your own tmux
+/// Inspect your own tmux servers
 #[derive(Subcommand)]
 pub(crate) enum TmuxSubcommand {
     /// List the panes of your tmux servers
@@ -105,7 +107,7 @@ pub(crate) enum TmuxSubcommand {
 Examples:
   paned tmux ls
   paned tmux ls --json
-  paned tmux ls --tmux /tmp/work.sock      a server with its socket elsewhere, too
+  paned tmux ls --tmux /tmp/work.sock      also a server with its socket elsewhere
 
 `paned adopt %3` watches one of them."
     )]
@@ -115,7 +117,7 @@ Examples:
 /// Which servers to list.
 #[derive(clap::Args)]
 pub(crate) struct TmuxLsArgs {
-    /// The socket of one more server [default: the tmux that this is typed in]
+    /// The socket of an additional tmux server
     #[arg(long, value_name = "SOCKET")]
     tmux: Option<String>,
 }

@@ -117,7 +117,7 @@ fn request(
     show: impl Fn(&Value) -> Value,
 ) -> Result<ExitCode> {
     let client = context.client()?;
-    let path = format!("/doors/agentmux/{path}");
+    let path = format!("/compat/agentmux/{path}");
     let (status, answer) =
         client::block_on(client.request_with_status(method, &path, body.as_ref()))??;
     if !status.is_success() {

@@ -44,41 +44,41 @@ const CANCELLED: u8 = 130;
 
 const EXAMPLES: &str = "\
 Examples:
-  paned attach                                the only running pane, or choose one of them
-  paned attach web                            type into it; ctrl+] leaves it running
-  paned attach -                              the pane that you were attached to last
-  paned attach web --read-only                only look on
+  paned attach                                the only running pane, or a menu
+  paned attach web                            type into it; ctrl+] detaches
+  paned attach -                              the last attached pane
+  paned attach web --read-only                watch without typing
   paned attach web --take-size                even if another client holds its size
   paned attach web --detach-key ctrl+q
 
-Your terminal shows the pane's screen, and your keys go to its program. The pane gets your terminal's size, unless another client holds the size: then only what fits is shown until that client detaches. It also works while no server is running; only then does your terminal answer the program's terminal queries. The program can neither read nor write your clipboard, nor read your window's title.
+Your terminal shows the pane's screen, and your keys go to its program. The pane gets your terminal's size, unless another client holds the size: then only what fits is shown until that client detaches. It also works while no server is running; only then does your terminal answer the program's terminal queries. The program cannot access your clipboard or read your window's title.
 
-The title of your terminal's window names the pane and the key that leaves it. Where no pane runs, a login \
+The title of your terminal's window shows the pane and the key that detaches. If no pane is running, a login \
 shell is started in a new one.
 
-When the program ends, its exit code is ours: 128 and the signal's number when one ended it, 124 when its \
-time ran out. Leaving with the detach key is 0; 10 (gone) is a pane that has ended, or whose keeper died.";
+When the program exits, its exit code is passed on: 128 plus the signal number if a signal killed it, 124 if it \
+timed out. After detaching it is 0; 10 (gone) if the pane had already exited or its keeper died.";
 
 /// Attach your terminal to a pane
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// The pane: its id, the beginning of it, or its title; `-` is the one attached to last
-    /// [default: the only running pane, or you choose]
+    /// The pane: its id, a unique prefix of it, or its title; `-` is the last attached one
+    /// [default: the only running pane, or a menu]
     pane: Option<String>,
-    /// Attach to the pane that was attached to last
+    /// Attach to the last attached pane
     #[arg(long, conflicts_with = "pane")]
     last: bool,
-    /// Look on only: type nothing, and leave the pane's size alone
+    /// Only watch: send no input and do not resize the pane
     #[arg(short, long)]
     read_only: bool,
-    /// Leave the pane's size alone
+    /// Do not resize the pane
     #[arg(long)]
     no_resize: bool,
     /// Take the pane's size from the client that holds it
     #[arg(long, conflicts_with_all = ["read_only", "no_resize"])]
     take_size: bool,
-    /// The key that leaves the pane: one with ctrl, or f1 to f12; or none
+    /// The key that detaches: ctrl with a character, f1 to f12, or none
     #[arg(long, value_name = "KEY", default_value = "ctrl+]")]
     detach_key: DetachKey,
 }
@@ -164,7 +164,7 @@ async fn attach(
     output: TerminalOutput,
     guard: Option<TtyGuard>,
 ) -> Result<AttachOutcome> {
-    let lost = |_| gone(pane, "its keeper died, so nobody knows how");
+    let lost = |_| gone(pane, "its keeper died, so the exit code is unknown");
     let (connection, welcome) = KeeperConn::connect_with_welcome(socket).await.map_err(lost)?;
     let options = AttachOptions {
         types: !args.read_only,
@@ -190,7 +190,7 @@ fn print_outcome(context: &CliContext, pane: &PaneId, outcome: AttachOutcome) ->
             (sentence, report(pane, ended), ended.code())
         }
         AttachOutcome::Lost => {
-            return Err(gone(pane, "its keeper died, so nobody knows how").into());
+            return Err(gone(pane, "its keeper died, so the exit code is unknown").into());
         }
         AttachOutcome::Signalled(signal) => {
             let answer = json!({ "paneId": pane, "detached": true });

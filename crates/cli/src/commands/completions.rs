@@ -35,7 +35,7 @@ Examples:
   paned completions install            for your login shell
   paned completions install zsh
 
-It writes one file into your home folder and prints what else to do, if anything.";
+It writes one file into your home folder and prints any remaining steps.";
 
 const UNINSTALL: &str = "\
 Examples:
@@ -53,7 +53,7 @@ const BASH_COMPLETION: [&str; 5] = [
     "/opt/homebrew/etc/profile.d/bash_completion.sh",
 ];
 
-/// Complete commands, flags and names in your shell
+/// Install or print shell completions
 #[derive(Subcommand)]
 pub(crate) enum CompletionsSubcommand {
     /// Print the script for bash
@@ -121,7 +121,7 @@ impl ShellName {
     /// What remains to be done after the script was written to `path`.
     fn advice(self, path: &Path) -> String {
         match self {
-            Self::Fish => "fish loads it at once".to_owned(),
+            Self::Fish => "fish loads it immediately".to_owned(),
             Self::Bash if BASH_COMPLETION.iter().any(|file| Path::new(file).exists()) => {
                 "new shells load it through bash-completion".to_owned()
             }
@@ -129,7 +129,7 @@ impl ShellName {
             Self::Zsh => {
                 let folder = path.parent().unwrap_or(path).display();
                 format!(
-                    "unless it is there already, add this line to ~/.zshrc, before `compinit`:\n  \
+                    "add this line to ~/.zshrc before `compinit`, unless it is already there:\n  \
                      fpath=({folder} $fpath)\nif new shells do not complete, run `rm -f ~/.zcompdump*`"
                 )
             }
@@ -199,7 +199,7 @@ fn login_shell() -> Result<ShellName, Refusal> {
     let name = Path::new(&shell).file_name().map(|name| name.to_string_lossy().into_owned());
     ShellName::from_str(&name.unwrap_or_default(), false).map_err(|_| {
         let sentence = format!(
-            "no completions for the shell `{}`; name one of bash, zsh, fish",
+            "no completions for the shell `{}`; pass bash, zsh or fish",
             shell.escape_debug()
         );
         Refusal::invalid(sentence)

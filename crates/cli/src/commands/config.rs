@@ -28,30 +28,28 @@ Examples:
   paned config show port limits.panes
   paned config show --json
 
-A flag beats a variable, which beats the file, which beats the default. Tokens are not shown.";
+Flags take precedence over variables, then the file, then the defaults. Tokens are not shown.";
 
 const INIT: &str = "\
 Examples:
   paned config init
   paned config init --force      replace the file
 
-Every setting is in the file, commented out, with its default.";
+The file has every setting, commented out, with its default.";
 
 const EDIT: &str = "\
 Examples:
   paned config edit
   EDITOR=nano paned config edit
 
-The editor is VISUAL, else EDITOR, else vi. A file that does not exist yet begins as the sample of \
-`paned config init`.";
+The editor is $VISUAL, $EDITOR or vi. If the file does not exist, it is created as by `paned config init`.";
 
 const CHECK: &str = "\
 Examples:
   paned config check
   paned --config ./config.toml config check
 
-It reports every mistake in the file and in variables, and variables that have no effect. The exit code \
-is 2 if there is a mistake.";
+It also reports variables that have no effect. The exit code is 2 if there are errors.";
 
 /// Show, write, edit and check the configuration
 #[derive(Subcommand)]
@@ -76,7 +74,7 @@ pub(crate) enum ConfigSubcommand {
     /// Open the file in your editor, then check it
     #[command(after_help = EDIT)]
     Edit,
-    /// Report mistakes in the file and in variables
+    /// Report errors in the file and in variables
     #[command(after_help = CHECK)]
     Check,
 }
@@ -123,7 +121,7 @@ fn write_sample(path: &Path, replace: bool) -> Result<()> {
         Ok(mut file) => file.write_all(page::sample().as_bytes()).with_context(failed),
         Err(error) if error.kind() == ErrorKind::AlreadyExists => {
             let sentence = format!(
-                "{} exists already; edit it with `paned config edit`, or replace it with `--force`",
+                "{} already exists; edit it with `paned config edit`, or replace it with `--force`",
                 path.display()
             );
             Err(Refusal::new(Code::Conflict, sentence).into())

@@ -33,17 +33,17 @@ Examples:
   paned events --include pane:exited,gap --since 0 --no-follow
   paned events --json | jq -r 'select(.name==\"pane:exited\").payload.paneId'
 
-A terminal shows the time in your zone, the name, and what matters of the payload. A pipe has \
-`#id time name payload` with the time in UTC; scripts better take --json. When the server restarts, the stream goes on after the last \
-event that was seen. A `gap` says that events in between are no longer kept.")]
+A terminal shows the time in your zone, the name, and a summary of the payload. A pipe gets \
+`#id time name payload` with the time in UTC; scripts should use --json. When the server restarts, \
+the stream continues after the last event that was received. A `gap` event means that the events in between are no longer retained.")]
 pub(crate) struct Args {
     /// Events to show: names, prefixes such as pane:*, or *; comma-separated or repeated
     #[arg(long, value_name = "PATTERN", default_value = "*")]
     include: Vec<String>,
-    /// Begin after the event with this id; 0 is the first that is kept [default: now]
+    /// Start after the event with this id; 0 starts at the oldest retained one [default: now]
     #[arg(long, value_name = "ID")]
     since: Option<u64>,
-    /// Print what has happened up to now and exit; without --since from the first that is kept
+    /// Print past events and exit; without --since from the oldest retained one
     #[arg(long)]
     no_follow: bool,
 }
@@ -86,7 +86,7 @@ async fn follow(out: Out, client: &ApiClient, args: &Args) -> Result<()> {
         until: args.no_follow.then_some(last),
     };
     if !args.no_follow && out.is_terminal() && !out.is_json() && out.has_reader() {
-        let hint = "following events; ctrl+c stops, `--since 0` begins with old ones";
+        let hint = "following events; ctrl+c stops, `--since 0` includes past ones";
         out.note(StyledLine::new(TextStyle::Faint, hint))?;
     }
     while !follower.is_done() {

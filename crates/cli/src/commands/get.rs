@@ -72,7 +72,7 @@ fn fields(pane: &PaneInfo, clock: &Clock) -> Vec<(&'static str, StyledLine)> {
 fn output(pane: &PaneInfo) -> String {
     let dropped = match pane.dropped {
         0 => String::new(),
-        dropped => format!(", the first {} no longer kept", units::bytes(dropped)),
+        dropped => format!(", the first {} no longer retained", units::bytes(dropped)),
     };
     let lines = usize::try_from(pane.lines).unwrap_or(usize::MAX);
     format!("{}, {}{dropped}", units::count(lines, "line"), units::bytes(pane.bytes))

@@ -23,7 +23,7 @@ pub(crate) struct WriteArgs {
     /// The pane
     #[serde(rename = "paneId")]
     pane: String,
-    /// What to type; nothing is added and nothing in it is special
+    /// The text, typed exactly as it is
     #[arg(allow_hyphen_values = true)]
     text: String,
     /// Press Enter after it
@@ -50,21 +50,21 @@ Examples:
   paned send --tag servers 'git pull'    into all running panes with this tag
 
 Arguments are joined with spaces. Enter is pressed by itself, after the text, as programs that tell typing from \
-pasting expect, and no other input comes between. `paned write` types exactly what it is given; `paned paste` is for several lines."
+pasting expect, and no other input comes between. `paned write` types its text unchanged; use `paned paste` for several lines."
 )]
 pub(crate) struct SendArgs {
-    /// The pane, unless --to or --tag is given, and what to type
+    /// The pane, unless you pass --to or --tag, and the text
     #[arg(required = true, value_name = "PANE TEXT")]
     #[serde(skip)]
     words: Vec<String>,
     #[command(flatten)]
     #[serde(skip)]
     targets: PaneTargets,
-    /// Press Enter after it, which is the default
+    /// Press Enter after it; this is the default
     #[arg(long, overrides_with = "no_enter")]
     #[serde(skip)]
     enter: bool,
-    /// Press no Enter after it
+    /// Do not press Enter after it
     #[arg(long, overrides_with = "enter")]
     #[serde(rename = "enter", serialize_with = "negated")]
     no_enter: bool,
@@ -93,19 +93,19 @@ Names: enter esc tab backspace space up down left right home end pageup pagedown
 menu f1 to f24, kp_0 to kp_9 kp_plus kp_minus kp_multiply kp_divide kp_decimal kp_equal kp_separator \
 kp_enter of the keypad, and every character; with ctrl+ alt+ shift+ super+ before them. They are encoded for the modes that the program has enabled.
 
-Only programs that have switched on the kitty keyboard protocol know pause, printscreen and super+ with a \
-character; capslock, numlock and scrolllock only if they want to be told of all keys. Otherwise nothing is \
-pressed."
+Only programs that have enabled the kitty keyboard protocol receive pause, printscreen and super+ with a \
+character; capslock, numlock and scrolllock only if they have requested all keys. Otherwise the command fails and \
+presses nothing."
 )]
 pub(crate) struct KeysArgs {
-    /// The pane, unless --to or --tag is given, and the keys, as in ctrl+c
+    /// The pane, unless you pass --to or --tag, and the keys, as in ctrl+c
     #[arg(required = true, value_name = "PANE KEY")]
     #[serde(skip)]
     words: Vec<String>,
     #[command(flatten)]
     #[serde(skip)]
     targets: PaneTargets,
-    /// Press them all so often
+    /// Repeat the whole sequence N times
     #[arg(long, value_name = "N")]
     repeat: Option<u32>,
 }
@@ -117,7 +117,7 @@ pub(crate) fn keys(context: &CliContext, args: &KeysArgs) -> Result<ExitCode> {
     type_into(context, "pane:keys", &args.targets, &panes, &params)
 }
 
-/// Paste text as a terminal does
+/// Paste text, bracketed if the program supports it
 #[derive(clap::Args, Serialize)]
 #[command(
     override_usage = "paned paste PANE [TEXT]\n       paned paste --to PANE,... [TEXT]\n       paned paste --tag TAG [TEXT]",
@@ -128,15 +128,15 @@ Examples:
   paned paste editor - < notes.txt
   paned paste --to web,db 'git pull' --submit  into both
 
-Where the program has asked for it, the text is marked as pasted, so that its lines are not run one by \
-one. A text that holds the mark's end is refused."
+If the program has enabled bracketed paste, the text is sent as one paste, so that its lines are not run \
+one by one. A text that contains the sequence for the end of a paste is refused."
 )]
 pub(crate) struct PasteArgs {
-    /// The pane, unless --to or --tag is given: then the text
+    /// The pane; with --to or --tag, the text
     #[arg(value_name = "PANE")]
     #[serde(skip)]
     pane: Option<String>,
-    /// The text; standard input when it is left out or `-`
+    /// The text; `-` or nothing reads standard input
     #[arg(allow_hyphen_values = true)]
     #[serde(skip)]
     text: Option<String>,

@@ -17,46 +17,46 @@ use crate::client::{self, ApiClient};
 use crate::context::CliContext;
 use crate::out::{Clock, Out, Prefixes};
 
-/// Print all that panes have printed
+/// Print the output of panes
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
-  paned logs web                  all of it, as far as it is kept
-  paned logs -f web               and what follows, until the program ends
+  paned logs web                  all output that is retained
+  paned logs -f web               and new output, until the program exits
   paned logs -n 50 web            the last 50 lines
-  paned logs --since 5m web db    what two panes printed in the last five minutes
+  paned logs --since 5m web db    the output of two panes in the last five minutes
   paned logs web --raw            byte for byte
   paned logs web --json           one line of JSON for each line
 
-Lines are shown whole, however long they are. A terminal shows them in the program's colours; \
-nothing else of what a program prints reaches it, unless you give --raw. Times are those at which \
-the line ended, to a tenth of a second, in your zone.
+Long lines are printed in full. In a terminal, colours are preserved and all other escape \
+sequences are stripped, unless you pass --raw. Timestamps are those of the end of each line, to a \
+tenth of a second, in your time zone.
 
-A program that keeps printing while it is read may overwrite what was not read yet; then a note \
-on standard error says so, … stands in place of the missing part, and the exit code is 10. \
-`paned read` reads parts of the output and filters it.")]
+A program that prints faster than its output is read may overwrite unread output. This is \
+reported on standard error, the missing part is shown as …, and the exit code is 10. \
+`paned read` prints parts of the output and filters it.")]
 pub(crate) struct LogsArgs {
-    /// The last N lines only; `-50` is the same as `-n 50` [default: all]
+    /// Only the last N lines; `-50` is the same as `-n 50` [default: all]
     #[arg(short = 'n', long, value_name = "N")]
     lines: Option<u64>,
     #[command(flatten)]
     common: OutputArgs,
 }
 
-/// Print the last 10 lines of panes: the same as `paned logs -n 10`
+/// Print the last lines of panes, as `paned logs -n 10` does
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
   paned tail web                    the last 10 lines
-  paned tail -f web                 and what follows, until the program ends
+  paned tail -f web                 and new output, until the program exits
   paned tail -50 web                the last 50 lines
-  paned tail -f web db              several panes, each line behind its pane's name
-  paned tail -f -n 0 web --json     only what is new, one line of JSON for each line
+  paned tail -f web db              several panes; each line is prefixed with its pane
+  paned tail -f -n 0 web --json     only new lines, one line of JSON for each
 
-It takes what `paned logs` takes, and explains itself there. When following, a line is shown when \
-it has ended, and following goes on when the server restarts.")]
+The options are explained in `paned logs --help`. With -f, a line is printed once it is complete, \
+and following continues when the server restarts.")]
 pub(crate) struct TailArgs {
-    /// How many lines; `-50` is the same as `-n 50`
+    /// Only the last N lines; `-50` is the same as `-n 50`
     #[arg(short = 'n', long, value_name = "N", default_value = "10")]
     lines: u64,
     #[command(flatten)]
@@ -69,19 +69,19 @@ struct OutputArgs {
     /// The panes
     #[arg(required = true, allow_negative_numbers = true)]
     pane: Vec<String>,
-    /// Keep printing what follows, until the programs end
+    /// Keep printing new output until the programs exit
     #[arg(short, long)]
     follow: bool,
-    /// Only what was printed this long ago or later, as in 5m; a number alone is seconds
+    /// Only output of this last period, as in 5m; a number alone is seconds
     #[arg(long, value_name = "TIME", value_parser = millis)]
     since: Option<u64>,
-    /// Print when each line was printed
+    /// Print the time of each line
     #[arg(short, long)]
     timestamps: bool,
-    /// Print each line's number
+    /// Print line numbers
     #[arg(long, conflicts_with = "follow")]
     line_numbers: bool,
-    /// Print the bytes as they are, also to a terminal
+    /// Print the bytes unchanged, even in a terminal
     #[arg(long, conflicts_with_all = ["line_numbers", "timestamps"])]
     raw: bool,
 }

@@ -12,23 +12,23 @@ use super::support::params::json_pair;
 use crate::context::CliContext;
 use crate::out::{Out, StyledLine};
 
-/// Show or change a pane's meta data
+/// Show or change a pane's metadata
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
-  paned meta web                       show all of it
+  paned meta web                       show all entries
   paned meta web owner                 show one entry
   paned meta web owner=ann port=3000   set two
   paned meta web --delete owner
 
-A value is JSON where it reads as JSON, and text otherwise.")]
+A value is parsed as JSON if possible, otherwise it is text.")]
 pub(crate) struct MetaArgs {
     /// The pane
     pane: String,
     /// Keys to show, or KEY=VALUE to set
     #[arg(value_name = "KEY[=VALUE]")]
     entries: Vec<String>,
-    /// Delete this entry; repeat for more
+    /// Delete this entry; repeatable
     #[arg(short, long, value_name = "KEY")]
     delete: Vec<String>,
 }

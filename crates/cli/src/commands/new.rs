@@ -23,54 +23,54 @@ Examples:
   paned new --session work -- vim notes.md    shown in tmux: `paned session attach work`
   paned new --env PORT=3000 --meta owner=ann --tag web --timeout 10m -- ./serve
   paned new --env-file .env --clean-env -- ./serve
-  paned new --id dev --replace -- npm run dev            end the pane dev first, if there is one
-  paned new --id api --restart on-failure -- ./api       start it again when it fails
+  paned new --id dev --replace -- npm run dev            stop an existing pane dev first
+  paned new --id api --restart on-failure -- ./api       restart it when it fails
 
 The program has your environment, folder and umask, and a terminal as large as yours. Variables about \
 your own terminal (TERM, TMUX, …) are not passed on; the pane has its own.
 
-With --restart, the program is started again one second after its end, then after 2, 4, 8 … up to 60 \
-seconds; a run of a minute starts the count again. A program that was ended with `paned kill` stays so.")]
+With --restart, the program is restarted one second after it exits, then after 2, 4, 8 … up to 60 \
+seconds; a run of a minute resets the delay. A program that was stopped with `paned kill` is not restarted.")]
 pub(crate) struct Args {
-    /// What to name it; a name is made up when left out
+    /// The id of the pane [default: generated]
     #[arg(long)]
     id: Option<PaneId>,
-    /// End the pane of that name first, and delete it and its output
+    /// Stop and delete an existing pane with that id first, with its output
     #[arg(long, requires = "id")]
     replace: bool,
-    /// Allow --replace to end the pane that this is typed in
+    /// Allow --replace to stop the current pane
     #[arg(long = "self", requires = "replace")]
     #[serde(rename = "self")]
     itself: bool,
-    /// Start the program again when it ends: no, on-failure, on-failure:5 (at most five times in a
-    /// row) or always
+    /// When to restart the program after it exits: no, on-failure, on-failure:5 (at most five
+    /// times in a row) or always [default: no]
     #[arg(long, value_name = "POLICY")]
     restart: Option<PaneRestartPolicy>,
     #[command(flatten)]
     #[serde(flatten)]
     spawn: SpawnArgs,
-    /// End it after so long, as in 90s or 10m; a number alone is seconds
+    /// Stop it after this time, as in 90s or 10m; a number alone is seconds
     #[arg(long, value_name = "TIME", value_parser = seconds)]
     #[serde(rename = "timeoutSeconds")]
     timeout: Option<u32>,
-    /// Have automatic clean-up leave it alone
+    /// Exclude it from automatic clean-up
     #[arg(long)]
     persist: bool,
-    /// Tell its end by a notice: an event, and a message to the agent that started it
+    /// Send a notice when it exits: an event, and a message to the agent that started it
     #[arg(long)]
     notify_on_exit: bool,
-    /// What the token of its program may do besides reading and typing: spawn, approve
+    /// What the token of its program permits besides reading and typing
     #[arg(long, value_name = "POWER", value_delimiter = ',', value_parser = ["spawn", "approve"])]
     #[serde(skip_serializing_if = "Vec::is_empty")]
     can: Vec<String>,
     #[command(flatten)]
     #[serde(flatten)]
     view: SpawnViewArgs,
-    /// Show it in tmux: never, always, or auto, if its command needs a user who looks at it
+    /// Show it in tmux: never, always, or auto, which shows it if its command is interactive
     /// [default: in the session that follows new panes]
     #[arg(long, value_name = "WHEN", value_parser = ["never", "auto", "always"])]
     visible: Option<String>,
-    /// What happens to it when the user closes it in tmux: close or detach
+    /// What happens to it when the user closes it in tmux
     #[arg(long, value_name = "WHAT", value_parser = ["close", "detach"])]
     on_view_closed: Option<String>,
     /// The program and its arguments [default: your login shell]

@@ -25,14 +25,14 @@ pub(crate) struct RenameArgs {
     /// The pane
     #[serde(rename = "paneId")]
     pane: String,
-    /// What to call it
+    /// The new title
     title: String,
 }
 
 pub(crate) fn rename(context: &CliContext, args: &RenameArgs) -> Result<ExitCode> {
     context.show("pane:rename", args, |_: Value| {
         let pane = context.names.meaning(&args.pane);
-        context.out.line(format!("{pane} is called {}", args.title))
+        context.out.line(format!("renamed {pane} to \"{}\"", args.title))
     })
 }
 
@@ -46,7 +46,7 @@ pub(crate) struct ResizeArgs {
     /// The pane
     #[serde(rename = "paneId")]
     pane: String,
-    /// Its new size, as in 120x40
+    /// The new size, as in 120x40
     size: Size,
     /// Take the size from the client that holds it
     #[arg(long)]
@@ -56,7 +56,7 @@ pub(crate) struct ResizeArgs {
 pub(crate) fn resize(context: &CliContext, args: &ResizeArgs) -> Result<ExitCode> {
     context.show("pane:resize", args, |_: Value| {
         let pane = context.names.meaning(&args.pane);
-        context.out.line(format!("{pane} is {} now", args.size))
+        context.out.line(format!("resized {pane} to {}", args.size))
     })
 }
 
@@ -73,7 +73,7 @@ pub(crate) struct ActivateArgs {
 
 pub(crate) fn activate(context: &CliContext, args: &ActivateArgs) -> Result<ExitCode> {
     context.show("pane:activate", args, |_: Value| {
-        context.out.line(format!("{} has the focus", context.names.meaning(&args.pane)))
+        context.out.line(format!("focused {}", context.names.meaning(&args.pane)))
     })
 }
 
@@ -85,12 +85,12 @@ Examples:
   paned rm --tag build          all finished panes with this tag
   paned rm --all                all finished panes, as `paned prune` does
 
-A pane is named by its id or the beginning of it, not by its title. In a terminal, --all and --tag ask \
-before they delete more than one pane; --yes answers that.")]
+Panes are selected by their id or a unique prefix of it, not by their title. In a terminal, --all and --tag ask \
+before they delete more than one pane; --yes skips the question.")]
 pub(crate) struct RmArgs {
     #[command(flatten)]
     panes: PaneSelection,
-    /// Do not ask
+    /// Do not ask for confirmation
     #[arg(short, long)]
     yes: bool,
 }
@@ -104,7 +104,7 @@ pub(crate) fn rm(context: &CliContext, args: &RmArgs) -> Result<ExitCode> {
     let params = |pane: &str| Ok(json!({ "paneId": pane }));
     act_on_each(context, &panes.ids, "pane:remove", params, |pane, _| {
         let pane = context.names.meaning(pane);
-        confirm_one(context, &json!({ "id": pane }), format!("{pane} removed"))
+        confirm_one(context, &json!({ "id": pane }), format!("deleted {pane}"))
     })
 }
 
@@ -131,25 +131,25 @@ fn confirm_one(context: &CliContext, answer: &Value, sentence: String) -> Result
 #[command(after_help = "\
 Examples:
   paned close web
-  paned close web db --force    end them at once, and delete them whatever happens
+  paned close web db --force    kill them at once, and delete them in any case
   paned close --tag build       all panes with this tag
   paned close --all --yes       all panes
 
-A pane is named by its id or the beginning of it, not by its title. In a terminal, --all and --tag ask \
-before they delete more than one pane; --yes answers that. They leave out the pane that this is typed in, \
+Panes are selected by their id or a unique prefix of it, not by their title. In a terminal, --all and --tag ask \
+before they delete more than one pane; --yes skips the question. They exclude the current pane \
 unless you pass --self.")]
 pub(crate) struct CloseArgs {
     #[command(flatten)]
     #[serde(skip)]
     panes: PaneSelection,
-    /// End them at once, and delete them even if a process cannot be ended
+    /// Kill them at once, and delete them even if a process cannot be killed
     #[arg(long)]
     force: bool,
-    /// Also the pane that this is typed in
+    /// Include the current pane
     #[arg(long = "self")]
     #[serde(rename = "self")]
     itself: bool,
-    /// Do not ask
+    /// Do not ask for confirmation
     #[arg(short, long)]
     #[serde(skip)]
     yes: bool,
@@ -163,32 +163,32 @@ pub(crate) fn close(context: &CliContext, args: &CloseArgs) -> Result<ExitCode> 
     let params = |pane: &str| Ok(client::params(&PaneParams { pane_id: pane, args })?.into());
     act_on_each(context, &panes.ids, "pane:close", params, |pane, _| {
         let pane = context.names.meaning(pane);
-        confirm_one(context, &json!({ "id": pane }), format!("{pane} closed"))
+        confirm_one(context, &json!({ "id": pane }), format!("closed {pane}"))
     })
 }
 
-/// Delete all panes that have ended
+/// Delete all finished panes and their output
 #[derive(clap::Args, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[command(after_help = "\
 Examples:
   paned prune
-  paned prune --older 1h        those that ended an hour ago or earlier
+  paned prune --older 1h        panes that finished at least an hour ago
   paned prune --dry-run         show what would be deleted
 
-In a terminal it asks before it deletes more than one pane; --yes answers that.")]
+In a terminal, it asks before it deletes more than one pane; --yes skips the question.")]
 pub(crate) struct PruneArgs {
-    /// Only panes that ended at least this long ago, as in 30m or 1h; a number alone is seconds
+    /// Only panes that finished at least this long ago, as in 30m or 1h; a number alone is seconds
     #[arg(long, value_name = "TIME", value_parser = millis)]
     #[serde(rename = "olderMs")]
     older: Option<u64>,
     /// Only panes with this tag
     #[arg(long, value_name = "TAG")]
     tag: Option<String>,
-    /// Only show what would be deleted
+    /// Show what would be deleted, and delete nothing
     #[arg(long)]
     dry_run: bool,
-    /// Do not ask
+    /// Do not ask for confirmation
     #[arg(short, long)]
     #[serde(skip)]
     yes: bool,
@@ -230,44 +230,44 @@ pub(crate) fn prune(context: &CliContext, args: &PruneArgs) -> Result<ExitCode> 
             context.out.line(format!("{verb} {}", pane.id))?;
         }
         for pane in &pruned.kept {
-            context.out.note(format!("paned: {} stays: {}", pane.id, pane.why))?;
+            context.out.note(format!("paned: skipped {}: {}", pane.id, pane.why))?;
         }
         let count = units::count(pruned.removed.len(), "pane");
         context.out.line(match pruned.removed.len() {
-            0 => "no pane to delete: none has ended".to_owned(),
+            0 => "no finished panes to delete".to_owned(),
             _ => format!("{verb} {count} with {} of output", units::bytes(pruned.bytes)),
         })
     })
 }
 
-/// Stop panes and all their child processes, keep their output
+/// Stop panes and all their child processes; their output is retained
 #[derive(clap::Args, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[command(after_help = "\
 Examples:
   paned kill web                  ask it to exit, then kill it
   paned kill web db --grace-ms 0  at once
-  paned kill web --force          at once, also if its keeper does not answer
+  paned kill web --force          at once, even if its keeper does not respond
   paned kill --tag build          all running panes with this tag
   paned kill --all                all running panes
 
-A pane is named by its id or the beginning of it, not by its title. --all and --tag leave out panes of \
-your own tmux, and the pane that this is typed in, unless you pass --self.
+Panes are selected by their id or a unique prefix of it, not by their title. --all and --tag exclude adopted \
+tmux panes, and the current pane unless you pass --self.
 
 The exit code is 9 (busy) if a process could not be stopped.")]
 pub(crate) struct KillArgs {
     #[command(flatten)]
     #[serde(skip)]
     panes: PaneSelection,
-    /// How long a program may take to end when asked, as in 500ms or 3s; a number alone is
-    /// milliseconds
+    /// How long a program may take to exit before it is killed, as in 500ms or 3s; a number alone
+    /// is milliseconds
     #[arg(long, value_name = "TIME", value_parser = millis_by_default)]
     grace_ms: Option<u64>,
-    /// End it at once, without its keeper if that does not answer
+    /// Kill it at once, even if its keeper does not respond
     #[arg(long)]
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     force: bool,
-    /// Also the pane that this is typed in
+    /// Include the current pane
     #[arg(long = "self")]
     #[serde(rename = "self")]
     itself: bool,

@@ -13,7 +13,7 @@ use serde_json::json;
 use super::support::duration::millis;
 use crate::context::CliContext;
 
-/// Make a recording of what a pane has printed
+/// Export a recording of a pane's output
 #[derive(clap::Args, Serialize)]
 #[command(after_help = "\
 Examples:
@@ -21,18 +21,19 @@ Examples:
   paned record web web.cast --last 10m
   asciinema play web.cast
 
-It is an asciicast (version 2) of all output that is kept, with the times at which it was printed and the \
-sizes of the terminal: nothing has to be switched on, and the pane may have ended. `paned agent record` \
-has what was typed to an agent, too.")]
+The file is an asciicast (version 2) of the retained output, with its timing and the sizes of the \
+terminal. Nothing has to be enabled first, and the pane may have exited. `paned agent record` \
+also has the input that was typed to an agent.")]
 pub(crate) struct Args {
     /// The pane
     #[serde(rename = "paneId")]
     pane: String,
-    /// Where to write it; `-` for standard output
+    /// The file to write; `-` for standard output
     #[arg(value_name = "FILE", default_value = "-")]
     #[serde(skip)]
     file: PathBuf,
-    /// How far back to go; a number alone is seconds [default: all that is kept]
+    /// How far back to go; a number alone is seconds [default: all retained
+    /// output]
     #[arg(long, value_name = "TIME", value_parser = millis)]
     #[serde(rename = "lastMs")]
     last: Option<u64>,
@@ -47,8 +48,7 @@ struct RecordReply {
 pub(crate) fn run(context: &CliContext, args: &Args) -> Result<ExitCode> {
     let to_stdout = args.file.as_os_str() == "-";
     if to_stdout && io::stdout().is_terminal() {
-        let sentence =
-            "a recording is not for a terminal; pass a file, as in `paned record PANE file.cast`";
+        let sentence = "cannot write a recording to a terminal; pass a file, as in `paned record PANE file.cast`";
         return Err(Refusal::invalid(sentence).into());
     }
     let recorded: RecordReply = context.call("pane:record", args)?;
@@ -63,7 +63,9 @@ pub(crate) fn run(context: &CliContext, args: &Args) -> Result<ExitCode> {
         }
     }
     if recorded.truncated {
-        context.out.note("paned: what came before is no longer kept, or too much for one file")?;
+        context.out.note(
+            "paned: earlier output is no longer retained, or exceeds the size of one recording",
+        )?;
     }
     Ok(ExitCode::SUCCESS)
 }

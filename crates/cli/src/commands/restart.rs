@@ -11,32 +11,32 @@ use super::support::duration::millis_by_default;
 use super::support::params::PaneParams;
 use crate::context::CliContext;
 
-/// End the programs of panes and start them again
+/// Restart the programs of panes
 #[derive(clap::Args, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[command(after_help = "\
 Examples:
-  paned restart web              a running program is asked to end first
-  paned restart web db --force   end them at once
-  paned logs web.previous        what the run before printed
+  paned restart web              a running program is asked to exit first
+  paned restart web db --force   kill them at once
+  paned logs web.previous        the output of the previous run
 
-A program is started again as it was started: the same command, environment, folder, umask, title, tags \
-and place in tmux, and the size that the pane has now. This also works for a program that has ended. The \
-output so far stays readable in the pane NAME.previous, until the next restart. If the program cannot be \
-started, the pane stays as it was.")]
+The program is started with the same command, environment, folder, umask, title, tags and place in \
+tmux, and with the current size of the pane. This also works for a program that has exited. The output of the \
+previous run stays readable in the pane NAME.previous until the next restart. If the program cannot be \
+started, the pane is left unchanged.")]
 pub(crate) struct Args {
     /// The panes
     #[arg(required = true)]
     #[serde(skip)]
     pane: Vec<String>,
-    /// How long a program may take to end when asked, as in 500ms or 3s; a number alone is
-    /// milliseconds
+    /// How long a program may take to exit before it is killed, as in 500ms or 3s; a number alone
+    /// is milliseconds
     #[arg(long, value_name = "TIME", value_parser = millis_by_default)]
     grace_ms: Option<u64>,
-    /// End it at once, without its keeper if that does not answer
+    /// Kill it at once, even if its keeper does not respond
     #[arg(long)]
     force: bool,
-    /// Allow it for the pane that this is typed in
+    /// Confirm that this may restart the current pane
     #[arg(long = "self")]
     #[serde(rename = "self")]
     itself: bool,

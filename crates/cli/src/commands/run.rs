@@ -50,50 +50,49 @@ const RETRY_TIMEOUT: Duration = Duration::from_secs(10);
 #[command(after_help = "\
 Examples:
   paned run -- cargo test
-  paned run --timeout 60s -- ./slow || echo $?    124 when time ran out
+  paned run --timeout 60s -- ./slow || echo $?    exits with 124 after 60 seconds
   paned run --keep --id build -- make             keep the pane, for `paned logs build`
-  paned run --json -- make                        how it ended and what it printed, as JSON
-  echo hi | paned run -- cat                      standard input is typed, then ends
+  paned run --json -- make                        the exit code and the output as JSON
+  echo hi | paned run -- cat                      type standard input, then close it
   paned run -- sh /dev/stdin < script             a shell that shows no prompts
 
 The program gets its own terminal with the size of yours, and its output is streamed: unchanged in a terminal, and as plain lines otherwise. In a terminal, queries of the program to its terminal are filtered out, because the server answers them. --raw prints every byte. No output is lost: a program that prints faster than its output is read is paused, as with a pipe. Only over TCP, from another machine, output can be lost; this is reported, and the exit code is not 0.
 
-^C and ^\\ are pressed in its pane, where they are keys to it, and signals elsewhere; SIGHUP, SIGUSR1 and SIGUSR2 \
-are passed on; SIGTERM ends it with all that it started, and so does our own end. Afterwards the pane is closed, and what the \
-program left running with it, unless you say --keep.
+^C and ^\\ are typed into its pane in a terminal, and are sent as signals elsewhere; SIGHUP, SIGUSR1 and SIGUSR2 \
+are forwarded. SIGTERM stops the program and all its child processes, and so does the death of `paned run`. Afterwards the pane \
+is closed, and processes that the program left running are stopped, unless you pass --keep.
 
 --json returns the last 10000 lines, up to 1 MiB and 2000 characters of each; `first` is the number of the first one, and `truncated` and `cut` mark missing text. The pane is then retained and `kept` is true: `paned logs` prints its full output until you close it.
 
-Standard input is passed on where it is a pipe or a file, byte for byte and to its end, as `docker run -it` and \
-`script` do: it is typed, because the program has a terminal. That terminal echoes nothing then, and no byte but the \
-end of input has a meaning, unless the program changes that: a shell or a REPL shows its prompts, and what asks for a password \
-drops what came before. A loop that reads from the same input needs --no-stdin. To type by hand, use `paned new` and `paned attach`.
+If standard input is a pipe or a file, it is typed into the program's terminal, byte for byte and up to its end, as \
+`docker run -it` and `script` do. The terminal then starts without echo and without special characters, except for the \
+end of input. The program may change that: a shell or a REPL shows its prompts, and a password prompt discards \
+earlier input. Inside a loop that reads the same input, pass --no-stdin. To type by hand, use `paned new` and `paned attach`.
 
-The exit code is the program's own; 128 and the signal's number when one ended it; 124 when time ran out; 127 when \
-there is no such program, 126 when it cannot be executed. A program that goes on when nobody reads our output any \
-more, as in `paned run -- yes | head -1`, is ended unless you say --keep, and the exit code is 141, as for one that \
-writes into a pipe.")]
+The exit code is the program's own; 128 plus the signal number if a signal killed it; 124 if it timed out; 127 if \
+the program does not exist, 126 if it cannot be executed. If the reader of the output exits first, as in \
+`paned run -- yes | head -1`, the program is stopped unless you pass --keep, and the exit code is 141, as for a \
+program killed by SIGPIPE.")]
 pub(crate) struct Args {
-    /// What to name the pane; a name is made up when left out
+    /// The id of the pane [default: generated]
     #[arg(long)]
     id: Option<PaneId>,
     #[command(flatten)]
     #[serde(flatten)]
     spawn: SpawnArgs,
-    /// End it after so long, as in 90s or 10m; a number alone is seconds
+    /// Stop it after this time, as in 90s or 10m; a number alone is seconds
     #[arg(long, value_name = "TIME", value_parser = seconds)]
     #[serde(rename = "timeoutSeconds")]
     timeout: Option<u32>,
-    /// Keep the pane, and what the program left running
+    /// Keep the pane and the processes that the program left running
     #[arg(long)]
     #[serde(skip)]
     keep: bool,
-    /// Show every byte, wherever it goes; your terminal may then answer what the program asks its
-    /// own
+    /// Print every byte unchanged; your terminal may then also answer the program's queries
     #[arg(long)]
     #[serde(skip)]
     raw: bool,
-    /// Leave standard input alone, also where it is a pipe or a file
+    /// Do not read standard input, even if it is a pipe or a file
     #[arg(long)]
     #[serde(skip)]
     no_stdin: bool,
@@ -197,7 +196,7 @@ fn forward_input(
         if let Err(error) = piped_input::forward(target).await
             && error.downcast_ref::<Refusal>().is_some_and(|refusal| refusal.code != Code::Gone)
         {
-            let _ = out.note(format!("paned: the program gets no more input: {error}"));
+            let _ = out.note(format!("paned: cannot type the rest of standard input: {error}"));
         }
     })
 }

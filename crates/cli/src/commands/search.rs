@@ -35,7 +35,7 @@ A terminal shows the matches below each pane's name, oldest first; a pipe has `p
 with `-` in place of `:` for lines around a match. The newest matches are found first, so --limit \
 leaves out old ones. The exit code is 1 when nothing matches, as grep's.
 
-Patterns are regular expressions without back references and look-around.")]
+Patterns are regular expressions without backreferences and look-around.")]
 pub(crate) struct Args {
     /// A regular expression, matched against each line without escape sequences
     #[arg(allow_hyphen_values = true)]

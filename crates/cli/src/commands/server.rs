@@ -31,9 +31,9 @@ It keeps running after you log out, and logs to server.log in the state folder. 
 const STOP: &str = "\
 Examples:
   paned server stop
-  paned server stop --all          and end the programs of all panes
+  paned server stop --all          and stop the programs of all panes
 
-Panes live on, and the next server finds them. With --all their output stays readable.";
+Panes keep running, and the next server finds them. With --all, their output stays readable.";
 
 const STATUS: &str = "\
 Examples:
@@ -64,7 +64,7 @@ pub(crate) enum ServerSubcommand {
     /// Stop the server; panes keep running
     #[command(after_help = STOP)]
     Stop(stop::StopArgs),
-    /// Show how the server is
+    /// Show server status
     #[command(after_help = STATUS)]
     Status,
     /// Restart the server; panes keep running

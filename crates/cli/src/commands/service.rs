@@ -22,8 +22,8 @@ Examples:
   paned service install
   paned service install --dry-run      print the service file and change nothing
 
-The service has the PATH that your shell has now, so that the agents you can start are found. Install it \
-again after that changes. Panes keep running when the service is stopped.";
+The service uses the current PATH of your shell, so that it finds your agents. Install it again after your \
+PATH changes. Panes keep running when the service is stopped.";
 
 const UNINSTALL: &str = "\
 Examples:
@@ -54,7 +54,7 @@ pub(crate) enum ServiceSubcommand {
         #[command(flatten)]
         manager: ManagerArg,
     },
-    /// Show whether the service is installed and runs
+    /// Show whether the service is installed and running
     #[command(after_help = STATUS)]
     Status {
         #[command(flatten)]
@@ -64,7 +64,7 @@ pub(crate) enum ServiceSubcommand {
 
 #[derive(clap::Args)]
 pub(crate) struct ManagerArg {
-    /// The service manager [default: the one of this system]
+    /// The service manager [default: that of this system]
     #[arg(long, value_name = "NAME")]
     manager: Option<ServiceManager>,
 }
@@ -89,7 +89,7 @@ pub(crate) fn run(context: &CliContext, command: &ServiceSubcommand) -> Result<E
 
 /// This binary with the folders that the command line names.
 fn spec(context: &CliContext) -> Result<ServiceSpec> {
-    let binary = std::env::current_exe().context("cannot tell which program this is")?;
+    let binary = std::env::current_exe().context("cannot determine the path of this program")?;
     let mut args = Vec::new();
     let global = &context.global;
     for (flag, path) in [("--state-dir", &global.state_dir), ("--config", &global.config)] {
@@ -126,7 +126,7 @@ fn install(context: &CliContext, manager: ServiceManager) -> Result<()> {
     }
     context.out.line(format!("wrote {}", path.display()))?;
     let next = if is_running {
-        "a server is running already; the service takes over at your next login"
+        "a server is already running; the service takes over at your next login"
     } else {
         "started the service; it starts again whenever you log in"
     };
@@ -144,7 +144,7 @@ fn keep_changes(context: &CliContext, path: &Path, before: Option<&str>) -> Resu
     let Some(before) = before else { return Ok(()) };
     let copy = path.with_extension("bak");
     fs::write(&copy, before).with_context(|| format!("cannot write {}", copy.display()))?;
-    Ok(context.out.note(format!("the old service file is now {}", copy.display()))?)
+    Ok(context.out.note(format!("saved the old service file as {}", copy.display()))?)
 }
 
 /// Has the service manager read the file, and start the server unless one runs.

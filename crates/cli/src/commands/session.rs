@@ -81,7 +81,7 @@ pub(crate) enum SessionSubcommand {
 /// What to start.
 #[derive(clap::Args, Serialize)]
 pub(crate) struct SessionStartArgs {
-    /// What to call it
+    /// The name of the session
     #[arg(default_value = "main")]
     name: String,
     #[command(flatten)]

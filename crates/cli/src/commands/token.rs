@@ -20,13 +20,13 @@ Examples:
   paned token create --scope read --label dashboard
   paned token create --scope read --scope input --pane web --expires 12h
 
-Scopes: read (see), input (type), spawn (start), kill (end), approve (answer \
-questions), admin (all of it).";
+Scopes: read (view), input (type), spawn (start panes), kill (stop panes), approve \
+(answer agents' questions), admin (everything).";
 
 const LIST: &str = "\
 Examples:
   paned token ls             your tokens
-  paned token ls -a          and those that paned made for each pane
+  paned token ls -a          and those that paned created for panes
   paned token ls --json      all of them, for a program";
 
 const REVOKE: &str = "\
@@ -36,16 +36,16 @@ Examples:
 /// Create, list and revoke API tokens
 #[derive(Subcommand)]
 pub(crate) enum TokenSubcommand {
-    /// Make a token and print it, this once
+    /// Create a token (shown only once)
     #[command(after_help = CREATE)]
     Create(TokenCreateArgs),
-    /// List tokens, without their secret
+    /// List active tokens, without their secrets
     #[command(after_help = LIST, visible_alias = "ls")]
     List(TokenListArgs),
-    /// End grants; clients that came in by one are cut off
+    /// Revoke tokens and disconnect the clients that use them
     #[command(after_help = REVOKE)]
     Revoke {
-        /// The grants, as `paned token list` shows them
+        /// The ids of the tokens, as in `paned token list`
         #[arg(required = true)]
         id: Vec<String>,
     },
@@ -54,7 +54,7 @@ pub(crate) enum TokenSubcommand {
 /// Which tokens to list.
 #[derive(clap::Args)]
 pub(crate) struct TokenListArgs {
-    /// Also the tokens that paned made for each pane
+    /// Include the tokens that paned created for panes
     #[arg(short, long)]
     all: bool,
     #[command(flatten)]
@@ -64,7 +64,7 @@ pub(crate) struct TokenListArgs {
 /// What the token may do.
 #[derive(clap::Args, Serialize)]
 pub(crate) struct TokenCreateArgs {
-    /// What it may do; repeat for more
+    /// What it permits; repeatable
     #[arg(long, required = true)]
     #[serde(rename = "scopes")]
     scope: Vec<Scope>,
@@ -72,7 +72,7 @@ pub(crate) struct TokenCreateArgs {
     #[arg(long)]
     #[serde(rename = "panes", skip_serializing_if = "Vec::is_empty")]
     pane: Vec<String>,
-    /// What to call it
+    /// A label for lists
     #[arg(long)]
     label: Option<String>,
     /// How long it holds, as in 12h; a number alone is seconds [default: until revoked]

@@ -16,61 +16,61 @@ use super::support::wait_retry;
 use crate::client;
 use crate::context::CliContext;
 use crate::out::progress::Progress;
-use crate::out::{Out, StyledLine, TextStyle};
+use crate::out::{Out, StyledLine, TextStyle, in_commands_about};
 
 /// The time limit in milliseconds when none is given.
 const DEFAULT_TIMEOUT: u64 = 30_000;
 
-/// Wait until a pane prints a line, exits or goes quiet, or until a server answers
+/// Wait for a line of output, an exit, silence, a port or a URL
 #[derive(clap::Args, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[command(after_help = "\
 Examples:
-  paned wait build                                 until the program ends
+  paned wait build                                 until the program exits
   paned wait web --pattern 'listening on' --stop 'EADDRINUSE|panic' --timeout 60s
   paned send py 'print(6*7)'; paned wait py --pattern '^42$'
-  paned wait db web --pattern ready                until both have printed it
-  paned wait web --port 3000                       until it accepts connections, or web exits
-  paned wait --http http://localhost:3000/health   until it answers with a status from 200 to 399
-  paned wait repl --quiet 500ms                    until nothing was printed for half a second
+  paned wait db web --pattern ready                until both have printed `ready`
+  paned wait web --port 3000                       until it accepts connections or web exits
+  paned wait --http http://localhost:3000/health   until it returns a status from 200 to 399
+  paned wait repl --quiet 500ms                    until there was no output for half a second
 
-Output counts since the last thing typed into the pane, however it was typed, or since its start if \
-nothing was; --since changes that. The echo of what was typed does not count. With several conditions, \
-the first that is met ends the wait. With several panes, they must be met in all of them, and a pane that \
-exits first ends the wait; with --any, one of them is enough.
+Output is matched since the last input into the pane, from any client, or since its start if there \
+was none; --since changes that. Echoed input is ignored. With several conditions, the wait ends when \
+the first is met. With several panes, each of them must meet one, and the wait fails when a pane \
+exits first; with --any, one pane is enough.
 
-What was met is shown: the line that matched, the last lines, or how the program ended. Exit codes: 0 \
-met, 8 (conflict) a --stop pattern came first, 10 (gone) the program ended first, 12 (timeout) timed out; \
-then standard error says why.")]
+It prints the line that matched, the last lines, or how the program exited. Exit codes: 0 met, \
+8 (conflict) a --stop pattern matched first, 10 (gone) the program exited first, 12 (timeout) timed \
+out. The reason is printed on standard error.")]
 pub(crate) struct Args {
-    /// The panes; none is needed with --port and --http
+    /// The panes; optional with --port and --http
     #[arg(value_name = "PANE", required_unless_present_any = ["port", "http"])]
     #[serde(skip)]
     panes: Vec<String>,
     #[command(flatten)]
     #[serde(flatten)]
     target: WaitTarget,
-    /// Wait for any of several panes, not for all of them
+    /// Wait for any of several panes instead of all
     #[arg(long)]
     #[serde(skip)]
     any: bool,
     /// Until a line matches this regular expression
     #[arg(long, value_name = "REGEX")]
     pattern: Option<String>,
-    /// Until the program ends; the default when there is no other condition
+    /// Until the program exits; the default without other conditions
     #[arg(long)]
     exit: bool,
-    /// Until nothing was printed for this long, as in 500ms or 3s; a number alone is seconds
+    /// Until there was no output for this long, as in 500ms or 3s; a number alone is seconds
     #[arg(long, value_name = "TIME", value_parser = millis)]
     #[serde(rename = "quietMs")]
     quiet: Option<u64>,
     /// Until this TCP port on 127.0.0.1 or ::1 accepts connections
     #[arg(long, value_name = "PORT", value_parser = clap::value_parser!(u16).range(1..))]
     port: Option<u16>,
-    /// Until a GET of this http:// address is answered with a status from 200 to 399
+    /// Until a GET request to this http:// URL returns a status from 200 to 399
     #[arg(long, value_name = "URL")]
     http: Option<String>,
-    /// Until the screen differs from this revision of it, as in `paned screen --json`
+    /// Until the screen changes from this revision, as in `paned screen --json`
     #[arg(long, value_name = "REVISION")]
     screen_change_since: Option<u64>,
     /// Stop waiting when a line matches this; repeatable
@@ -79,7 +79,7 @@ pub(crate) struct Args {
     /// Ignore case in patterns
     #[arg(short, long)]
     ignore_case: bool,
-    /// Count output since then: input, start, now, or `next` of an earlier answer [default: input]
+    /// Match output since: input, start, now, or `next` of an earlier answer [default: input]
     #[arg(long, value_name = "CURSOR")]
     #[serde(skip_serializing_if = "Option::is_none")]
     since: Option<SinceArg>,
@@ -291,8 +291,8 @@ impl WaitFailure {
             Self::TimedOut => {
                 format!("timed out after {}", duration(args.timeout.unwrap_or(DEFAULT_TIMEOUT)))
             }
-            Self::Gone if waited.panes.is_empty() => "the program ended first".to_owned(),
-            Self::Gone => format!("the program of {id} ended first"),
+            Self::Gone if waited.panes.is_empty() => "the program exited first".to_owned(),
+            Self::Gone => format!("the program of {id} exited first"),
         };
         out.note(StyledLine::new(TextStyle::Bad, "paned: ").then(TextStyle::Plain, &what))?;
         if waited.panes.is_empty() {
@@ -313,6 +313,7 @@ impl PaneWaitReply {
     /// Why it was not met.
     fn explain(&self, out: Out, before: &str) -> Result<()> {
         for why in &self.why {
+            let why = in_commands_about(why, self.id());
             out.note(format!("paned: {before}{why}"))?;
         }
         if let Some(EarlierMatchReply { n, offset }) = &self.earlier {

@@ -40,11 +40,11 @@ const COMMANDS: &[(&str, &str)] = &[
     ("layout:plan", "paned layout plan …"),
     ("layout:save", "paned layout save"),
     ("pane:activate", "paned activate …"),
-    ("pane:adopt", "paned action pane:adopt"),
+    ("pane:adopt", "paned adopt …"),
     ("pane:close", "paned close …"),
-    ("pane:delete-meta", "paned action pane:delete-meta"),
+    ("pane:delete-meta", "paned meta …"),
     ("pane:get", "paned get …"),
-    ("pane:get-meta", "paned action pane:get-meta"),
+    ("pane:get-meta", "paned meta …"),
     ("pane:keys", "paned keys …"),
     ("pane:kill", "paned kill …"),
     ("pane:list", "paned ls"),
@@ -60,9 +60,9 @@ const COMMANDS: &[(&str, &str)] = &[
     ("pane:run", "paned run"),
     ("pane:screen", "paned screen …"),
     ("pane:search", "paned search"),
-    ("pane:set-meta", "paned action pane:set-meta"),
+    ("pane:set-meta", "paned meta …"),
     ("pane:tag", "paned tag …"),
-    ("pane:update-meta", "paned action pane:update-meta"),
+    ("pane:update-meta", "paned meta …"),
     ("pane:wait", "paned wait …"),
     ("pane:write", "paned write …"),
     ("server:status", "paned server status"),
@@ -74,7 +74,7 @@ const COMMANDS: &[(&str, &str)] = &[
     ("shell:run", "paned action shell:run"),
     ("subagent:closed", "paned action subagent:closed"),
     ("subagent:opened", "paned action subagent:opened"),
-    ("tmux:list", "paned action tmux:list"),
+    ("tmux:list", "paned tmux ls"),
     ("GET /actions", "paned list"),
 ];
 
@@ -129,7 +129,10 @@ pub(crate) fn in_commands_about(sentence: &str, pane: Option<&str>) -> String {
         let starts_clause = text.is_empty() || word.ends_with([';', ':']);
         let follows = BEFORE_PARAMETERS.contains(&word.trim_end_matches(','))
             || word.ends_with("`,") && text.ends_with(' ');
-        text += &quoted(part, pane, (starts_clause || follows) && !lists_values);
+        text += &match lists_values {
+            true => format!("`{part}`"),
+            false => quoted(part, pane, starts_clause || follows),
+        };
     }
     text
 }
@@ -196,7 +199,7 @@ mod tests {
         check("start agents with `agent:create`", "start agents with `paned agent new`");
         check("answer it with `agent:answer`", "answer it with `paned agent answer`");
         let tmux = "no tmux pane `%3`; `tmux:list` lists all of them";
-        check(tmux, "no tmux pane `%3`; `paned action tmux:list` lists all of them");
+        check(tmux, "no tmux pane `%3`; `paned tmux ls` lists all of them");
     }
 
     #[test]

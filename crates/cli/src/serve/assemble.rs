@@ -182,7 +182,7 @@ fn server_info(
         token_file: plan.state.token(),
         args: plan.listen_args.clone(),
         upgrade_failed,
-        doors: fds.compat_urls(plan)?,
+        compat: fds.compat_urls(plan)?,
     })
 }
 

@@ -1,11 +1,11 @@
-//! `--door`: another tool's protocol at a port of its own.
+//! `--compat`: another tool's protocol at a port of its own.
 
 use std::fmt;
 use std::str::FromStr;
 
 use paned_compat::{CompatAddress, CompatProtocol};
 
-/// The value of `--door`.
+/// The value of `--compat`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum CompatFlag {
     At(CompatAddress),
@@ -24,8 +24,8 @@ impl CompatFlag {
     /// The setting that switches it on.
     pub(super) fn key(&self) -> Option<&'static str> {
         match self {
-            Self::Named(CompatProtocol::OpencodePty) => Some("doors.opencode_pty_serve"),
-            Self::Named(CompatProtocol::Agentmux) => Some("doors.agentmux_serve"),
+            Self::Named(CompatProtocol::OpencodePty) => Some("compat.opencode_pty_serve"),
+            Self::Named(CompatProtocol::Agentmux) => Some("compat.agentmux_serve"),
             Self::Named(CompatProtocol::Agentapi) | Self::At(_) => None,
         }
     }
@@ -60,10 +60,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_door_without_an_address_is_switched_on() {
+    fn a_listener_without_an_address_is_switched_on() {
         for (text, key) in [
-            ("opencode-pty", Some("doors.opencode_pty_serve")),
-            ("agentmux", Some("doors.agentmux_serve")),
+            ("opencode-pty", Some("compat.opencode_pty_serve")),
+            ("agentmux", Some("compat.agentmux_serve")),
             ("agentmux=127.0.0.1:1", None),
         ] {
             let flag: CompatFlag = text.parse().unwrap();

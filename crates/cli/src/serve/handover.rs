@@ -38,7 +38,7 @@ struct FdHandover {
     tcp: Vec<RawFd>,
     unix: RawFd,
     #[serde(default)]
-    doors: Vec<RawFd>,
+    compat: Vec<RawFd>,
     files: Option<u64>,
 }
 
@@ -70,7 +70,7 @@ pub(super) fn take() -> Result<Option<ServerFds>> {
         _path_lock: None,
         tcp: all(&handover.tcp)?,
         unix: take(handover.unix)?.into(),
-        compat: all(&handover.doors)?,
+        compat: all(&handover.compat)?,
         files: handover.files,
         is_inherited: true,
     }))
@@ -115,7 +115,7 @@ impl Upgrade {
             lock: fds.lock.as_fd().as_raw_fd(),
             tcp: fds.tcp.iter().map(AsRawFd::as_raw_fd).collect(),
             unix: fds.unix.as_raw_fd(),
-            doors: fds.compat.iter().map(AsRawFd::as_raw_fd).collect(),
+            compat: fds.compat.iter().map(AsRawFd::as_raw_fd).collect(),
             files: fds.files,
         })?;
         for fd in descriptors(fds) {

@@ -19,7 +19,7 @@ const TRIES: usize = 20;
 /// What to do when the server's own port is taken.
 const SERVER_PORT_HINT: &str = "choose another with `--port`";
 /// What to do when the port of another tool's protocol is taken.
-const COMPAT_PORT_HINT: &str = "choose another for that protocol with `--door NAME=ADDRESS:PORT`";
+const COMPAT_PORT_HINT: &str = "choose another for that protocol with `--compat NAME=ADDRESS:PORT`";
 
 /// Listens on a port of each address that the machine has.
 ///
@@ -123,7 +123,7 @@ fn refused(address: SocketAddr, error: &io::Error, advice: &str) -> Refusal {
     let port = address.port();
     let holder =
         port::owner(port).map_or_else(|| "another program".to_owned(), |it| it.to_string());
-    let sentence = format!("port {port} is taken by {holder}; {advice}, 0 for a free one");
+    let sentence = format!("port {port} is taken by {holder}; {advice}; 0 picks a free one");
     Refusal::new(Code::Unavailable, sentence)
 }
 
@@ -158,6 +158,6 @@ mod tests {
         assert!(refusal.sentence.starts_with(&format!("port {port} is taken by ")), "{refusal}");
         assert!(refusal.sentence.contains("`--port`"), "{refusal}");
         let refusal = tcp_at(taken.local_addr().unwrap()).unwrap_err();
-        assert!(refusal.sentence.contains("`--door ") && !refusal.sentence.contains("--port"));
+        assert!(refusal.sentence.contains("`--compat ") && !refusal.sentence.contains("--port"));
     }
 }

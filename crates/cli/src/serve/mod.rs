@@ -41,7 +41,7 @@ Examples:
   paned serve                          on 127.0.0.1 and ::1, port 7263
   paned serve --port 0 --json          on a free port, reported as one line of JSON
   paned serve --state-dir /tmp/try     separate from your other panes
-  paned serve --door opencode-pty=127.0.0.1:7264,open
+  paned serve --compat opencode-pty=127.0.0.1:7264,open
                                        also serve clients of opencode-pty, which send no token
 
 Settings come from flags, then PANED_* variables, then those of the tools paned replaces \
@@ -71,15 +71,15 @@ pub(crate) struct ListenArgs {
     /// Another tool's protocol (agentapi, agentmux, opencode-pty) at a port of its own; `,open`
     /// accepts clients without a token, `,pane=NAME` selects the agent of agentapi. The default
     /// address comes from the tool's own variables, such as PTY_WEB_PORT and AGENTMUX_PORT
-    #[arg(long, value_name = "NAME[=ADDRESS[,open]]")]
-    door: Vec<CompatFlag>,
+    #[arg(long, alias = "door", value_name = "NAME[=ADDRESS[,open]]")]
+    compat: Vec<CompatFlag>,
 }
 
 impl ListenArgs {
     fn flags(&self) -> SettingFlags {
         let port = self.port.map(|port| ("port", port.to_string()));
         let host = self.host.clone().map(|host| ("host", host));
-        let named = self.door.iter().filter_map(CompatFlag::key);
+        let named = self.compat.iter().filter_map(CompatFlag::key);
         let named = named.map(|key| (key, true.to_string()));
         port.into_iter().chain(host).chain(named).collect()
     }
@@ -87,7 +87,7 @@ impl ListenArgs {
     /// The protocols with a port of their own: those of the command line, then those of the
     /// settings.
     fn compat_addresses(&self, settings: &Settings) -> Result<Vec<CompatAddress>, Refusal> {
-        let mut found: Vec<CompatAddress> = self.door.iter().filter_map(CompatFlag::at).collect();
+        let mut found: Vec<CompatAddress> = self.compat.iter().filter_map(CompatFlag::at).collect();
         for listener in &settings.compat.listeners {
             let at: CompatAddress = listener.parse().map_err(Refusal::invalid)?;
             if found.iter().all(|other| other.protocol != at.protocol) {
@@ -99,8 +99,8 @@ impl ListenArgs {
 
     /// The same as arguments of a command line.
     pub(crate) fn to_args(&self) -> Vec<String> {
-        let flags = self.flags().into_iter().filter(|(key, _)| !key.starts_with("doors."));
-        let compat = self.door.iter().map(|flag| ("door", flag.to_string()));
+        let flags = self.flags().into_iter().filter(|(key, _)| !key.starts_with("compat."));
+        let compat = self.compat.iter().map(|flag| ("compat", flag.to_string()));
         flags.chain(compat).flat_map(|(flag, value)| [format!("--{flag}"), value]).collect()
     }
 }
@@ -151,7 +151,7 @@ fn serve(
     protect_memory();
     let mut flags = listen.flags();
     if ready_format == ReadyFormat::Agentmux {
-        flags.insert("doors.agentmux_serve", true.to_string());
+        flags.insert("compat.agentmux_serve", true.to_string());
     }
     let settings = context.settings(flags)?;
     let state = StateFolder::at(settings.state_dir.clone());
@@ -183,7 +183,7 @@ fn refuse_ignored_password(compat: &[CompatAddress]) -> Result<(), Refusal> {
     }
     Err(Refusal::invalid(
         "PTY_WEB_PASSWORD is set, but paned asks clients of opencode-pty for no password: unset it, \
-         or listen with `--door opencode-pty=127.0.0.1:PORT`, where clients need a token",
+         or listen with `--compat opencode-pty=127.0.0.1:PORT`, where clients need a token",
     ))
 }
 

@@ -20,7 +20,7 @@ pub(crate) struct ReadyLine {
     pub(crate) pid: u32,
     pub(crate) token_file: PathBuf,
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub(crate) doors: BTreeMap<String, String>,
+    pub(crate) compat: BTreeMap<String, String>,
 }
 
 impl From<&ServerInfo> for ReadyLine {
@@ -30,7 +30,7 @@ impl From<&ServerInfo> for ReadyLine {
             socket: info.socket.clone(),
             pid: info.pid,
             token_file: info.token_file.clone(),
-            doors: info.doors.clone(),
+            compat: info.compat.clone(),
         }
     }
 }
@@ -51,8 +51,8 @@ pub(super) fn print(out: Out, ready: &ReadyLine, started: StartSummary) -> io::R
         ("  token", ready.token_file.to_string_lossy().as_ref().into()),
         ("  panes", format!("{} running, {ended} ended", started.live).into()),
     ];
-    let doors = ready.doors.iter();
-    fields.extend(doors.map(|(name, url)| ("  door", format!("{name} at {url}").into())));
+    let compat = ready.compat.iter();
+    fields.extend(compat.map(|(name, url)| ("  listener", format!("{name} at {url}").into())));
     out.fields(&fields)?;
     out.line("")?;
     out.line("In another terminal:")?;
@@ -66,7 +66,7 @@ pub(super) fn print(out: Out, ready: &ReadyLine, started: StartSummary) -> io::R
 
 /// The same in agentmux's format: one line of JSON.
 pub(super) fn print_agentmux(out: Out, ready: &ReadyLine) -> io::Result<()> {
-    let url = ready.doors.get("agentmux").map_or("", String::as_str);
+    let url = ready.compat.get("agentmux").map_or("", String::as_str);
     let authority = url.trim_start_matches("http://");
     let (host, port) = authority.rsplit_once(':').unwrap_or((authority, ""));
     let port: u16 = port.parse().unwrap_or(0);

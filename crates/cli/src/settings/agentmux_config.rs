@@ -12,15 +12,15 @@ use super::Env;
 
 /// Keys of the file, each with our own key.
 const KEYS: [(&str, &str); 9] = [
-    ("host", "doors.agentmux_host"),
-    ("port", "doors.agentmux_port"),
-    ("token", "doors.agentmux_token"),
-    ("agent", "doors.agentmux_agent"),
-    ("session_prefix", "doors.agentmux_session"),
-    ("workdir", "doors.agentmux_workdir"),
-    ("repl_cmd", "doors.agentmux_command"),
-    ("startup_delay", "doors.agentmux_startup_delay"),
-    ("allow_external_target", "doors.agentmux_any_target"),
+    ("host", "compat.agentmux_host"),
+    ("port", "compat.agentmux_port"),
+    ("token", "compat.agentmux_token"),
+    ("agent", "compat.agentmux_agent"),
+    ("session_prefix", "compat.agentmux_session"),
+    ("workdir", "compat.agentmux_workdir"),
+    ("repl_cmd", "compat.agentmux_command"),
+    ("startup_delay", "compat.agentmux_startup_delay"),
+    ("allow_external_target", "compat.agentmux_any_target"),
 ];
 
 /// What the file says, by our keys.
@@ -83,11 +83,11 @@ mod tests {
         let text = r#"{"host":"0.0.0.0","port":1,"token":"t","startup_delay":2.5,
             "allow_external_target":true,"workdir":null,"other":[]}"#;
         let expect = [
-            ("doors.agentmux_any_target", "true"),
-            ("doors.agentmux_host", "0.0.0.0"),
-            ("doors.agentmux_port", "1"),
-            ("doors.agentmux_startup_delay", "2.5"),
-            ("doors.agentmux_token", "t"),
+            ("compat.agentmux_any_target", "true"),
+            ("compat.agentmux_host", "0.0.0.0"),
+            ("compat.agentmux_port", "1"),
+            ("compat.agentmux_startup_delay", "2.5"),
+            ("compat.agentmux_token", "t"),
         ];
         let expect = expect.map(|(key, value)| (key, value.to_owned()));
         assert_eq!(parse(text), Some(expect.into()));
@@ -111,7 +111,7 @@ mod tests {
                 _ => None,
             };
             let legacy = AgentmuxConfigFile::read(&env);
-            legacy.get("doors.agentmux_agent").map(|(agent, _)| agent.to_owned())
+            legacy.get("compat.agentmux_agent").map(|(agent, _)| agent.to_owned())
         };
         assert_eq!(agent(None).as_deref(), Some("usual"));
         assert_eq!(agent(Some("~/good.json")).as_deref(), Some("named"));

@@ -19,7 +19,7 @@ const SHELL_METACHARACTERS: &[char] = &[
 /// Settings for the protocols of other tools.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct CompatSettings {
-    /// Listeners with a port of their own, each written as after `--door`.
+    /// Listeners with a port of their own, each written as after `--compat`.
     pub(crate) listeners: Vec<String>,
     /// The secret that clients of agentmux must send at its own port, if one is set.
     pub(crate) secret: Option<Secret>,
@@ -34,7 +34,7 @@ impl Sources<'_> {
     /// Resolves these settings.
     pub(super) fn compat(&self) -> Result<CompatSettings, Refusal> {
         let listeners = [self.opencode_pty()?, self.agentmux()?, self.agentapi()?];
-        let secret = self.pick("doors.agentmux_token")?.0;
+        let secret = self.pick("compat.agentmux_token")?.0;
         Ok(CompatSettings {
             listeners: listeners.into_iter().flatten().collect(),
             secret: (!secret.is_empty()).then_some(Secret(secret)),
@@ -65,21 +65,21 @@ impl Sources<'_> {
     /// once it is switched on. Its clients send no token, so every program on this machine is
     /// accepted, and a warning is logged.
     fn opencode_pty(&self) -> Result<Option<String>, Refusal> {
-        let (address, _) = self.pick("doors.opencode_pty")?;
+        let (address, _) = self.pick("compat.opencode_pty")?;
         if !address.is_empty() {
             return Ok(Some(format!("opencode-pty={address}")));
         }
-        let port = "doors.opencode_pty_port";
-        if !self.boolean("doors.opencode_pty_serve")? && !self.is_configured(port) {
+        let port = "compat.opencode_pty_port";
+        if !self.boolean("compat.opencode_pty_serve")? && !self.is_configured(port) {
             return Ok(None);
         }
         if self.pick(port)?.0.is_empty() {
             return Err(Refusal::invalid(
-                "the listener for opencode-pty has no port: set PTY_WEB_PORT, or pass `--door \
+                "the listener for opencode-pty has no port: set PTY_WEB_PORT, or pass `--compat \
                 opencode-pty=127.0.0.1:7264,open`",
             ));
         }
-        let address = self.address("doors.opencode_pty_host", "doors.opencode_pty_port")?;
+        let address = self.address("compat.opencode_pty_host", "compat.opencode_pty_port")?;
         Ok(Some(format!("opencode-pty={address},open")))
     }
 
@@ -87,17 +87,17 @@ impl Sources<'_> {
     /// agentmux: without a token every program on this machine is accepted, and a warning is
     /// logged.
     fn agentmux(&self) -> Result<Option<String>, Refusal> {
-        let (address, _) = self.pick("doors.agentmux")?;
+        let (address, _) = self.pick("compat.agentmux")?;
         if !address.is_empty() {
             return Ok(Some(format!("agentmux={address}")));
         }
-        let is_asked_for = self.boolean("doors.agentmux_serve")?
-            || self.is_configured("doors.agentmux_host")
-            || self.is_configured("doors.agentmux_port");
+        let is_asked_for = self.boolean("compat.agentmux_serve")?
+            || self.is_configured("compat.agentmux_host")
+            || self.is_configured("compat.agentmux_port");
         if !is_asked_for {
             return Ok(None);
         }
-        let address = self.address("doors.agentmux_host", "doors.agentmux_port")?;
+        let address = self.address("compat.agentmux_host", "compat.agentmux_port")?;
         Ok(Some(format!("agentmux={address},open")))
     }
 
@@ -107,7 +107,7 @@ impl Sources<'_> {
     }
 
     fn agentapi(&self) -> Result<Option<String>, Refusal> {
-        let (address, _) = self.pick("doors.agentapi")?;
+        let (address, _) = self.pick("compat.agentapi")?;
         Ok((!address.is_empty()).then(|| format!("agentapi={address}")))
     }
 
@@ -123,22 +123,22 @@ impl Sources<'_> {
 
     fn agentmux_rules(&self) -> Result<AgentmuxConfig, Refusal> {
         let text = |key| Ok::<_, Refusal>(self.pick(key)?.0);
-        let has_workdir = !text("doors.agentmux_workdir")?.is_empty();
-        let workdir = has_workdir.then(|| self.folder("doors.agentmux_workdir")).transpose()?;
+        let has_workdir = !text("compat.agentmux_workdir")?.is_empty();
+        let workdir = has_workdir.then(|| self.folder("compat.agentmux_workdir")).transpose()?;
         Ok(AgentmuxConfig {
-            agent: text("doors.agentmux_agent")?,
-            prefix: text("doors.agentmux_session")?,
+            agent: text("compat.agentmux_agent")?,
+            prefix: text("compat.agentmux_session")?,
             workdir: workdir.map(|folder| folder.to_string_lossy().into_owned()),
-            argv: command(&text("doors.agentmux_command")?),
+            argv: command(&text("compat.agentmux_command")?),
             ready_timeout: READY_TIMEOUT + self.delay()?,
-            one_at_a_time: self.boolean("doors.agentmux_one_at_a_time")?,
-            any_target: self.boolean("doors.agentmux_any_target")?,
+            one_at_a_time: self.boolean("compat.agentmux_one_at_a_time")?,
+            any_target: self.boolean("compat.agentmux_any_target")?,
         })
     }
 
     /// agentmux slept this long before it looked at an agent; we extend the time-out by it.
     fn delay(&self) -> Result<Duration, Refusal> {
-        let text = self.valid("doors.agentmux_startup_delay")?;
+        let text = self.valid("compat.agentmux_startup_delay")?;
         Ok(Duration::from_secs_f64(kind::seconds(&text).unwrap_or_default()))
     }
 
@@ -167,45 +167,45 @@ mod tests {
     use super::super::tests::settle;
     use super::*;
 
-    fn doors(env: &[(&str, &str)], file: &str) -> CompatSettings {
+    fn compat(env: &[(&str, &str)], file: &str) -> CompatSettings {
         settle(None, env, file).unwrap().compat
     }
 
     #[test]
-    fn the_door_of_opencode_pty_is_where_its_clients_look() {
-        let on = "[doors]\nopencode_pty_serve = true";
-        let door = |env: &[(&str, &str)]| doors(env, on).listeners.pop();
+    fn the_listener_of_opencode_pty_is_where_its_clients_look() {
+        let on = "[compat]\nopencode_pty_serve = true";
+        let listener = |env: &[(&str, &str)]| compat(env, on).listeners.pop();
         let (port, host) = (("PTY_WEB_PORT", "81"), ("PTY_WEB_HOSTNAME", "127.0.0.1"));
         assert!(settle(None, &[host], on).unwrap_err().sentence.contains("PTY_WEB_PORT"));
-        assert_eq!(doors(&[port, host], "").listeners, [""; 0], "left over");
+        assert_eq!(compat(&[port, host], "").listeners, [""; 0], "left over");
         assert_eq!(
-            doors(&[port, host], "").unused_variables,
+            compat(&[port, host], "").unused_variables,
             [("PTY_WEB_PORT", CompatProtocol::OpencodePty)]
         );
-        assert_eq!(doors(&[port], on).unused_variables, []);
-        let file = "[doors]\nopencode_pty_port = 82";
-        let listeners = doors(&[host], file).listeners;
+        assert_eq!(compat(&[port], on).unused_variables, []);
+        let file = "[compat]\nopencode_pty_port = 82";
+        let listeners = compat(&[host], file).listeners;
         assert_eq!(listeners, ["opencode-pty=127.0.0.1:82,open"]);
-        assert_eq!(door(&[port]).as_deref(), Some("opencode-pty=[::1]:81,open"));
-        assert_eq!(door(&[port, host]).as_deref(), Some("opencode-pty=127.0.0.1:81,open"));
-        let ours = ("PANED_DOOR_OPENCODE_PTY", "[::1]:9,open");
-        assert_eq!(door(&[port, ours]).as_deref(), Some("opencode-pty=[::1]:9,open"));
+        assert_eq!(listener(&[port]).as_deref(), Some("opencode-pty=[::1]:81,open"));
+        assert_eq!(listener(&[port, host]).as_deref(), Some("opencode-pty=127.0.0.1:81,open"));
+        let ours = ("PANED_COMPAT_OPENCODE_PTY", "[::1]:9,open");
+        assert_eq!(listener(&[port, ours]).as_deref(), Some("opencode-pty=[::1]:9,open"));
     }
 
     #[test]
-    fn the_door_of_agentmux_is_where_its_clients_look() {
-        let on = "[doors]\nagentmux_serve = true";
-        let door = |env: &[(&str, &str)]| doors(env, on).listeners.pop();
+    fn the_listener_of_agentmux_is_where_its_clients_look() {
+        let on = "[compat]\nagentmux_serve = true";
+        let listener = |env: &[(&str, &str)]| compat(env, on).listeners.pop();
         let (port, host) = (("AGENTMUX_PORT", "81"), ("AGENTMUX_HOST", "localhost"));
-        let left = doors(&[port, host, ("AGENTMUX_TOKEN", "x")], "");
+        let left = compat(&[port, host, ("AGENTMUX_TOKEN", "x")], "");
         assert_eq!(left.listeners, [""; 0], "left over");
         assert_eq!(left.unused_variables.len(), 3);
-        assert_eq!(door(&[port]).as_deref(), Some("agentmux=127.0.0.1:81,open"));
-        assert_eq!(door(&[host]).as_deref(), Some("agentmux=127.0.0.1:8765,open"));
-        let served = doors(&[], "[doors]\nagentmux_serve = true").listeners;
+        assert_eq!(listener(&[port]).as_deref(), Some("agentmux=127.0.0.1:81,open"));
+        assert_eq!(listener(&[host]).as_deref(), Some("agentmux=127.0.0.1:8765,open"));
+        let served = compat(&[], "[compat]\nagentmux_serve = true").listeners;
         assert_eq!(served, ["agentmux=127.0.0.1:8765,open"]);
-        let ours = ("PANED_DOOR_AGENTMUX", "[::1]:9");
-        assert_eq!(door(&[port, ours]).as_deref(), Some("agentmux=[::1]:9"));
+        let ours = ("PANED_COMPAT_AGENTMUX", "[::1]:9");
+        assert_eq!(listener(&[port, ours]).as_deref(), Some("agentmux=[::1]:9"));
     }
 
     #[test]
@@ -219,8 +219,8 @@ mod tests {
             ("AGENTMUX_STARTUP_DELAY", "1.5"),
             ("AGENTMUX_ALLOW_EXTERNAL_TARGET", "Yes"),
         ];
-        let doors = doors(&env, "[doors]\nagentmux_one_at_a_time = true");
-        assert_eq!(doors.secret, Some(Secret("s".to_owned())));
+        let compat = compat(&env, "[compat]\nagentmux_one_at_a_time = true");
+        assert_eq!(compat.secret, Some(Secret("s".to_owned())));
         let expect = AgentmuxConfig {
             agent: "codex".to_owned(),
             prefix: "work".to_owned(),
@@ -230,14 +230,14 @@ mod tests {
             one_at_a_time: true,
             any_target: true,
         };
-        assert_eq!(doors.agentmux, expect);
-        assert!(!format!("{doors:?}").contains("\"s\""));
+        assert_eq!(compat.agentmux, expect);
+        assert!(!format!("{compat:?}").contains("\"s\""));
     }
 
     #[test]
     fn without_a_word_it_is_as_it_always_was() {
-        assert_eq!(doors(&[], ""), CompatSettings::default());
-        assert_eq!(doors(&[("AGENTMUX_STARTUP_DELAY", "-1")], ""), CompatSettings::default());
+        assert_eq!(compat(&[], ""), CompatSettings::default());
+        assert_eq!(compat(&[("AGENTMUX_STARTUP_DELAY", "-1")], ""), CompatSettings::default());
         assert!(settle(None, &[("AGENTMUX_STARTUP_DELAY", "x")], "").is_err());
         assert!(settle(None, &[("AGENTMUX_ALLOW_EXTERNAL_TARGET", "x")], "").is_err());
     }

@@ -43,8 +43,8 @@ pub(crate) const WITHOUT_EFFECT: &[(&str, &str)] = &[
     ("PTY_MAX_BUFFER_LINES", "output is limited in bytes: `tape_bytes` under `[limits]`"),
     ("PTY_WEB_PASSWORD", "paned asks for a token instead; `paned token create` makes one"),
     ("PTY_WEB_USERNAME", "paned asks for a token instead; `paned token create` makes one"),
-    ("PTY_WEB_AUTOSTART", "use `opencode_pty_serve = true` under `[doors]` in config.toml"),
-    ("PTY_AUTOSTART", "use `opencode_pty_serve = true` under `[doors]` in config.toml"),
+    ("PTY_WEB_AUTOSTART", "use `opencode_pty_serve = true` under `[compat]` in config.toml"),
+    ("PTY_AUTOSTART", "use `opencode_pty_serve = true` under `[compat]` in config.toml"),
     ("PTY_SKILL_SOCKET", "paned's socket is named by PANED_SOCKET"),
 ];
 
@@ -70,13 +70,13 @@ fn reason(name: &str, set: &[String], compat: &CompatSettings) -> Option<String>
     if let Some((_, protocol)) = compat.unused_variables.iter().find(|(known, _)| *known == name) {
         let key = protocol.to_string().replace('-', "_");
         return Some(format!(
-            "it opens no port by itself: to serve clients of {protocol}, add `--door {protocol}` \
-             or `{key}_serve = true` under `[doors]` in config.toml"
+            "it opens no port by itself: to serve clients of {protocol}, add `--compat {protocol}` \
+             or `{key}_serve = true` under `[compat]` in config.toml"
         ));
     }
     if let Some(row) = TABLE.iter().find(|row| row.env.contains(&name)) {
         let first = row.env.iter().find(|env| set.iter().any(|name| name == *env))?;
-        return (*first != name).then(|| format!("{first} is set and comes first"));
+        return (*first != name).then(|| format!("{first} is set and takes precedence"));
     }
     let others = OTHER_VARIABLES.iter().map(|(known, _)| *known);
     if READ.contains(&name) || others.clone().any(|known| known == name) {
@@ -113,8 +113,8 @@ mod tests {
         check(&["POLY_PORT", "PANED_PORT"], "", &[("POLY_PORT", "PANED_PORT is set")]);
         check(&["PANED_PROT"], "", &[("PANED_PROT", "did you mean PANED_PORT?")]);
         check(&["POLY_XYZZY"], "", &[("POLY_XYZZY", "does not know it")]);
-        check(&["PTY_WEB_PORT"], "", &[("PTY_WEB_PORT", "`--door opencode-pty`")]);
-        check(&["PTY_WEB_PORT"], "[doors]\nopencode_pty_serve = true", &[]);
+        check(&["PTY_WEB_PORT"], "", &[("PTY_WEB_PORT", "`--compat opencode-pty`")]);
+        check(&["PTY_WEB_PORT"], "[compat]\nopencode_pty_serve = true", &[]);
         check(&["AGENTMUX_TOKEN"], "", &[("AGENTMUX_TOKEN", "`agentmux_serve = true`")]);
     }
 

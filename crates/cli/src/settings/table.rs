@@ -185,89 +185,89 @@ pub(crate) const TABLE: &[SettingRow] = &[
     )
     .kind(SettingKind::Commands),
     row(
-        "doors.opencode_pty",
+        "compat.opencode_pty",
         "",
         "Listener for clients of opencode-pty: ADDRESS:PORT, with `,open` for clients without a \
          token",
     )
     .kind(SettingKind::Listener("opencode-pty"))
-    .env(&["PANED_DOOR_OPENCODE_PTY"])
-    .flag("--door"),
+    .env(&["PANED_COMPAT_OPENCODE_PTY"])
+    .flag("--compat"),
     row(
-        "doors.opencode_pty_serve",
+        "compat.opencode_pty_serve",
         "false",
         "Whether to listen for clients of opencode-pty at the two settings below, open to every \
          program of this machine",
     )
     .kind(SettingKind::Boolean)
-    .flag("--door"),
-    row("doors.opencode_pty_host", "::1", "Address of that listener").env(&["PTY_WEB_HOSTNAME"]),
-    row("doors.opencode_pty_port", "", "Port of that listener")
+    .flag("--compat"),
+    row("compat.opencode_pty_host", "::1", "Address of that listener").env(&["PTY_WEB_HOSTNAME"]),
+    row("compat.opencode_pty_port", "", "Port of that listener")
         .kind(SettingKind::OptionalPort)
         .env(&["PTY_WEB_PORT"]),
     row(
-        "doors.agentapi",
+        "compat.agentapi",
         "",
         "Listener for clients of agentapi: ADDRESS:PORT, with `,open` for clients without a \
          token and `,pane=NAME` for one agent",
     )
     .kind(SettingKind::Listener("agentapi"))
-    .env(&["PANED_DOOR_AGENTAPI"])
-    .flag("--door"),
+    .env(&["PANED_COMPAT_AGENTAPI"])
+    .flag("--compat"),
     row(
-        "doors.agentmux",
+        "compat.agentmux",
         "",
         "Listener for clients of agentmux: ADDRESS:PORT, with `,open` for clients without a \
          token",
     )
     .kind(SettingKind::Listener("agentmux"))
-    .env(&["PANED_DOOR_AGENTMUX"])
-    .flag("--door"),
+    .env(&["PANED_COMPAT_AGENTMUX"])
+    .flag("--compat"),
     row(
-        "doors.agentmux_serve",
+        "compat.agentmux_serve",
         "false",
         "Whether to listen for clients of agentmux at the two settings below, as \
          `paned agentmux serve` does",
     )
     .kind(SettingKind::Boolean)
-    .flag("--door"),
-    row("doors.agentmux_host", "127.0.0.1", "Address of that listener").env(&["AGENTMUX_HOST"]),
-    row("doors.agentmux_port", "8765", "Port of that listener")
+    .flag("--compat"),
+    row("compat.agentmux_host", "127.0.0.1", "Address of that listener").env(&["AGENTMUX_HOST"]),
+    row("compat.agentmux_port", "8765", "Port of that listener")
         .number(0, 65535)
         .env(&["AGENTMUX_PORT"]),
-    row("doors.agentmux_token", "", "Token that clients of agentmux must send; without it, none")
+    row("compat.agentmux_token", "", "Token that clients of agentmux must send; without it, none")
         .env(&["AGENTMUX_TOKEN"])
         .secret(),
-    row("doors.agentmux_agent", "claude", "Agent that agentmux's sessions run")
+    row("compat.agentmux_agent", "claude", "Agent that agentmux's sessions run")
         .env(&["AGENTMUX_AGENT"]),
-    row("doors.agentmux_session", "agentmux", "How names of agentmux's sessions begin")
+    row("compat.agentmux_session", "agentmux", "How names of agentmux's sessions begin")
         .env(&["AGENTMUX_SESSION"]),
     row(
-        "doors.agentmux_workdir",
+        "compat.agentmux_workdir",
         "",
         "Folder of agentmux's sessions; without it, your home folder",
     )
     .kind(SettingKind::Folder)
     .env(&["AGENTMUX_WORKDIR"]),
-    row("doors.agentmux_command", "", "Command of agentmux's sessions; without it, the profile's")
+    row("compat.agentmux_command", "", "Command of agentmux's sessions; without it, the profile's")
         .kind(SettingKind::Command)
         .env(&["AGENTMUX_REPL_CMD"]),
     row(
-        "doors.agentmux_startup_delay",
+        "compat.agentmux_startup_delay",
         "",
         "Seconds added to the 30 that an agent of agentmux may take until it is ready",
     )
     .kind(SettingKind::Seconds)
     .env(&["AGENTMUX_STARTUP_DELAY"]),
     row(
-        "doors.agentmux_any_target",
+        "compat.agentmux_any_target",
         "false",
         "Whether clients of agentmux may use panes that agentmux did not start",
     )
     .kind(SettingKind::Boolean)
     .env(&["AGENTMUX_ALLOW_EXTERNAL_TARGET"]),
     row(
-        "doors.agentmux_one_at_a_time",
+        "compat.agentmux_one_at_a_time",
         "false",
         "Whether agentmux's /run answers 409 while another session is busy",
     )

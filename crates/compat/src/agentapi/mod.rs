@@ -58,16 +58,16 @@ impl CompatApi for Agentapi {
         let any =
             RouteBuilder { context: json.context.clone(), takes: AcceptedBody::Anything, ..json };
         vec![
-            json.route("GET /doors/agentapi/status", STATUS, status),
-            json.route("GET /doors/agentapi/messages", MESSAGES, messages),
-            json.route("POST /doors/agentapi/message", MESSAGE, message),
-            stream.route("GET /doors/agentapi/events", EVENTS, events::follow),
-            any.route("POST /doors/agentapi/upload", UPLOAD, upload),
-            json.route("GET /doors/agentapi/{pane}/status", STATUS, status),
-            json.route("GET /doors/agentapi/{pane}/messages", MESSAGES, messages),
-            json.route("POST /doors/agentapi/{pane}/message", MESSAGE, message),
-            stream.route("GET /doors/agentapi/{pane}/events", EVENTS, events::follow),
-            any.route("POST /doors/agentapi/{pane}/upload", UPLOAD, upload),
+            json.route("GET /compat/agentapi/status", STATUS, status),
+            json.route("GET /compat/agentapi/messages", MESSAGES, messages),
+            json.route("POST /compat/agentapi/message", MESSAGE, message),
+            stream.route("GET /compat/agentapi/events", EVENTS, events::follow),
+            any.route("POST /compat/agentapi/upload", UPLOAD, upload),
+            json.route("GET /compat/agentapi/{pane}/status", STATUS, status),
+            json.route("GET /compat/agentapi/{pane}/messages", MESSAGES, messages),
+            json.route("POST /compat/agentapi/{pane}/message", MESSAGE, message),
+            stream.route("GET /compat/agentapi/{pane}/events", EVENTS, events::follow),
+            any.route("POST /compat/agentapi/{pane}/upload", UPLOAD, upload),
         ]
     }
 }

@@ -118,50 +118,50 @@ impl CompatApi for Agentmux {
             errors: ErrorFormat::Bare,
         };
         let mut capture = json.route(
-            "GET /doors/agentmux/capture",
+            "GET /compat/agentmux/capture",
             "Show the last lines of a session and its screen.",
             http::capture,
         );
         capture.params = CAPTURE;
         vec![
             json.route(
-                "GET /doors/agentmux/health",
+                "GET /compat/agentmux/health",
                 "Show the status of agentmux sessions.",
                 http::health,
             ),
             json.route(
-                "GET /doors/agentmux/sessions",
+                "GET /compat/agentmux/sessions",
                 "List agentmux sessions and the active one.",
                 http::sessions,
             ),
             json.route(
-                "GET /doors/agentmux/idle",
+                "GET /compat/agentmux/idle",
                 "Check whether the active session's agent accepts a prompt.",
                 http::idle,
             ),
             capture,
             json.route(
-                "POST /doors/agentmux/send",
+                "POST /compat/agentmux/send",
                 "Send a text to a session's agent.",
                 http::send,
             ),
             json.route(
-                "POST /doors/agentmux/run",
+                "POST /compat/agentmux/run",
                 "Start an agent in a new session and send it a text.",
                 http::run,
             ),
-            json.route("POST /doors/agentmux/key", "Press a key in a session.", http::key),
+            json.route("POST /compat/agentmux/key", "Press a key in a session.", http::key),
             json.route(
-                "POST /doors/agentmux/restart",
+                "POST /compat/agentmux/restart",
                 "Replace the active session with a new one, once that is ready.",
                 http::restart,
             ),
             json.route(
-                "POST /doors/agentmux/cleanup",
+                "POST /compat/agentmux/cleanup",
                 "Close idle sessions except the active one.",
                 http::cleanup,
             ),
-            json.route("POST /doors/agentmux/kill", "Close a session.", http::kill),
+            json.route("POST /compat/agentmux/kill", "Close a session.", http::kill),
         ]
     }
 

@@ -63,57 +63,61 @@ impl CompatApi for OpencodePty {
         let html = RouteBuilder { context: json.context.clone(), answers: HTML, ..json };
         vec![
             json.route(
-                "GET /doors/opencode-pty/api/sessions",
+                "GET /compat/opencode-pty/api/sessions",
                 "List the sessions of opencode-pty clients.",
                 rest::list,
             ),
             json.route(
-                "POST /doors/opencode-pty/api/sessions",
+                "POST /compat/opencode-pty/api/sessions",
                 "Start a program in a new session.",
                 rest::create,
             ),
             json.route(
-                "DELETE /doors/opencode-pty/api/sessions",
+                "DELETE /compat/opencode-pty/api/sessions",
                 "Stop and delete every session.",
                 rest::clear,
             ),
-            json.route("GET /doors/opencode-pty/api/sessions/{id}", "Show one session.", rest::get),
             json.route(
-                "DELETE /doors/opencode-pty/api/sessions/{id}",
+                "GET /compat/opencode-pty/api/sessions/{id}",
+                "Show one session.",
+                rest::get,
+            ),
+            json.route(
+                "DELETE /compat/opencode-pty/api/sessions/{id}",
                 "Stop a session's program and keep its output.",
                 rest::kill,
             ),
             json.route(
-                "DELETE /doors/opencode-pty/api/sessions/{id}/cleanup",
+                "DELETE /compat/opencode-pty/api/sessions/{id}/cleanup",
                 "Stop a session's program and delete the session.",
                 rest::cleanup,
             ),
             json.route(
-                "POST /doors/opencode-pty/api/sessions/{id}/input",
+                "POST /compat/opencode-pty/api/sessions/{id}/input",
                 "Type the exact text into a session.",
                 rest::input,
             ),
             json.route(
-                "GET /doors/opencode-pty/api/sessions/{id}/buffer/raw",
+                "GET /compat/opencode-pty/api/sessions/{id}/buffer/raw",
                 "Return a session's raw output.",
                 rest::raw,
             ),
             json.route(
-                "GET /doors/opencode-pty/api/sessions/{id}/buffer/plain",
+                "GET /compat/opencode-pty/api/sessions/{id}/buffer/plain",
                 "Return a session's output without escape sequences.",
                 rest::plain,
             ),
             json.route(
-                "GET /doors/opencode-pty/health",
+                "GET /compat/opencode-pty/health",
                 "Show the server's status in opencode-pty's format.",
                 rest::health,
             ),
             json.route(
-                "GET /doors/opencode-pty/ws",
+                "GET /compat/opencode-pty/ws",
                 "Open a WebSocket with opencode-pty's protocol.",
                 socket::open,
             ),
-            html.route("GET /doors/opencode-pty/index.html", "Show the start page.", rest::page),
+            html.route("GET /compat/opencode-pty/index.html", "Show the start page.", rest::page),
         ]
     }
 }

@@ -9,7 +9,7 @@ use crate::client::{RawRequest, send};
 use crate::test_server::TestServer;
 
 #[tokio::test]
-async fn an_open_door_lets_in_anyone_but_foreign_pages_and_other_names() {
+async fn an_open_listener_lets_in_anyone_but_foreign_pages_and_other_names() {
     let server = TestServer::new().await;
     let ask = server.pty_request("GET", "/api/sessions");
     assert_eq!(server.send_pty(&ask).await.status(), 200);
@@ -28,7 +28,7 @@ async fn an_open_door_lets_in_anyone_but_foreign_pages_and_other_names() {
 }
 
 #[tokio::test]
-async fn a_door_that_is_not_open_needs_a_token() {
+async fn a_listener_that_is_not_open_needs_a_token() {
     let server = TestServer::new().await;
     let host = server.pty_token_addr().to_string();
     for path in ["/api/sessions", "/health", "/ws", "/elsewhere", "/index.html"] {
@@ -44,25 +44,25 @@ async fn a_door_that_is_not_open_needs_a_token() {
 async fn whoever_looks_for_something_else_is_shown_the_page_there_and_only_there() {
     let server = TestServer::new().await;
     for path in ["/", "/nothing", "/api/sessions/", "//api/sessions", "/actions", "/action/x"] {
-        let answer = server.door("GET", path, None).await;
+        let answer = server.listener("GET", path, None).await;
         assert_eq!(answer.status(), 302, "{path}");
         assert_eq!(answer.head.get("location"), Some("/index.html"));
     }
-    let page = server.door("GET", "/index.html", None).await;
+    let page = server.listener("GET", "/index.html", None).await;
     assert_eq!(page.status(), 200);
     assert_eq!(page.head.get("x-frame-options"), Some("DENY"));
-    assert_eq!(server.get("/doors/opencode-pty/nothing").await.status(), 404);
-    let nothing = server.door("POST", "/nothing", None).await;
+    assert_eq!(server.get("/compat/opencode-pty/nothing").await.status(), 404);
+    let nothing = server.listener("POST", "/nothing", None).await;
     assert_eq!(nothing.status(), 404);
     assert!(nothing.refusal().sentence.contains("/index.html"), "{nothing:?}");
-    assert_eq!(server.door("PUT", "/api/sessions", None).await.status(), 405);
+    assert_eq!(server.listener("PUT", "/api/sessions", None).await.status(), 405);
 }
 
 #[tokio::test]
-async fn nothing_of_the_server_is_behind_an_open_door() {
+async fn nothing_of_the_server_is_behind_an_open_listener() {
     let server = TestServer::new().await;
     for name in ["server:stop", "grant:create", "pane:list"] {
-        let answer = server.door("POST", &format!("/action/{name}"), Some(json!({}))).await;
+        let answer = server.listener("POST", &format!("/action/{name}"), Some(json!({}))).await;
         assert_eq!(answer.status(), 404, "{name}");
     }
 }
@@ -72,7 +72,7 @@ async fn a_grant_is_held_to_its_scopes_here_too() {
     let server = TestServer::new().await;
     let id = server.session().await;
     let (_, token) = server.grant(json!({ "scopes": ["read"] })).await;
-    let path = |rest: &str| format!("/doors/opencode-pty/api/sessions{rest}");
+    let path = |rest: &str| format!("/compat/opencode-pty/api/sessions{rest}");
     let ask = |method: &str, rest: &str| server.request_as(&token, method, &path(rest));
     assert_eq!(server.send(&ask("GET", "")).await.status(), 200);
     let spawn = ask("POST", "").json(&json!({ "command": "/bin/sh" }));
@@ -87,7 +87,7 @@ async fn an_act_needs_its_own_scope_and_no_other() {
     let server = TestServer::new().await;
     let id = server.session().await;
     server.pane("other").await;
-    let path = |rest: &str| format!("/doors/opencode-pty/api/sessions{rest}");
+    let path = |rest: &str| format!("/compat/opencode-pty/api/sessions{rest}");
     let (_, types) = server.grant(json!({ "scopes": ["input"] })).await;
     for (pane, status) in [(id.as_str(), 200), ("other", 400), ("pty_00000000", 400)] {
         let ask = server.request_as(&types, "POST", &path(&format!("/{pane}/input")));
@@ -120,7 +120,7 @@ async fn a_narrow_grant_is_not_told_which_sessions_there_are() {
     ] {
         let mut seen = Vec::new();
         for id in [other.as_str(), "plain", "pty_00000000"] {
-            let path = format!("/doors/opencode-pty/api/sessions/{id}{rest}");
+            let path = format!("/compat/opencode-pty/api/sessions/{id}{rest}");
             let mut ask = server.request_as(&token, method, &path);
             if method == "POST" {
                 ask = ask.json(&json!({ "data": "x" }));
@@ -141,7 +141,7 @@ async fn any_type_is_taken_only_where_a_browser_must_say_that_the_page_is_ours()
     let routes = routes();
     let rows = routes.iter().zip(paths()).filter(|(row, _)| row.takes == AcceptedBody::Anything);
     let asks = rows.map(|(row, path)| (row.method.as_str(), path));
-    let asks: Vec<_> = asks.chain([("POST", "/doors/agentmux/nothing".to_owned())]).collect();
+    let asks: Vec<_> = asks.chain([("POST", "/compat/agentmux/nothing".to_owned())]).collect();
     assert!(10 < asks.len());
     for (method, path) in asks {
         assert!(is_agentmux(&path) || path.ends_with("/upload"), "{path} takes anything");

@@ -26,7 +26,7 @@ impl TestServer {
     async fn send_main(&self, ask: &RawRequest) -> RawResponse {
         let ask = ask.clone().without("host").header("host", &self.address.to_string());
         let ask = ask.header("authorization", &format!("Bearer {}", self.token));
-        self.send(&RawRequest { path: format!("/doors/agentmux{}", ask.path), ..ask }).await
+        self.send(&RawRequest { path: format!("/compat/agentmux{}", ask.path), ..ask }).await
     }
 }
 
@@ -239,7 +239,7 @@ async fn who_does_not_show_what_was_agreed_on_is_forbidden_everything() {
 }
 
 #[tokio::test]
-async fn an_open_door_is_guarded_and_shows_nothing_of_the_server() {
+async fn an_open_listener_is_guarded_and_shows_nothing_of_the_server() {
     let server = TestServer::new().await;
     let ask = server.agentmux_request("GET", "/health");
     // Without a secret, agentmux ignores credentials.

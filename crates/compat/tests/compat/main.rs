@@ -84,14 +84,14 @@ impl TestServer {
     }
 
     /// Sends a request to the open listener.
-    async fn door(&self, method: &str, path: &str, body: Option<Value>) -> RawResponse {
+    async fn listener(&self, method: &str, path: &str, body: Option<Value>) -> RawResponse {
         let ask = self.pty_request(method, path);
         self.send_pty(&body.map_or(ask.clone(), |body| ask.json(&body))).await
     }
 
     /// Starts a shell as a session. Returns its id.
     async fn session(&self) -> String {
-        let created = self.door("POST", "/api/sessions", Some(json!({ "command": "/bin/sh" })));
+        let created = self.listener("POST", "/api/sessions", Some(json!({ "command": "/bin/sh" })));
         created.await.json()["id"].as_str().unwrap().to_owned()
     }
 }

@@ -14,7 +14,7 @@ async fn check(
     body: Option<Value>,
     expect: (u16, &str),
 ) {
-    let answer = server.door(method, path, body).await;
+    let answer = server.listener(method, path, body).await;
     let text = answer.json()["error"].as_str().unwrap_or_default().to_owned();
     assert_eq!((answer.status(), text.as_str()), expect, "{method} {path}");
 }
@@ -43,7 +43,7 @@ async fn a_session_is_created_with_everything_that_was_asked_for() {
         "title": "Build", "description": "Builds it", "notifyOnExit": true, "timeoutSeconds": 7,
         "parentSessionId": "ses_1",
     });
-    let answer = server.door("POST", "/api/sessions", Some(body)).await;
+    let answer = server.listener("POST", "/api/sessions", Some(body)).await;
     assert_eq!(answer.status(), 200);
     assert_eq!(answer.head.get("content-type"), Some("application/json"));
     let mut info = answer.json();
@@ -72,7 +72,7 @@ async fn an_end_is_told_in_the_words_that_clients_know() {
     let body = json!({
         "command": "/bin/sh", "title": "Build", "description": "Builds it", "notifyOnExit": true,
     });
-    let info = server.door("POST", "/api/sessions", Some(body)).await.json();
+    let info = server.listener("POST", "/api/sessions", Some(body)).await.json();
     let pane = server.fake.pane(info["id"].as_str().unwrap()).unwrap();
     pane.print(b"made\r\n");
     pane.exit(Exit::Code(0));
@@ -89,7 +89,7 @@ async fn an_end_is_told_in_the_words_that_clients_know() {
 async fn what_is_not_known_is_left_out() {
     let server = TestServer::new().await;
     let body = json!({ "command": "/bin/sh", "args": ["-i"] });
-    let info = server.door("POST", "/api/sessions", Some(body)).await.json();
+    let info = server.listener("POST", "/api/sessions", Some(body)).await.json();
     let expect = [
         "args",
         "command",
@@ -106,7 +106,7 @@ async fn what_is_not_known_is_left_out() {
     assert_eq!(keys(&info), expect);
     assert_eq!(info["title"], "/bin/sh -i");
     let body = json!({ "command": "/bin/sh", "description": "d" });
-    assert_eq!(server.door("POST", "/api/sessions", Some(body)).await.json()["title"], "d");
+    assert_eq!(server.listener("POST", "/api/sessions", Some(body)).await.json()["title"], "d");
 }
 
 #[tokio::test]
@@ -127,14 +127,14 @@ async fn a_bad_request_is_refused_in_known_words() {
 }
 
 #[tokio::test]
-async fn only_sessions_of_the_door_are_there() {
+async fn only_sessions_of_the_listener_are_there() {
     let server = TestServer::new().await;
     server.pane("other").await;
     let id = server.session().await;
-    let list = server.door("GET", "/api/sessions", None).await.json();
+    let list = server.listener("GET", "/api/sessions", None).await.json();
     let ids: Vec<_> = list.as_array().unwrap().iter().map(|info| info["id"].clone()).collect();
     assert_eq!(ids, [json!(id)]);
-    let one = server.door("GET", &format!("/api/sessions/{id}"), None).await.json();
+    let one = server.listener("GET", &format!("/api/sessions/{id}"), None).await.json();
     assert_eq!(one, list[0]);
     for none in ["other", "pty_00000000", "-x", "%20"] {
         let path = |rest: &str| format!("/api/sessions/{none}{rest}");
@@ -157,7 +157,7 @@ async fn input_is_typed_as_it_is_and_passed_over_once_the_program_ended() {
     let id = server.session().await;
     let path = format!("/api/sessions/{id}/input");
     let data = || Some(json!({ "data": "a\\n\r" }));
-    let answer = server.door("POST", &path, data()).await;
+    let answer = server.listener("POST", &path, data()).await;
     assert_eq!((answer.status(), answer.json()), (200, json!({ "success": true })));
     assert_eq!(server.fake.pane(&id).unwrap().typed(), b"a\\n\r");
     for body in [json!({}), json!({ "data": "" }), json!({ "data": 7 }), json!([])] {
@@ -166,7 +166,7 @@ async fn input_is_typed_as_it_is_and_passed_over_once_the_program_ended() {
     }
     server.fake.pane(&id).unwrap().exit(Exit::Code(0));
     server.act("pane:wait", json!({ "paneId": id, "exit": true })).await;
-    assert_eq!(server.door("POST", &path, data()).await.json(), json!({ "success": true }));
+    assert_eq!(server.listener("POST", &path, data()).await.json(), json!({ "success": true }));
 }
 
 #[tokio::test]
@@ -177,7 +177,7 @@ async fn output_is_shown_raw_and_plain_each_with_its_length() {
     let get = |view: &str| {
         let path = format!("/api/sessions/{id}/buffer/{view}");
         let server = &server;
-        async move { server.door("GET", &path, None).await.json() }
+        async move { server.listener("GET", &path, None).await.json() }
     };
     let raw = json!({ "raw": "\x1b[31m\u{e4}\u{1f600}\x1b[0m\r\n", "byteLength": 14 });
     assert_eq!(get("raw").await, raw);
@@ -189,8 +189,8 @@ async fn a_last_line_that_has_not_ended_counts() {
     let server = TestServer::new().await;
     let id = server.session().await;
     let count = async || {
-        let one = server.door("GET", &format!("/api/sessions/{id}"), None).await.json();
-        let all = server.door("GET", "/api/sessions", None).await.json();
+        let one = server.listener("GET", &format!("/api/sessions/{id}"), None).await.json();
+        let all = server.listener("GET", "/api/sessions", None).await.json();
         assert_eq!(all[0]["lineCount"], one["lineCount"]);
         one["lineCount"].as_u64().unwrap()
     };
@@ -205,7 +205,7 @@ async fn ends_are_told_as_they_were() {
     let server = TestServer::new().await;
     let get = async |id: &str| {
         server.act("pane:wait", json!({ "paneId": id, "exit": true })).await;
-        server.door("GET", &format!("/api/sessions/{id}"), None).await.json()
+        server.listener("GET", &format!("/api/sessions/{id}"), None).await.json()
     };
     let id = server.session().await;
     server.fake.pane(&id).unwrap().exit(Exit::Code(3));
@@ -225,12 +225,12 @@ async fn a_kill_keeps_and_a_cleanup_forgets() {
     let id = server.session().await;
     let (one, cleanup) = (format!("/api/sessions/{id}"), format!("/api/sessions/{id}/cleanup"));
     for _ in 0..2 {
-        let killed = server.door("DELETE", &one, None).await;
+        let killed = server.listener("DELETE", &one, None).await;
         assert_eq!((killed.status(), killed.json()), (200, json!({ "success": true })));
     }
-    let info = server.door("GET", &one, None).await.json();
+    let info = server.listener("GET", &one, None).await.json();
     assert_eq!((&info["status"], &info["exitSignal"]), (&json!("killed"), &json!("SIGTERM")));
-    assert_eq!(server.door("DELETE", &cleanup, None).await.json(), json!({ "success": true }));
+    assert_eq!(server.listener("DELETE", &cleanup, None).await.json(), json!({ "success": true }));
     check(&server, ("GET", &one), None, (404, "Session not found")).await;
     check(&server, ("DELETE", &cleanup), None, (400, "Failed to kill session")).await;
 }
@@ -243,7 +243,7 @@ async fn a_kill_that_leaves_something_alive_is_no_success() {
     server.fake.pane(&id).unwrap().leave_survivors(vec![survivor]);
     let path = format!("/api/sessions/{id}");
     check(&server, ("DELETE", &path), None, (400, "Failed to kill session")).await;
-    assert_eq!(server.door("GET", &path, None).await.json()["status"], "running");
+    assert_eq!(server.listener("GET", &path, None).await.json()["status"], "running");
 }
 
 #[tokio::test]
@@ -252,9 +252,9 @@ async fn all_are_cleared_and_nothing_else_is() {
     server.pane("other").await;
     server.session().await;
     server.session().await;
-    let cleared = server.door("DELETE", "/api/sessions", None).await;
+    let cleared = server.listener("DELETE", "/api/sessions", None).await;
     assert_eq!((cleared.status(), cleared.json()), (200, json!({ "success": true })));
-    assert_eq!(server.door("GET", "/api/sessions", None).await.json(), json!([]));
+    assert_eq!(server.listener("GET", "/api/sessions", None).await.json(), json!([]));
     assert_eq!(server.act("pane:list", json!({})).await.as_array().unwrap().len(), 1);
 }
 
@@ -263,8 +263,8 @@ async fn health_counts_sessions() {
     let server = TestServer::new().await;
     let id = server.session().await;
     server.session().await;
-    server.door("DELETE", &format!("/api/sessions/{id}"), None).await;
-    let health = server.door("GET", "/health", None).await.json();
+    server.listener("DELETE", &format!("/api/sessions/{id}"), None).await;
+    let health = server.listener("GET", "/health", None).await.json();
     assert_eq!(health["status"], "healthy");
     assert_eq!(health["sessions"], json!({ "total": 2, "active": 1 }));
     assert_eq!(health["websocket"], json!({ "connections": 0 }));

@@ -24,7 +24,7 @@ impl TestServer {
 impl TestServer {
     /// A WebSocket on the main port, as a browser opens it.
     async fn main_ws(&self, token: &str) -> WsClient<TcpStream> {
-        let url = format!("ws://{}/doors/opencode-pty/ws", self.address);
+        let url = format!("ws://{}/compat/opencode-pty/ws", self.address);
         let offer = format!("paned.v1, paned.bearer.{token}");
         let headers = [("sec-websocket-protocol", offer.as_str())];
         let ws = WsClient::open(self.tcp().await, &url, &headers).await.unwrap();
@@ -49,7 +49,7 @@ async fn sessions_are_listed() {
     let server = TestServer::new().await;
     let id = server.session().await;
     let list = server.pty_ws().await.ask(json!({ "type": "session_list" })).await;
-    let rest = server.door("GET", "/api/sessions", None).await.json();
+    let rest = server.listener("GET", "/api/sessions", None).await.json();
     assert_eq!(list, json!({ "type": "session_list", "sessions": rest }));
     assert_eq!(list["sessions"][0]["id"], id);
 }
@@ -142,7 +142,7 @@ async fn no_ghost_is_left_after_a_cleanup() {
         let id = server.session().await;
         assert_eq!(ws.text().await["session"]["id"], id);
         assert_eq!(other.text().await["session"]["id"], id);
-        server.door("DELETE", &format!("/api/sessions/{id}/cleanup"), None).await;
+        server.listener("DELETE", &format!("/api/sessions/{id}/cleanup"), None).await;
         // The removal is reported by now, and no message about the session follows.
         for ws in [&mut ws, &mut other] {
             let messages = sent(ws).await;
@@ -193,7 +193,7 @@ async fn a_kill_is_answered_when_every_socket_was_told() {
     let id = server.session().await;
     let mut ws = server.pty_ws().await;
     ws.ask(json!({ "type": "session_list" })).await;
-    server.door("DELETE", &format!("/api/sessions/{id}"), None).await;
+    server.listener("DELETE", &format!("/api/sessions/{id}"), None).await;
     let messages = sent(&mut ws).await;
     assert_eq!(messages.len(), 1, "{messages:?}");
     assert_eq!(messages[0]["session"]["status"], "killed");
@@ -240,7 +240,7 @@ async fn all_sessions_are_sent_anew_after_events_were_lost() {
     }
     assert_eq!(ws.text().await, list);
     // It is known which sessions the client knows.
-    server.door("DELETE", &format!("/api/sessions/{id}/cleanup"), None).await;
+    server.listener("DELETE", &format!("/api/sessions/{id}/cleanup"), None).await;
     assert_eq!(ws.text().await["session"]["status"], "killed");
     assert_eq!(ws.text().await, json!({ "type": "session_removed", "sessionId": id }));
 }
@@ -330,7 +330,7 @@ async fn a_foreign_page_is_kept_out_and_a_plain_request_told_to_upgrade() {
 #[tokio::test]
 async fn a_goodbye_is_heard_by_whoever_still_speaks() {
     let server = TestServer::new().await;
-    let url = format!("ws://{}/doors/opencode-pty/ws", server.address);
+    let url = format!("ws://{}/compat/opencode-pty/ws", server.address);
     let bearer = format!("Bearer {}", server.token);
     let compat =
         WsClient::open(server.tcp().await, &url, &[("authorization", &bearer)]).await.unwrap();

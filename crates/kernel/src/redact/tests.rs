@@ -80,6 +80,8 @@ const SHOWN: &[&str] = &[
     "warning",
     "why",
     "event:emit payload",
+    "pane:tag add",
+    "pane:tag remove",
     "pane:delete-meta keys",
     "pane:set-meta value",
     "pane:update-meta set",

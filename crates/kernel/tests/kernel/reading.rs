@@ -235,7 +235,7 @@ async fn what_makes_no_sense_is_refused() {
         (json!({ "paneId": "a", "before": 1 }), "require a `pattern`"),
         (json!({ "paneId": "a", "after": 1 }), "require a `pattern`"),
         (json!({ "paneId": "a", "limit": 10_001 }), "at most 10000 lines"),
-        (json!({ "paneId": "a", "limit": 2_000_000, "view": "raw" }), "up to 1048576 bytes"),
+        (json!({ "paneId": "a", "limit": 2_000_000, "view": "raw" }), "at most 1048576 bytes"),
         (json!({ "paneId": "a", "since": 0, "view": "rendered" }), "`since` requires"),
         (json!({ "paneId": "a", "pattern": "x", "view": "rendered" }), "requires the view"),
         (

@@ -104,7 +104,7 @@ fn operation(route: &Route) -> Value {
 
 /// Our own routes are identified by their path; a path of a compat API takes several methods.
 fn operation_id(route: &Route) -> String {
-    if !route.path.starts_with("/doors/") {
+    if !route.path.starts_with("/compat/") {
         return camel(route.path);
     }
     let method = route.method.as_str().to_ascii_lowercase();

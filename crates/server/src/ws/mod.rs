@@ -257,7 +257,7 @@ fn rejected_token(refusal: Refusal) -> Refusal {
 }
 
 fn missing_auth() -> Refusal {
-    let sentence = r#"a token is required: send {\"type\":\"auth\",\"token\":…} first"#;
+    let sentence = r#"a token is required: send {"type":"auth","token":…} first"#;
     Refusal::new(Code::Unauthorized, sentence)
 }
 

@@ -18,11 +18,11 @@ const NO_ROUTES: [&str; 11] = [
     "/action/a/b",
     "/health/",
     "/actions/x",
-    "/doors/opencode-pty",
-    "/doors/opencode-pty/nothing",
-    "/doors/opencode-pty/api/sessions/",
-    "/doors/agentmux",
-    "/doors/agentapi/nothing",
+    "/compat/opencode-pty",
+    "/compat/opencode-pty/nothing",
+    "/compat/opencode-pty/api/sessions/",
+    "/compat/agentmux",
+    "/compat/agentapi/nothing",
 ];
 /// A session of the opencode-pty API.
 const SESSION: &str = "pty_00000000";
@@ -58,7 +58,7 @@ fn is_open(ask: &RawRequest) -> bool {
 
 /// Whether agentmux's API answers this path, also where it has no route.
 pub(crate) fn is_agentmux(path: &str) -> bool {
-    path.starts_with("/doors/agentmux/")
+    path.starts_with("/compat/agentmux/")
 }
 
 /// Changes a good request of every method to every path, and expects this status for it.
@@ -210,10 +210,10 @@ async fn a_get_changes_nothing() {
         let answer = server.send(&server.ask("HEAD", &path)).await;
         let expect = match path.as_str() {
             // This route only upgrades to a WebSocket.
-            "/doors/opencode-pty/ws" => 426,
+            "/compat/opencode-pty/ws" => 426,
             // There is no session, and no agent.
-            "/doors/agentmux/idle" | "/doors/agentmux/capture" => 404,
-            path if path.starts_with("/doors/agentapi/") => 404,
+            "/compat/agentmux/idle" | "/compat/agentmux/capture" => 404,
+            path if path.starts_with("/compat/agentapi/") => 404,
             _ => 200,
         };
         assert_eq!(answer.status(), expect, "{}", route.path);

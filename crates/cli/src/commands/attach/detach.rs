@@ -168,7 +168,7 @@ impl FromStr for DetachKey {
         let plain = encode(modes)?;
         if !is_usable(&plain) {
             let name = name.escape_debug();
-            return Err(format!("`{name}` is needed for typing; take one like ctrl+] or f12"));
+            return Err(format!("`{name}` is needed for typing; use a key such as ctrl+] or f12"));
         }
         let mut forms = vec![plain, encode(ScreenModes { application_cursor: true, ..modes })?];
         forms.push(encode(ScreenModes { kitty_keyboard: 1, ..modes })?);

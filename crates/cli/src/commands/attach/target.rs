@@ -41,13 +41,13 @@ fn file(context: &CliContext) -> Result<PathBuf> {
 fn last(context: &CliContext) -> Result<PaneId> {
     let text = fs::read_to_string(file(context)?).unwrap_or_default();
     let id = text.trim().parse::<PaneId>().map_err(|_| {
-        Refusal::not_found("no pane was attached to before; `paned ls` shows the panes")
+        Refusal::not_found("no pane was attached before; `paned ls` lists the panes")
     })?;
     if context.state()?.pane(&id).exists() {
         return Ok(id);
     }
     let sentence =
-        format!("the pane attached to last, `{id}`, is gone; `paned ls` shows the panes");
+        format!("the last attached pane, `{id}`, no longer exists; `paned ls` lists the panes");
     Err(Refusal::not_found(sentence).into())
 }
 
@@ -87,7 +87,7 @@ fn in_folder(context: &CliContext, typed: &str) -> Result<PaneId> {
 
 fn missing(typed: &str) -> Refusal {
     let typed = typed.escape_debug();
-    Refusal::not_found(format!("no pane `{typed}`; `paned ls` shows all panes"))
+    Refusal::not_found(format!("no pane `{typed}`; `paned ls` lists all panes"))
 }
 
 /// The only running pane, or the one that the user picks; a new login shell where none runs.

@@ -81,7 +81,9 @@ fn print(context: &CliContext, file: &ConfigFile, report: &Report) -> Result<()>
     }
     if is_readable_by_others(file) {
         let path = &report.path;
-        out.line(format!("{path} holds a token and others can read it; run `chmod 600 {path}`"))?;
+        out.line(format!(
+            "{path} contains a token and other users can read it; run `chmod 600 {path}`"
+        ))?;
     }
     match (is_valid, report.is_there) {
         (true, true) => out.line(format!("{} is valid", report.path))?,

@@ -47,7 +47,7 @@ pub(super) fn run(context: &CliContext, keys: &[String]) -> Result<()> {
         0 => Ok(()),
         count => {
             let path = file.path.display();
-            let sentence = format!("mistakes in {path}: {count}; `paned config check` shows them");
+            let sentence = format!("errors in {path}: {count}; `paned config check` shows them");
             Ok(context.out.note(StyledLine::new(TextStyle::Bad, &sentence))?)
         }
     }

@@ -49,7 +49,7 @@ fn tmux() -> Check {
             Check::bad("tmux", detail, "`paned session` needs tmux 3.2 or newer")
         }
         Some(_) => Check::good("tmux", detail),
-        None => Check::notice("tmux", detail, "its version is not known; 3.2 or newer is needed"),
+        None => Check::notice("tmux", detail, "unknown version; 3.2 or newer is required"),
     }
 }
 
@@ -115,7 +115,7 @@ fn paths(mine: &str, servers: &str) -> Option<Check> {
     Some(Check::notice(
         "PATH",
         format!("the server lacks {count} of yours: {}{more}", named.join(", ")),
-        "what you start gets your PATH; clients over HTTP use the server's, which `paned server restart` makes yours",
+        "your own commands use your PATH; HTTP clients use the server's: `paned server restart` updates it",
     ))
 }
 

@@ -109,7 +109,7 @@ impl InputTypist {
                 match response(wire, *id).await? {
                     None => Ok(true),
                     Some(RefusalReason::Full) => Ok(false),
-                    Some(_) => Err(Refusal::new(Code::Gone, "the program has ended").into()),
+                    Some(_) => Err(Refusal::new(Code::Gone, "the program has exited").into()),
                 }
             }
             Self::Server(client, pane) => {

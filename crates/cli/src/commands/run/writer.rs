@@ -67,7 +67,7 @@ impl WriterThread {
     /// # Errors
     /// When the output cannot be written, as when its reader has closed it.
     pub(super) async fn printed(&mut self) -> Result<()> {
-        let printed = self.done.recv().await.context("printing broke off")?;
+        let printed = self.done.recv().await.context("printing was interrupted")?;
         self.busy = None;
         printed
     }

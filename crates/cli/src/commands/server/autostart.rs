@@ -77,8 +77,7 @@ fn wait(mut is_done: impl FnMut() -> bool) -> Result<()> {
     let deadline = Instant::now() + START_TIMEOUT;
     while !is_done() {
         if deadline < Instant::now() {
-            let sentence =
-                "a paned server is starting, but does not answer; `paned doctor` may know more";
+            let sentence = "a paned server is starting, but does not respond; run `paned doctor`";
             return Err(Refusal::new(Code::Timeout, sentence).into());
         }
         sleep(POLL_INTERVAL);

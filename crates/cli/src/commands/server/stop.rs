@@ -33,10 +33,12 @@ pub(super) fn run(context: &CliContext, args: &StopArgs) -> Result<ExitCode> {
     let mut count = 0;
     let ended = end_all(context, &mut count)?;
     if ended != ExitCode::SUCCESS {
-        context.out.note("paned: the server still runs, because not all programs have ended")?;
+        context
+            .out
+            .note("paned: the server keeps running, because some programs could not be stopped")?;
         return Ok(ended);
     }
-    let sentence = format!("ended {}; paned has stopped", units::count(count, "program"));
+    let sentence = format!("stopped {} and paned", units::count(count, "program"));
     background::stop(context, &sentence, json!({ "ended": count }))?;
     Ok(ExitCode::SUCCESS)
 }
@@ -49,7 +51,7 @@ fn refuse_own_pane(context: &CliContext) -> Result<()> {
         return Ok(());
     }
     let sentence = format!(
-        "this runs in pane `{own}`, which would be ended before the server; type it in another terminal"
+        "this runs in pane `{own}`, which would be stopped before the server; run it in another terminal"
     );
     Err(Refusal::new(Code::Conflict, sentence).into())
 }
@@ -64,7 +66,7 @@ fn end_all(context: &CliContext, count: &mut usize) -> Result<ExitCode> {
         let params = |pane: &str| Ok(json!({ "paneId": pane }));
         let ended = act_on_each(context, &panes, "pane:kill", params, |pane, answer| {
             if let Some(left) = survivors(answer) {
-                context.out.note(format!("paned: {pane} has {left} that cannot be ended"))?;
+                context.out.note(format!("paned: {pane} has {left} that cannot be stopped"))?;
                 return Ok(exit_code(Some(Code::Busy)));
             }
             *count += 1;

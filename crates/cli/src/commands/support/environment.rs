@@ -27,11 +27,11 @@ const MAX_BYTES: usize = (1 << 20) - (64 << 10);
 #[derive(clap::Args, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct EnvironmentArgs {
-    /// Where to start it [default: here]
+    /// The working directory [default: the current one]
     #[arg(long, value_name = "FOLDER")]
     #[serde(serialize_with = "from_here")]
     cwd: Option<PathBuf>,
-    /// Set a variable, or pass on one of yours by its name
+    /// Set a variable; NAME alone passes yours on; repeatable
     #[arg(long = "env", value_name = "NAME[=VALUE]", value_parser = variable)]
     #[serde(skip)]
     variables: Vec<VariableFlag>,
@@ -100,7 +100,7 @@ impl EnvironmentArgs {
         let is_local = client.is_on_this_machine();
         if self.clean_env && !is_local {
             let sentence =
-                "`--clean-env` needs a server on this machine; this one may be on another";
+                "`--clean-env` requires a server on this machine; this one may be on another";
             return Err(Refusal::invalid(sentence));
         }
         if is_local {
@@ -131,7 +131,7 @@ impl EnvironmentArgs {
         }
         let kib = bytes >> 10;
         let sentence = format!(
-            "your environment is too large to pass on: {kib} KiB, and {} KiB is the limit; start with `--clean-env` and \
+            "your environment is too large: {kib} KiB (limit {} KiB); start with `--clean-env` and \
              add what the program needs with `--env NAME`",
             MAX_BYTES >> 10
         );
@@ -166,7 +166,7 @@ impl CallerEnvironment {
     fn inherited(&self, out: Out) -> BTreeMap<String, String> {
         if !self.not_utf8.is_empty() {
             let names = self.not_utf8.join(", ");
-            let _ = out.note(format!("paned: left out variables that are not UTF-8: {names}"));
+            let _ = out.note(format!("paned: skipped variables that are not UTF-8: {names}"));
         }
         let variables = self.variables.iter().filter(|(name, _)| !is_reserved_variable(name));
         variables.map(|(name, value)| (name.clone(), value.clone())).collect()

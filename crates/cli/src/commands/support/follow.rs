@@ -117,7 +117,7 @@ impl<'a> OutputFollower<'a> {
             }
             // Once for each outage, also when the caller has dropped this future meanwhile.
             if !std::mem::replace(&mut self.is_away, true) {
-                self.out.note("paned: the server is away; waiting for it")?;
+                self.out.note("paned: lost the connection to the server; waiting for it")?;
             }
             sleep(RETRY_INTERVAL).await;
         }

@@ -66,7 +66,7 @@ impl<'a> OutputHistory<'a> {
     pub(crate) fn show(mut self, mut writer: OutputWriter) -> Result<()> {
         if 0 < self.dropped {
             let dropped = units::bytes(self.dropped);
-            self.context.out.note(format!("paned: the first {dropped} are no longer kept"))?;
+            self.context.out.note(format!("paned: the first {dropped} are no longer retained"))?;
             writer.mark_start_missing();
         }
         let mut lost = 0;
@@ -161,9 +161,7 @@ fn number(answer: &PaneReadReply, raw: &TimedBytes) -> u64 {
 
 fn too_slow(lost: u64) -> Refusal {
     let lost = units::bytes(lost);
-    let sentence = format!(
-        "not all of it is shown: {lost} went while it was read, since the program prints on"
-    );
+    let sentence = format!("the output is incomplete: {lost} were overwritten while it was read");
     Refusal::new(Code::Gone, sentence)
 }
 

@@ -110,10 +110,10 @@ impl LiveScreen {
 
     fn show_unavailable(&mut self) -> Result<()> {
         if self.out.is_terminal() && !self.out.is_json() {
-            return self.draw(&["the server is away; waiting for it".to_owned()]);
+            return self.draw(&["lost the connection to the server; waiting for it".to_owned()]);
         }
         if self.shown.take().is_some() {
-            self.out.note("paned: the server is away; waiting for it")?;
+            self.out.note("paned: lost the connection to the server; waiting for it")?;
         }
         Ok(())
     }

@@ -136,7 +136,7 @@ impl OutputWriter {
             self.out.bytes(b"\r\n")?;
         }
         let lost = units::bytes(bytes);
-        Ok(self.out.note(format!("paned: {lost} in between are no longer kept"))?)
+        Ok(self.out.note(format!("paned: {lost} in between are no longer retained"))?)
     }
 
     /// Prints the open line, if there is one: nothing follows.

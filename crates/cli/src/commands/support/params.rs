@@ -37,7 +37,7 @@ impl<'a, T> WindowParams<'a, T> {
         let tmux = process_env("TMUX").filter(|_| here);
         let beside = process_env("TMUX_PANE").filter(|_| here);
         if here && (tmux.is_none() || beside.is_none()) {
-            return Err(Refusal::invalid("this is not typed in tmux, so there is no `--here`"));
+            return Err(Refusal::invalid("`--here` requires a terminal inside tmux"));
         }
         Ok(Self { tmux, beside, args })
     }
@@ -68,7 +68,8 @@ pub(crate) fn from_here<S: Serializer>(
     folder: &Option<PathBuf>,
     serializer: S,
 ) -> Result<S::Ok, S::Error> {
-    let here = std::env::current_dir().context("cannot tell where we are; say it with `--cwd`");
+    let here =
+        std::env::current_dir().context("cannot determine the working directory; pass `--cwd`");
     let here = here.map_err(|error| S::Error::custom(format!("{error:#}")))?;
     // Built from its components, which drops a slash at the end.
     let folder: PathBuf =

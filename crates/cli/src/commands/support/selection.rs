@@ -18,7 +18,7 @@ const PARALLEL: usize = 16;
 /// The panes to end or delete.
 #[derive(clap::Args)]
 pub(crate) struct PaneSelection {
-    /// The panes: their ids, or the beginnings of them
+    /// The panes: their ids or unique prefixes of them
     #[arg(required_unless_present_any = ["all", "tag"], conflicts_with_all = ["all", "tag"])]
     pub(crate) pane: Vec<String>,
     /// All panes
@@ -32,10 +32,10 @@ pub(crate) struct PaneSelection {
 /// The panes to type into: one, or several by their names or by a tag.
 #[derive(clap::Args)]
 pub(crate) struct PaneTargets {
-    /// Type into these panes, as in web,db; all words are then typed
+    /// Type into these panes, as in web,db
     #[arg(long, value_name = "PANE", value_delimiter = ',')]
     pub(crate) to: Vec<String>,
-    /// Type into all running panes with this tag; all words are then typed
+    /// Type into all running panes with this tag
     #[arg(long, value_name = "TAG")]
     pub(crate) tag: Option<String>,
 }
@@ -74,11 +74,11 @@ impl PaneSelection {
                 ids.push(own.to_owned());
             } else {
                 let why = "this command runs in it; `--self` includes it";
-                context.out.note(format!("paned: {own} stays: {why}"))?;
+                context.out.note(format!("paned: skipped {own}: {why}"))?;
             }
         }
         if ids.is_empty() && !context.out.is_json() {
-            context.out.note("paned: no such pane; nothing was done")?;
+            context.out.note("paned: no panes matched")?;
         }
         Ok(SelectedPanes { ids, is_named: false })
     }
@@ -107,9 +107,7 @@ impl PaneTargets {
             None => (Vec::new(), Vec::new()),
         };
         if rest.is_empty() {
-            return Err(
-                Refusal::invalid(format!("there is no {what}; pass it after the pane")).into()
-            );
+            return Err(Refusal::invalid(format!("missing {what}; pass it after the pane")).into());
         }
         panes.extend(self.tagged(context)?);
         Ok((panes, rest))

@@ -16,17 +16,17 @@ pub(crate) struct SpawnArgs {
     #[command(flatten)]
     #[serde(flatten)]
     environment: EnvironmentArgs,
-    /// What to call it
+    /// The title
     #[arg(long)]
     title: Option<String>,
-    /// How large its terminal is, as in 120x40 [default: as large as yours]
+    /// The size of its terminal, as in 120x40 [default: that of yours]
     #[arg(long)]
     pub(crate) size: Option<Size>,
-    /// Free data; the value is JSON where it reads as JSON, text otherwise
+    /// Metadata; the value is parsed as JSON if possible, otherwise it is text; repeatable
     #[arg(long, value_name = "KEY=VALUE", value_parser = json_pair)]
     #[serde(serialize_with = "object")]
     meta: Vec<(String, Value)>,
-    /// A label
+    /// A tag; repeatable
     #[arg(long, value_name = "TAG")]
     #[serde(rename = "tags")]
     tag: Vec<String>,
@@ -50,7 +50,7 @@ pub(crate) struct SpawnViewArgs {
     /// Show it in tmux, in this session, which is started if there is none
     #[arg(long, value_name = "NAME", conflicts_with = "here")]
     session: Option<String>,
-    /// Show it in the tmux window that this is typed in
+    /// Show it in the current tmux window
     #[arg(long)]
     #[serde(skip)]
     pub(crate) here: bool,

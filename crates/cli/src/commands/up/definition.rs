@@ -62,7 +62,7 @@ impl ReadyCondition {
             Self::Pattern(pattern) => format!("a line that matches `{pattern}`"),
             Self::Port(port) => format!("port {port}"),
             Self::Http(url) => url.clone(),
-            Self::Exit => "its end".to_owned(),
+            Self::Exit => "its exit".to_owned(),
         }
     }
 }
@@ -99,7 +99,7 @@ impl Project {
         }
         if let Some(at) = path.iter().position(|on_path| on_path == name) {
             let circle = [&path[at..], &[name.to_owned()]].concat().join(" → ");
-            let sentence = format!("panes depend on each other in a circle: {circle}");
+            let sentence = format!("circular dependency: {circle}");
             return Err(Refusal::invalid(sentence));
         }
         let pane = self.panes.get(name).ok_or_else(|| self.unknown(name, path.last()))?;

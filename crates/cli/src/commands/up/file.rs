@@ -133,12 +133,12 @@ impl ProjectReader<'_> {
                 unknown => return Err(self.unknown(&key.span(), unknown, &WAIT_KEYS)),
             };
             if condition.replace(found).is_some() {
-                let what = "`wait` takes one of `pattern`, `port`, `http` and `exit`";
+                let what = "`wait` takes only one of `pattern`, `port`, `http` and `exit`";
                 return Err(self.refuse(&key.span(), what));
             }
         }
         let missing = || {
-            let what = "`wait` needs `pattern`, `port`, `http` or `exit`";
+            let what = "`wait` requires `pattern`, `port`, `http` or `exit`";
             self.refuse(&value.span(), what)
         };
         Ok(Readiness { condition: condition.ok_or_else(missing)?, timeout_ms })
@@ -155,8 +155,7 @@ impl ProjectReader<'_> {
         let mut variables = BTreeMap::new();
         for (name, value) in self.table("env", value)? {
             let text = scalar(value.get_ref()).ok_or_else(|| {
-                let what =
-                    format!("`{}` must be a text, a number or true or false", name.get_ref());
+                let what = format!("`{}` must be a string, a number or a boolean", name.get_ref());
                 self.refuse(&value.span(), &what)
             })?;
             variables.insert(name.get_ref().to_string(), text);
@@ -170,7 +169,7 @@ impl ProjectReader<'_> {
     }
 
     fn string(&self, key: &str, value: &Value<'_>) -> Result<String, Refusal> {
-        let wrong = || self.refuse(&value.span(), &format!("`{key}` must be a text"));
+        let wrong = || self.refuse(&value.span(), &format!("`{key}` must be a string"));
         value.get_ref().as_str().map(str::to_owned).ok_or_else(wrong)
     }
 
@@ -183,7 +182,7 @@ impl ProjectReader<'_> {
             let texts = list.iter().map(|text| text.get_ref().as_str().map(str::to_owned));
             texts.collect::<Option<Vec<_>>>()
         };
-        let wrong = || self.refuse(&value.span(), &format!("`{key}` must be a list of texts"));
+        let wrong = || self.refuse(&value.span(), &format!("`{key}` must be a list of strings"));
         value.get_ref().as_array().and_then(texts).ok_or_else(wrong)
     }
 
@@ -270,7 +269,7 @@ mod tests {
             (pane("wait = { prot = 1 }"), "line 3: unknown key `prot`; did you mean `port`?"),
             (pane("wait = { port = 0 }"), "line 3: `port` must be a number from 1 to 65535"),
             (pane("wait = {}"), "line 3: `wait` needs `pattern`, `port`, `http` or `exit`"),
-            (pane("wait = { port = 1, exit = true }"), "line 3: `wait` takes one of"),
+            (pane("wait = { port = 1, exit = true }"), "line 3: `wait` takes only one of"),
             (pane("restart = \"often\""), "line 3: invalid restart policy `often`; use no,"),
             (pane("env = { A = [] }"), "line 3: `A` must be a text, a number"),
             ("[panes.web]\n".to_owned(), "pane `web` has no `command`"),

@@ -65,7 +65,7 @@ async fn follow_all(out: Out, panes: Vec<FollowedPane>) -> Result<()> {
     }
     let all_ended = async {
         while let Some(ended) = tasks.join_next().await {
-            ended.context("following broke off")??;
+            ended.context("following was interrupted")??;
         }
         anyhow::Ok(())
     };

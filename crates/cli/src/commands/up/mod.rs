@@ -33,9 +33,9 @@ const FILES: [&str; 2] = ["paned.toml", "Procfile"];
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
-  paned up                       what paned.toml or the Procfile in this folder defines
-  paned up web                   only web and what it depends on
-  paned up --follow              and show the output until ctrl+c; the panes keep running
+  paned up                       the panes in paned.toml or the Procfile here
+  paned up web                   only web and its dependencies
+  paned up --follow              show their output until ctrl+c
   paned up dev.toml              another file
 
 A file paned.toml:
@@ -49,17 +49,17 @@ A file paned.toml:
   restart = \"on-failure\"
   depends_on = [\"db\"]
 
-It returns when every pane is ready. Panes that run unchanged stay; those whose definition has changed \
-are started anew. `paned down` ends them. Every key is in docs/up.md.")]
+The command returns when every pane is ready. Running panes are left alone unless their definition has \
+changed; then they are restarted. `paned down` stops them. docs/up.md describes all keys.")]
 pub(crate) struct UpArgs {
-    /// The file, whose folder is the project [default: paned.toml or Procfile in this folder];
-    /// only these panes and what they depend on [default: all]
+    /// The project file [default: paned.toml or Procfile here], and panes to start with their
+    /// dependencies [default: all]
     #[arg(value_name = "FILE|NAME")]
     name: Vec<String>,
-    /// The file, whatever its name
+    /// The project file, with any name
     #[arg(long, value_name = "FILE")]
     file: Option<PathBuf>,
-    /// Put this before the name of every pane, as in `shop-`
+    /// A prefix for the ids of all panes, as in `shop-`
     #[arg(long, value_name = "TEXT")]
     prefix: Option<String>,
     /// Show the output of the panes until ctrl+c; the panes keep running
@@ -67,22 +67,22 @@ pub(crate) struct UpArgs {
     follow: bool,
 }
 
-/// End the panes of a project
+/// Stop and delete the panes of a project
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
-  paned down                     what `paned up` has started in this folder
-  paned down web                 only web and what depends on it
+  paned down                     all panes that `paned up` started here
+  paned down web                 only web and its dependents
   paned down ../shop/paned.toml  the project in the folder of that file
 
-Panes are ended in the reverse order of their dependencies, and deleted with their output. Panes that \
-`paned up` has not started in this folder are left alone. The file itself is not read.")]
+Panes are stopped in reverse order of their dependencies, and deleted with their output. Panes that \
+were not started by `paned up` in this folder are left alone. The file itself is not read.")]
 pub(crate) struct DownArgs {
-    /// A file in the folder of the project [default: this folder]; only these panes and what
-    /// depends on them [default: all]
+    /// A file in the folder of the project [default: the current folder], and panes to stop with
+    /// their dependents [default: all]
     #[arg(value_name = "FILE|NAME")]
     name: Vec<String>,
-    /// A file in the folder of the project, whatever its name
+    /// A file in the folder of the project, with any name
     #[arg(long, value_name = "FILE")]
     file: Option<PathBuf>,
 }
@@ -121,8 +121,8 @@ pub(crate) fn down(context: &CliContext, args: &DownArgs) -> Result<ExitCode> {
     let ids = plan::plan_down(&folder.to_string_lossy(), names, &panes);
     if ids.is_empty() {
         let what = match names.is_empty() {
-            true => "nothing runs that `paned up` has started".to_owned(),
-            false => format!("`paned up` has started no {}", names.join(", ")),
+            true => "no panes were started by `paned up`".to_owned(),
+            false => format!("`paned up` did not start {}", names.join(", ")),
         };
         context.out.note(format!("{what} in {}", folder.display()))?;
     }
@@ -170,7 +170,7 @@ fn read(file: Option<&Path>) -> Result<Project, Refusal> {
             Err(error) => return Err(Refusal::invalid(format!("cannot read {name}: {error}"))),
         }
     }
-    let sentence = "there is no paned.toml and no Procfile in this folder; `paned help up` shows what to write";
+    let sentence = "no paned.toml or Procfile in this folder; `paned up --help` shows an example";
     Err(Refusal::not_found(sentence))
 }
 

@@ -97,7 +97,7 @@ fn name_taken(name: &str, id: &str, pane: &PaneInfo) -> Refusal {
         |other| format!("belongs to the project in {other}"),
     );
     let sentence = format!(
-        "`{name}` cannot be started: there is a pane `{id}` already, which {owner}; end it with `paned close {id}`, or \
+        "cannot start `{name}`: pane `{id}` already exists and {owner}; delete it with `paned close {id}`, or \
          choose other names with `--prefix` or `prefix` in paned.toml"
     );
     Refusal::new(Code::Conflict, sentence)

@@ -19,7 +19,7 @@ use super::super::support::wait_retry;
 use super::definition::{PaneDefinition, Project, ReadyCondition};
 use super::plan::{DEPENDS_ON, HASH, NAME, PROJECT, READY, UpStep, UpStepKind};
 use crate::client::{self, ApiClient};
-use crate::out::{Out, StyledLine, TextStyle, units};
+use crate::out::{Out, StyledLine, TextStyle, in_commands_about, units};
 
 /// How many lines of a program that failed are shown.
 const LAST_LINES: usize = 5;
@@ -106,7 +106,7 @@ impl Starter {
         }
         let mut outcomes = BTreeMap::new();
         while let Some(ended) = tasks.join_next().await {
-            let (at, outcome) = ended.context("starting broke off")?;
+            let (at, outcome) = ended.context("a start was interrupted")?;
             let outcome = outcome?;
             outcomes.insert((outcome.failure() == Some(Code::Conflict), at), outcome);
         }
@@ -165,7 +165,7 @@ impl StartTask {
     ) -> Result<PaneOutcome> {
         let state = match failed_dependency(dependencies).await {
             Some(name) => {
-                self.say(TextStyle::Bad, &format!("not started, because {name} is not ready"))?;
+                self.say(TextStyle::Bad, &format!("not started: {name} is not ready"))?;
                 OutcomeState::Skipped(name)
             }
             None => match self.start().await {
@@ -196,8 +196,8 @@ impl StartTask {
         let what = match self.step.kind {
             UpStepKind::Keep { .. } => "unchanged",
             UpStepKind::Start => "started",
-            UpStepKind::Change => "started anew, because its definition has changed",
-            UpStepKind::StartAgain => "started again, because it had ended",
+            UpStepKind::Change => "restarted: its definition has changed",
+            UpStepKind::StartAgain => "restarted: it had exited",
         };
         let Some(readiness) = &self.definition.wait else {
             self.say(TextStyle::Good, what)?;
@@ -306,9 +306,11 @@ impl StartTask {
                 let limit = units::age(timeout_ms);
                 (Code::Timeout, format!("not ready after {limit}; it keeps running"))
             }
-            false => (Code::Gone, format!("ended before it was ready ({exit})")),
+            false => (Code::Gone, format!("exited before it was ready ({exit})")),
         };
-        let why = reply.why.iter().map(|why| format!("; {why}")).collect::<String>();
+        let pane = Some(self.step.id.as_str());
+        let why = reply.why.iter().map(|why| format!("; {}", in_commands_about(why, pane)));
+        let why = why.collect::<String>();
         Err(self.refuse(code, &format!("{what}{why}"), reply))
     }
 

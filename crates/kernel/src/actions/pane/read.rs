@@ -161,7 +161,7 @@ impl Params {
         ];
         if 1 < places.into_iter().filter(|given| *given).count() {
             return Err(Refusal::invalid(
-                "give one of `offset`, `tail`, `since` and `sinceTime`, not several",
+                "pass only one of `offset`, `tail`, `since` and `sinceTime`",
             ));
         }
         if self.times && self.view != PaneReadView::Raw {

@@ -42,7 +42,7 @@ struct HttpTarget {
 impl Endpoint {
     pub(super) fn new(port: Option<u16>, http: Option<&str>) -> Result<Self, Refusal> {
         if port == Some(0) {
-            return Err(Refusal::invalid("`port` is from 1 to 65535"));
+            return Err(Refusal::invalid("`port` must be from 1 to 65535"));
         }
         let http = http.map(HttpTarget::parse).transpose()?;
         Ok(Self { port, http, last_answer: Mutex::default() })

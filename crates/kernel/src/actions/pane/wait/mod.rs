@@ -295,27 +295,30 @@ impl Params {
         let in_pane = printed || seen || self.exit;
         if !in_pane && !reached {
             return Err(Refusal::invalid(
-                "say what to wait for: `pattern`, `stop`, `exit`, `quietMs`, `screenChangeSince`, `agentState`, `port` or `http`",
+                "pass what to wait for: `pattern`, `stop`, `exit`, `quietMs`, \
+                 `screenChangeSince`, `agentState`, `port` or `http`",
             ));
         }
         let has_one = self.pane_id.is_some();
         let has_many = !self.pane_ids.is_empty();
         if has_one && has_many {
-            return Err(Refusal::invalid("give `paneId` or `paneIds`, not both"));
+            return Err(Refusal::invalid("pass `paneId` or `paneIds`, not both"));
         }
         if in_pane && !has_one && !has_many {
             return Err(Refusal::invalid(
-                "say which pane, as `paneId` or `paneIds`; only `port` and `http` need none",
+                "pass a pane as `paneId` or `paneIds`; only `port` and `http` need none",
             ));
         }
         if reached && has_many {
-            return Err(Refusal::invalid("`port` and `http` go with one pane, or none"));
+            return Err(Refusal::invalid(
+                "`port` and `http` cannot be combined with several panes",
+            ));
         }
         if MAX_PANES < self.pane_ids.len() {
-            return Err(Refusal::invalid(format!("`paneIds` has up to {MAX_PANES} panes")));
+            return Err(Refusal::invalid(format!("`paneIds` can have at most {MAX_PANES} panes")));
         }
         if self.quiet_ms == Some(0) {
-            return Err(Refusal::invalid("`quietMs` is at least 1"));
+            return Err(Refusal::invalid("`quietMs` must be at least 1"));
         }
         check_millis("quietMs", self.quiet_ms, DAY_MS)
     }
