@@ -85,7 +85,7 @@ fn where_the_last_input_was_is_known_after_a_kill_and_after_the_end() {
     until_exit(&server, "a");
     for _ in 0..2 {
         let (err, code) = missed(&server, "a", "early");
-        assert!(code == 10 && err.contains("ended first"), "{err}");
+        assert!(code == 10 && err.contains("exited first"), "{err}");
         assert_eq!(server.answer(&["wait", "a", "--pattern", "late"])["evidence"][0]["n"], 4);
         server.kill();
         server.start_again();
@@ -107,7 +107,7 @@ fn several_panes_are_waited_for() {
     assert!(code == 12 && err.contains("timed out after 50ms") && err.contains("web: "), "{err}");
     server.ok(&["send", "web", "x"]);
     let (_, err, code) = decode_output(&server.cli(&["wait", "db", "web", "--pattern", "never"]));
-    assert!(code == 10 && err.contains("the program of web ended first"), "{err}");
+    assert!(code == 10 && err.contains("the program of web exited first"), "{err}");
     server.ok(&["kill", "db"]);
     assert_eq!(server.ok(&["wait", "db", "web"]).lines().count(), 2);
 }
@@ -125,7 +125,7 @@ fn a_port_is_waited_for_and_the_programs_end_is_reported() {
     assert!(code == 12 && err.contains("accepts connections on port"), "{err}");
     script(&server, "a", "exit 1");
     let (_, err, code) = decode_output(&server.cli(&["wait", "a", "--port", &port]));
-    assert!(code == 10 && err.contains("ended first"), "{err}");
+    assert!(code == 10 && err.contains("exited first"), "{err}");
     let serve = "import http.server as h; s = h.HTTPServer(('127.0.0.1', 0), h.SimpleHTTPRequestHandler); print('port', s.server_port, flush=True); s.serve_forever()";
     start(&server, "web", &["python3", "-c", serve]);
     let port = met(&server, "web", r"^port \d+$").replace("port ", "");

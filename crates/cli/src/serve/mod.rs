@@ -39,10 +39,10 @@ use server_fds::ServerFds;
 const EXAMPLES: &str = "\
 Examples:
   paned serve                          on 127.0.0.1 and ::1, port 7263
-  paned serve --port 0 --json          on a free port, reported as one line of JSON
+  paned serve --port 0 --json          on a free port, printed as JSON
   paned serve --state-dir /tmp/try     separate from your other panes
   paned serve --door opencode-pty=127.0.0.1:7264,open
-                                       also serve clients of opencode-pty, which send no token
+                                       for clients of opencode-pty
 
 Settings come from flags, then PANED_* variables, then those of the tools paned replaces \
 (POLY_PORT, POLY_HOSTNAME, PTY_WEB_PORT, PTY_WEB_HOSTNAME, PTY_MAX_BUFFER_SIZE, AGENTMUX_*), then config.toml, then defaults. PANED_LOG sets what is logged to \

@@ -271,7 +271,7 @@ mod tests {
             (pane("wait = {}"), "line 3: `wait` needs `pattern`, `port`, `http` or `exit`"),
             (pane("wait = { port = 1, exit = true }"), "line 3: `wait` takes only one of"),
             (pane("restart = \"often\""), "line 3: invalid restart policy `often`; use no,"),
-            (pane("env = { A = [] }"), "line 3: `A` must be a text, a number"),
+            (pane("env = { A = [] }"), "line 3: `A` must be a string, a number"),
             ("[panes.web]\n".to_owned(), "pane `web` has no `command`"),
             ("[panes.\"a b\"]\ncommand = \"x\"".to_owned(), "line 1: "),
             ("panes = 3".to_owned(), "line 1: `panes` must be a table"),

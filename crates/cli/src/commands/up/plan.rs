@@ -214,10 +214,10 @@ mod tests {
     fn panes_of_others_are_not_touched() {
         check(
             &[pane(json!({}))],
-            "which was not started by `paned up`; end it with `paned close web`",
+            "exists and was not started by `paned up`; delete it with `paned close web`",
         );
         check(&[started("web", json!({ PROJECT: "/other" }))], "belongs to the project in /other");
-        check(&[started("web", json!({ NAME: "other" }))], "there is a pane `web` already");
+        check(&[started("web", json!({ NAME: "other" }))], "pane `web` already exists");
         let others = [pane(json!({})), started("db", json!({ PROJECT: "/other" }))];
         assert!(plan_down("/p", &[], &others).is_empty());
     }

@@ -17,7 +17,7 @@ use super::super::support::tty;
 use super::definition::{PaneDefinition, Project, ReadyCondition};
 use super::plan::{DEPENDS_ON, HASH, NAME, PROJECT, READY, UpStep, UpStepKind};
 use crate::client::ApiClient;
-use crate::out::{Out, StyledLine, TextStyle, units};
+use crate::out::{Out, StyledLine, TextStyle, in_commands_about, units};
 
 /// How many lines of a program that failed are shown.
 const LAST_LINES: usize = 5;
