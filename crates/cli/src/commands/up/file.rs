@@ -268,7 +268,7 @@ mod tests {
             ("pane = 1".to_owned(), "line 1: unknown key `pane`; did you mean `panes`?"),
             (pane("wait = { prot = 1 }"), "line 3: unknown key `prot`; did you mean `port`?"),
             (pane("wait = { port = 0 }"), "line 3: `port` must be a number from 1 to 65535"),
-            (pane("wait = {}"), "line 3: `wait` needs `pattern`, `port`, `http` or `exit`"),
+            (pane("wait = {}"), "line 3: `wait` requires `pattern`, `port`, `http` or `exit`"),
             (pane("wait = { port = 1, exit = true }"), "line 3: `wait` takes only one of"),
             (pane("restart = \"often\""), "line 3: invalid restart policy `often`; use no,"),
             (pane("env = { A = [] }"), "line 3: `A` must be a string, a number"),
