@@ -123,7 +123,7 @@ fn down_ends_only_what_up_has_started_here() {
     one.write(&format!("{}{}", text("a"), text("mine")));
     let (_, err, code) = one.run(&["up"]);
     assert!(
-        code == 8 && err.contains("pane `mine` already, which was not started by `paned up`"),
+        code == 8 && err.contains("pane `mine` already exists and was not started by `paned up`"),
         "{err}"
     );
     two.write(&text("a"));

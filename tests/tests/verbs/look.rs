@@ -113,7 +113,7 @@ fn a_search_names_pane_and_line_and_finding_nothing_is_exit_code_1() {
     assert_eq!(hits, ["a:1:two Needle", "b:0:needle"]);
     assert_eq!(server.ok(&["search", "needle", "--pane", "b"]), "b:0:needle\n");
     let (out, err, code) = decode_output(&server.cli(&["search", "hay"]));
-    assert!(out.is_empty() && code == 1 && err.contains("nothing found in 2 panes"), "{err}");
+    assert!(out.is_empty() && code == 1 && err.contains("no match in 2 panes"), "{err}");
     assert_eq!(decode_output(&server.cli(&["search", "-q", "hay"])).1, "");
     let (_, err, code) = decode_output(&server.cli(&["search", "a(b"]));
     assert!(code == 2 && err.ends_with("\n  a(b\n   ^\n"), "{err}");

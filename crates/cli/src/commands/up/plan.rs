@@ -98,7 +98,7 @@ fn name_taken(name: &str, id: &str, pane: &PaneInfo) -> Refusal {
     );
     let sentence = format!(
         "cannot start `{name}`: pane `{id}` already exists and {owner}; delete it with `paned close {id}`, or \
-         choose other names with `--prefix` or `prefix` in paned.toml"
+         choose other names with `--prefix`"
     );
     Refusal::new(Code::Conflict, sentence)
 }
