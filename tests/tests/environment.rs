@@ -80,7 +80,7 @@ fn variables_are_set_passed_on_read_from_a_file_or_left_out() {
     refused("paned run --env-file bad -- env", "`bad`, line 2: write it as NAME=VALUE");
     let (out, err, _) = shell(&server, "bash", "L=$'\\xff' paned run -- sh -c 'echo ${L-unset}'");
     assert_eq!(out, "unset\n");
-    assert!(err.contains("left out variables that are not UTF-8: L"), "{err}");
+    assert!(err.contains("skipped variables that are not UTF-8: L"), "{err}");
 }
 
 #[test]

@@ -100,7 +100,7 @@ fn dependencies_are_ready_first_and_a_second_run_changes_nothing() {
     // A changed pane is started anew, and no other.
     project.write(&SHOP.replace("red", "green"));
     let said = project.ok(&["up"]);
-    assert!(said.contains("web    started anew, because its definition has changed"), "{said}");
+    assert!(said.contains("web    restarted: its definition has changed"), "{said}");
     let after = instances(&server);
     let changed: Vec<_> =
         before.iter().zip(&after).filter(|(a, b)| a != b).map(|(a, _)| a.0.as_str()).collect();
@@ -123,7 +123,7 @@ fn down_ends_only_what_up_has_started_here() {
     one.write(&format!("{}{}", text("a"), text("mine")));
     let (_, err, code) = one.run(&["up"]);
     assert!(
-        code == 8 && err.contains("pane `mine` already, which was not started by `paned up`"),
+        code == 8 && err.contains("pane `mine` already exists and was not started by `paned up`"),
         "{err}"
     );
     two.write(&text("a"));
@@ -134,7 +134,7 @@ fn down_ends_only_what_up_has_started_here() {
     one.ok(&["down"]);
     assert_eq!(ids(&server), ["b", "mine", "two-a"]);
     let (_, err, code) = one.run(&["down"]);
-    assert!(code == 0 && err.contains("nothing runs"), "{err}");
+    assert!(code == 0 && err.contains("no panes were started by `paned up`"), "{err}");
     two.ok(&["down"]);
     assert_eq!(ids(&server), ["mine"]);
 }
@@ -163,10 +163,10 @@ fn a_dependency_that_fails_stops_what_depends_on_it() {
     let (out, err, code) = project.run(&["up", "web", "free"]);
     assert_eq!(code, 10, "{out}{err}");
     assert!(
-        err.contains("db    ended before it was ready (exited 7)") && err.contains("no disk"),
+        err.contains("db    exited before it was ready (exited 7)") && err.contains("no disk"),
         "{err}"
     );
-    assert!(err.contains("web   not started, because db is not ready"), "{err}");
+    assert!(err.contains("web   not started: db is not ready"), "{err}");
     assert!(out.contains("free  started"), "{out}");
     assert_eq!(ids(&server), ["db", "free"]);
     let (_, err, code) = project.run(&["up", "slow"]);
@@ -209,10 +209,10 @@ fn a_wrong_file_is_refused_before_anything_is_started() {
         "[panes.a]\ncommand='cat'\ndepends_on=['b']\n[panes.b]\ncommand='x'\ndepends_on=['a']",
     );
     let (_, err, _) = project.run(&["up"]);
-    assert!(err.contains("in a circle: a → b → a"), "{err}");
+    assert!(err.contains("circular dependency: a → b → a"), "{err}");
     fs::remove_file(project.folder.join("paned.toml")).unwrap();
     let (_, err, code) = project.run(&["up"]);
-    assert!(code == 3 && err.contains("no paned.toml and no Procfile"), "{err}");
+    assert!(code == 3 && err.contains("no paned.toml or Procfile"), "{err}");
     assert!(ids(&server).is_empty());
 }
 

@@ -136,7 +136,7 @@ fn a_wait_says_what_came_and_its_exit_code_says_whether_it_did() {
     server.ok(&["keys", "a", "enter"]);
     assert_eq!(server.ok(&["wait", "a"]), "exited 4\n");
     let (_, err, code) = decode_output(&server.cli(&["wait", "a", "--pattern", "never"]));
-    assert!(code == 10 && err.contains("ended first"), "{err}");
+    assert!(code == 10 && err.contains("exited first"), "{err}");
 }
 
 #[test]

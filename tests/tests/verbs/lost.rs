@@ -63,7 +63,7 @@ fn check_numbers(lines: &[&str]) {
 #[test]
 fn logs_say_what_was_lost_while_they_were_read() {
     let (out, err, code) = read_too_slowly(&["logs", "a"]);
-    assert!(err.contains("in between are no longer kept"), "{err}");
+    assert!(err.contains("in between are no longer retained"), "{err}");
     assert_eq!(code, GONE, "{err}");
     check_numbers(&out.lines().collect::<Vec<_>>());
 }
@@ -71,7 +71,7 @@ fn logs_say_what_was_lost_while_they_were_read() {
 #[test]
 fn logs_byte_for_byte_put_a_line_end_where_something_was_lost() {
     let (out, err, code) = read_too_slowly(&["logs", "a", "--raw"]);
-    assert!(code == GONE && err.contains("in between are no longer kept"), "{err}");
+    assert!(code == GONE && err.contains("in between are no longer retained"), "{err}");
     let lines: Vec<usize> = out.lines().map(|line| line.parse().unwrap_or(0)).collect();
     assert!(lines.iter().all(|n| *n <= 400_000), "nothing is glued together");
 }
@@ -127,6 +127,6 @@ fn a_line_that_is_no_longer_kept_is_said_to_be_gone() {
     let (n, text) = out.split_once(':').unwrap();
     assert!(err.contains(&format!("the first {n} lines")) && text.starts_with('…'), "{out}{err}");
     let (out, err, code) = decode_output(&server.cli(&["logs", "a"]));
-    assert!(code == 0 && err.contains("the first 1.9 MiB are no longer kept"), "{err}");
+    assert!(code == 0 && err.contains("the first 1.9 MiB are no longer retained"), "{err}");
     assert!(out.starts_with('…') && out.ends_with("\n788000\n"));
 }

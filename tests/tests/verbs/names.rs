@@ -28,8 +28,8 @@ fn the_beginning_of_an_id_is_enough_for_every_verb() {
     assert!(server.ok(&["tail", "w", "-n", "5"]).contains("hello"));
     assert!(server.ok(&["logs", "we"]).contains("hello"));
     assert_eq!(server.ok(&["kill", "w"]), "web killed (SIGTERM)\n");
-    assert_eq!(server.ok(&["rm", "w"]), "web removed\n");
-    assert_eq!(server.ok(&["close", "d"]), "db closed\n");
+    assert_eq!(server.ok(&["rm", "w"]), "deleted web\n");
+    assert_eq!(server.ok(&["close", "d"]), "closed db\n");
 }
 
 #[test]
@@ -114,8 +114,8 @@ fn all_and_tags_choose_panes() {
     assert!(code == 3 && text.contains("no pane `nosuch`"), "{text}");
     let killed = server.ok(&["kill", "--tag", "x"]);
     assert_eq!(killed, "a killed (SIGTERM)\nb killed (SIGTERM)\n");
-    assert_eq!(server.ok(&["rm", "--all"]), "a removed\nb removed\n");
-    assert_eq!(server.ok(&["close", "--all"]), "c closed\n");
+    assert_eq!(server.ok(&["rm", "--all"]), "deleted a\ndeleted b\n");
+    assert_eq!(server.ok(&["close", "--all"]), "closed c\n");
     assert_eq!(server.answer(&["ls"]), json!([]));
 }
 
@@ -124,7 +124,7 @@ fn prune_deletes_what_has_ended_and_nothing_else() {
     let server = with_panes(&["on"]);
     script(&server, "over", "echo 1234567");
     until_exit(&server, "over");
-    assert!(server.ok(&["prune", "--older", "1h"]).starts_with("no pane to delete"));
+    assert!(server.ok(&["prune", "--older", "1h"]).starts_with("no finished panes"));
     assert!(server.ok(&["prune", "--dry-run"]).contains("would delete over\n"));
     let pruned = server.ok(&["prune"]);
     assert_eq!(pruned, "deleted over\ndeleted 1 pane with 9 B of output\n");
@@ -136,7 +136,7 @@ fn all_leaves_out_the_pane_that_it_is_typed_in() {
     let server = with_panes(&["other"]);
     let paned = paned_e2e::binary().display().to_string();
     script(&server, "own", &format!("{paned} kill --all; echo code=$?; cat"));
-    until(&server, "own", "own stays: this command runs in it");
+    until(&server, "own", "skipped own: this command runs in it");
     until(&server, "own", "code=0");
     assert_eq!(server.pane("other")["status"], "killed");
     assert_eq!(server.pane("own")["status"], "running");
@@ -146,7 +146,7 @@ fn all_leaves_out_the_pane_that_it_is_typed_in() {
 fn stopping_all_ends_the_programs_and_then_the_server() {
     let server = with_panes(&["a", "b"]);
     let said = server.ok(&["server", "stop", "--all"]);
-    assert_eq!(said, "ended 2 programs; paned has stopped\n");
+    assert_eq!(said, "stopped 2 programs and paned\n");
     assert_eq!(server.keepers(), Vec::<u32>::new());
 }
 

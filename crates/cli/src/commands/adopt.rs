@@ -107,7 +107,7 @@ pub(crate) enum TmuxSubcommand {
 Examples:
   paned tmux ls
   paned tmux ls --json
-  paned tmux ls --tmux /tmp/work.sock      also a server with its socket elsewhere
+  paned tmux ls --tmux /tmp/work.sock  also a server with its socket elsewhere
 
 `paned adopt %3` watches one of them."
     )]

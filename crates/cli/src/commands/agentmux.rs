@@ -13,8 +13,8 @@ use crate::serve;
 
 const SERVE: &str = "\
 Examples:
-  paned agentmux serve                        agentmux's protocol on 127.0.0.1:8765
-  AGENTMUX_TOKEN=… paned agentmux serve       for clients that send this token
+  paned agentmux serve                   agentmux's protocol on 127.0.0.1:8765
+  AGENTMUX_TOKEN=… paned agentmux serve  for clients that send this token
 
 It is `paned serve` with agentmux's protocol at AGENTMUX_HOST and AGENTMUX_PORT, and prints its address as one line of JSON. Without AGENTMUX_TOKEN every program on this machine can use that port, as with agentmux itself.";
 
@@ -24,12 +24,12 @@ Examples:
 
 const CLEANUP: &str = "\
 Examples:
-  paned agentmux cleanup                      closes idle sessions except the active one";
+  paned agentmux cleanup  closes idle sessions except the active one";
 
 const SEND: &str = "\
 Examples:
   paned agentmux send 'explain this folder'
-  paned agentmux send -- --help               pass a text that begins with a dash after `--`
+  paned agentmux send -- --help               a text that begins with a dash
 
 The exit code is 1 if there is no active session.";
 
@@ -73,14 +73,14 @@ enum AgentmuxSubcommand {
         /// The key: enter, up, down, left, right, tab, escape, space, backspace, delete
         name: String,
         /// Number of times, at most 50
-        #[arg(long, default_value_t = 1, allow_negative_numbers = true)]
+        #[arg(long, value_name = "N", default_value_t = 1, allow_negative_numbers = true)]
         repeat: i64,
     },
     /// Show the last lines of the active session and its screen
     #[command(after_help = CAPTURE)]
     Capture {
         /// Number of lines above the screen, from 10 to 500
-        #[arg(long, default_value_t = 60, allow_negative_numbers = true)]
+        #[arg(long, value_name = "N", default_value_t = 60, allow_negative_numbers = true)]
         lines: i64,
     },
 }

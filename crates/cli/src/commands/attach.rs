@@ -44,11 +44,11 @@ const CANCELLED: u8 = 130;
 
 const EXAMPLES: &str = "\
 Examples:
-  paned attach                                the only running pane, or a menu
-  paned attach web                            type into it; ctrl+] detaches
-  paned attach -                              the last attached pane
-  paned attach web --read-only                watch without typing
-  paned attach web --take-size                even if another client holds its size
+  paned attach                  the only running pane, or a menu
+  paned attach web              type into it; ctrl+] detaches
+  paned attach -                the last attached pane
+  paned attach web --read-only  watch without typing
+  paned attach web --take-size  even if another client holds its size
   paned attach web --detach-key ctrl+q
 
 Your terminal shows the pane's screen, and your keys go to its program. The pane gets your terminal's size, unless another client holds the size: then only what fits is shown until that client detaches. It also works while no server is running; only then does your terminal answer the program's terminal queries. The program cannot access your clipboard or read your window's title.

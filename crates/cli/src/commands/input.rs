@@ -45,7 +45,7 @@ pub(crate) fn write(context: &CliContext, args: &WriteArgs) -> Result<ExitCode> 
 Examples:
   paned send web npm run build           type the words and press Enter
   paned send web 'half a li' --no-enter  only type
-  paned send web -- ls -l                words that begin with a dash come after `--`
+  paned send web -- ls -l                pass `--` before words with a dash
   paned send --to web,db 'git pull'      type it into both
   paned send --tag servers 'git pull'    into all running panes with this tag
 

@@ -25,10 +25,10 @@ Examples:
 
 const PLACE: &str = "\
 Examples:
-  paned layout place tests                    show the pane `tests` in the session `main`
-  paned layout place tests --here             show it beside this tmux pane, in your own window
-  paned layout place tests --replace          may replace a finished pane
-  paned layout place tests --wait             wait for room instead of opening a new window";
+  paned layout place tests            in the session `main`
+  paned layout place tests --here     in your window, beside this tmux pane
+  paned layout place tests --replace  may replace a finished pane
+  paned layout place tests --wait     wait for room, open no new window";
 
 const HIDE: &str = "\
 Examples:
@@ -50,7 +50,7 @@ pub(crate) enum LayoutSubcommand {
     #[command(after_help = PLAN)]
     Plan {
         /// The panes
-        #[arg(required = true)]
+        #[arg(required = true, value_name = "PANE")]
         panes: Vec<String>,
         /// Allow replacing finished panes
         #[arg(long)]
@@ -127,7 +127,7 @@ impl Serialize for NoRoomArgs {
 #[derive(clap::Args, Serialize)]
 pub(crate) struct WindowArgs {
     /// The session [default: main]
-    #[arg(long, conflicts_with = "here")]
+    #[arg(long, value_name = "NAME", conflicts_with = "here")]
     session: Option<String>,
     /// Use the current tmux window
     #[arg(long)]

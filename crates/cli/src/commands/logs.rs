@@ -21,12 +21,12 @@ use crate::out::{Clock, Out, Prefixes};
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
-  paned logs web                  all output that is retained
-  paned logs -f web               and new output, until the program exits
-  paned logs -n 50 web            the last 50 lines
-  paned logs --since 5m web db    the output of two panes in the last five minutes
-  paned logs web --raw            byte for byte
-  paned logs web --json           one line of JSON for each line
+  paned logs web                all output that is retained
+  paned logs -f web             and new output, until the program exits
+  paned logs -n 50 web          the last 50 lines
+  paned logs --since 5m web db  the output of two panes in the last five minutes
+  paned logs web --raw          byte for byte
+  paned logs web --json         one line of JSON for each line
 
 Long lines are printed in full. In a terminal, colours are preserved and all other escape \
 sequences are stripped, unless you pass --raw. Timestamps are those of the end of each line, to a \
@@ -50,7 +50,7 @@ Examples:
   paned tail web                    the last 10 lines
   paned tail -f web                 and new output, until the program exits
   paned tail -50 web                the last 50 lines
-  paned tail -f web db              several panes; each line is prefixed with its pane
+  paned tail -f web db              several panes, each line with its name
   paned tail -f -n 0 web --json     only new lines, one line of JSON for each
 
 The options are explained in `paned logs --help`. With -f, a line is printed once it is complete, \

@@ -26,7 +26,7 @@ const HIDE_AFTER_MS: u64 = 60 * 60 * 1000;
 #[derive(clap::Args, Serialize)]
 #[command(after_help = "\
 Examples:
-  paned ls                      running panes, then those that ended within the last hour
+  paned ls                      running panes and those of the last hour
   paned ls -a                   all panes
   paned ls --watch              a live table; ctrl+c leaves it
   paned ls --status exited -q   ids only, for a script

@@ -17,14 +17,14 @@ use crate::context::CliContext;
 #[serde(rename_all = "camelCase")]
 #[command(after_help = "\
 Examples:
-  paned new                                   a login shell here
-  paned new -- cargo watch -x test            a program with its arguments
+  paned new                                         a login shell here
+  paned new -- cargo watch -x test                  a program with its arguments
   paned new --id web --size 120x40 -- npm run dev
-  paned new --session work -- vim notes.md    shown in tmux: `paned session attach work`
+  paned new --session work -- vim notes.md          show it in a tmux session
   paned new --env PORT=3000 --meta owner=ann --tag web --timeout 10m -- ./serve
   paned new --env-file .env --clean-env -- ./serve
-  paned new --id dev --replace -- npm run dev            stop an existing pane dev first
-  paned new --id api --restart on-failure -- ./api       restart it when it fails
+  paned new --id dev --replace -- npm run dev       replace pane dev
+  paned new --id api --restart on-failure -- ./api  restart it when it fails
 
 The program has your environment, folder and umask, and a terminal as large as yours. Variables about \
 your own terminal (TERM, TMUX, …) are not passed on; the pane has its own.
@@ -74,7 +74,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "WHAT", value_parser = ["close", "detach"])]
     on_view_closed: Option<String>,
     /// The program and its arguments [default: your login shell]
-    #[arg(trailing_var_arg = true)]
+    #[arg(trailing_var_arg = true, value_name = "COMMAND")]
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) argv: Vec<String>,
 }

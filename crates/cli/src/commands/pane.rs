@@ -41,7 +41,7 @@ pub(crate) fn rename(context: &CliContext, args: &RenameArgs) -> Result<ExitCode
 #[command(after_help = "\
 Examples:
   paned resize web 120x40
-  paned resize web 120x40 --force             even if another client holds the size")]
+  paned resize web 120x40 --force  even if another client holds the size")]
 pub(crate) struct ResizeArgs {
     /// The pane
     #[serde(rename = "paneId")]
@@ -64,7 +64,7 @@ pub(crate) fn resize(context: &CliContext, args: &ResizeArgs) -> Result<ExitCode
 #[derive(clap::Args, Serialize)]
 #[command(after_help = "\
 Examples:
-  paned activate tests                        clients of its session switch to it")]
+  paned activate tests  clients of its session switch to it")]
 pub(crate) struct ActivateArgs {
     /// The pane
     #[serde(rename = "paneId")]
@@ -240,7 +240,7 @@ pub(crate) fn prune(context: &CliContext, args: &PruneArgs) -> Result<ExitCode> 
     })
 }
 
-/// Stop panes and all their child processes; their output is retained
+/// Stop panes and their child processes, keeping their output
 #[derive(clap::Args, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[command(after_help = "\

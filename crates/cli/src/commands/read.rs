@@ -15,12 +15,12 @@ use crate::out::{Out, units};
 #[serde(rename_all = "camelCase")]
 #[command(after_help = "\
 Examples:
-  paned read web                           from the beginning, up to 500 lines
-  paned read web --tail 20                 the last 20 lines
-  paned read web --pattern error -i -A 3   matching lines, each with 3 lines after it
-  paned read web --since 4711              only output after `next` of an earlier answer
-  paned read web --view raw > web.raw      the exact bytes, including colours
-  paned read web --view rendered           the terminal's rows and scrollback
+  paned read web                          from the beginning, up to 500 lines
+  paned read web --tail 20                the last 20 lines
+  paned read web --pattern error -i -A 3  matches, each with 3 lines after it
+  paned read web --since 4711             after `next` of an earlier answer
+  paned read web --view raw > web.raw     the exact bytes, including colours
+  paned read web --view rendered          the terminal's rows and scrollback
 
 Lines are numbered from 0 at the pane's first line, and keep their numbers when old ones are dropped. A line that may have lost its beginning starts with …. With --since a line that continued is printed again from its beginning. With -n a match is `12:text`, and a context line is `11-text`. In a terminal escape sequences are stripped, unless you pass --raw.")]
 pub(crate) struct Args {

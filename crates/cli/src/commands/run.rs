@@ -50,16 +50,16 @@ const RETRY_TIMEOUT: Duration = Duration::from_secs(10);
 #[command(after_help = "\
 Examples:
   paned run -- cargo test
-  paned run --timeout 60s -- ./slow || echo $?    exits with 124 after 60 seconds
-  paned run --keep --id build -- make             keep the pane, for `paned logs build`
-  paned run --json -- make                        the exit code and the output as JSON
-  echo hi | paned run -- cat                      type standard input, then close it
+  paned run --timeout 60s -- ./slow || echo $?    124 if it timed out
+  paned run --keep --id build -- make             then `paned logs build`
+  paned run --json -- make                        exit code and output as JSON
+  echo hi | paned run -- cat                      type standard input
   paned run -- sh /dev/stdin < script             a shell that shows no prompts
 
 The program gets its own terminal with the size of yours, and its output is streamed: unchanged in a terminal, and as plain lines otherwise. In a terminal, queries of the program to its terminal are filtered out, because the server answers them. --raw prints every byte. No output is lost: a program that prints faster than its output is read is paused, as with a pipe. Only over TCP, from another machine, output can be lost; this is reported, and the exit code is not 0.
 
 ^C and ^\\ are typed into its pane in a terminal, and are sent as signals elsewhere; SIGHUP, SIGUSR1 and SIGUSR2 \
-are forwarded. SIGTERM stops the program and all its child processes, and so does the death of `paned run`. Afterwards the pane \
+are forwarded. SIGTERM stops the program and all its child processes, and so does killing `paned run`. Afterwards the pane \
 is closed, and processes that the program left running are stopped, unless you pass --keep.
 
 --json returns the last 10000 lines, up to 1 MiB and 2000 characters of each; `first` is the number of the first one, and `truncated` and `cut` mark missing text. The pane is then retained and `kept` is true: `paned logs` prints its full output until you close it.
@@ -97,7 +97,7 @@ pub(crate) struct Args {
     #[serde(skip)]
     no_stdin: bool,
     /// The program and its arguments
-    #[arg(required = true, trailing_var_arg = true)]
+    #[arg(required = true, trailing_var_arg = true, value_name = "COMMAND")]
     pub(crate) argv: Vec<String>,
     /// Whether standard input is typed into it.
     #[arg(skip)]

@@ -20,11 +20,11 @@ use crate::context::CliContext;
 #[derive(clap::Args, Serialize)]
 #[command(after_help = "\
 Examples:
-  paned screen web                     rows of text; with colours in a terminal
-  paned screen web -o web.png          a picture; the extension selects the format
+  paned screen web                rows of text; with colours in a terminal
+  paned screen web -o web.png     a picture; the extension selects the format
   paned screen web --format svg > web.svg
-  paned screen web --history 100       include rows that scrolled off its top
-  paned screen web --json              rows, cursor, title, modes and revision")]
+  paned screen web --history 100  include rows that scrolled off its top
+  paned screen web --json         also cursor, title, modes and revision")]
 pub(crate) struct Args {
     /// The pane
     #[serde(rename = "paneId")]

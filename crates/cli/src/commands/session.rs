@@ -21,15 +21,15 @@ use crate::settings::process_env;
 
 const START: &str = "\
 Examples:
-  paned session start                         a login shell in the session `main`
-  paned session start --no-follow             do not show new panes in it
+  paned session start              a login shell in the session `main`
+  paned session start --no-follow  do not show new panes in it
   paned session start work -- vim notes.md
   paned session start && paned session attach";
 
 const STOP: &str = "\
 Examples:
-  paned session stop                          also stops the panes that were created for it
-  paned session stop work --keep-panes        their programs keep running";
+  paned session stop                    also stops the panes created for it
+  paned session stop work --keep-panes  their programs keep running";
 
 const ATTACH: &str = "\
 Examples:
@@ -95,7 +95,7 @@ pub(crate) struct SessionStartArgs {
     #[serde(rename = "follow", serialize_with = "negated")]
     no_follow: bool,
     /// The program of its first pane and its arguments [default: your login shell]
-    #[arg(last = true)]
+    #[arg(last = true, value_name = "COMMAND")]
     #[serde(skip_serializing_if = "Vec::is_empty")]
     argv: Vec<String>,
 }

@@ -26,13 +26,13 @@ const DEFAULT_TIMEOUT: u64 = 30_000;
 #[serde(rename_all = "camelCase")]
 #[command(after_help = "\
 Examples:
-  paned wait build                                 until the program exits
+  paned wait build                                until the program exits
   paned wait web --pattern 'listening on' --stop 'EADDRINUSE|panic' --timeout 60s
   paned send py 'print(6*7)'; paned wait py --pattern '^42$'
-  paned wait db web --pattern ready                until both have printed `ready`
-  paned wait web --port 3000                       until it accepts connections or web exits
-  paned wait --http http://localhost:3000/health   until it returns a status from 200 to 399
-  paned wait repl --quiet 500ms                    until there was no output for half a second
+  paned wait db web --pattern ready               until both printed it
+  paned wait web --port 3000                      until it accepts connections
+  paned wait --http http://localhost:3000/health  until it succeeds
+  paned wait repl --quiet 500ms                   until it is silent for 0.5s
 
 Output is matched since the last input into the pane, from any client, or since its start if there \
 was none; --since changes that. Echoed input is ignored. With several conditions, the wait ends when \

@@ -122,6 +122,10 @@ pub(crate) fn in_commands_about(sentence: &str, pane: Option<&str>) -> String {
             text += part;
             continue;
         }
+        if text.trim_end().ends_with("did you mean") {
+            text += &format!("`{part}`");
+            continue;
+        }
         let word = text.trim_end().rsplit(' ').next().unwrap_or_default();
         if word == "pane" && part.parse::<PaneId>().is_ok() {
             pane = Some(part);

@@ -39,7 +39,7 @@ use server_fds::ServerFds;
 const EXAMPLES: &str = "\
 Examples:
   paned serve                          on 127.0.0.1 and ::1, port 7263
-  paned serve --port 0 --json          on a free port, reported as one line of JSON
+  paned serve --port 0 --json          on a free port, printed as JSON
   paned serve --state-dir /tmp/try     separate from your other panes
   paned serve --compat opencode-pty=127.0.0.1:7264,open
                                        also serve clients of opencode-pty, which send no token

@@ -15,7 +15,7 @@ use crate::context::CliContext;
 #[derive(clap::Args, Serialize)]
 #[command(after_help = "\
 Examples:
-  paned agent hook                       in an agent's hook: reads JSON from standard input
+  paned agent hook                       reads the JSON from standard input
   paned agent hook '{\"type\":\"agent-turn-complete\"}'
   paned agent hook --event Stop
 
@@ -23,6 +23,7 @@ The pane is the one that the hook runs in. It always exits with 0 and prints not
 pub(crate) struct Args {
     /// The report as JSON [default: standard input]
     #[serde(skip)]
+    #[arg(value_name = "JSON")]
     said: Option<String>,
     /// The name of the event, if the JSON does not contain it
     #[arg(long, value_name = "NAME")]

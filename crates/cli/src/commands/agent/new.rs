@@ -25,7 +25,7 @@ Examples:
   paned agent new opencode --worktree --id fix-42    in a new git worktree
   paned agent new codex --permissions auto --session work
   paned agent new -- ./my-agent --flag               a program without a profile
-  paned agent new codex -- ./codex-wrapper.sh        a known agent, started with another command
+  paned agent new codex -- ./codex-wrapper.sh        a wrapper of a known agent
 
 The command returns when the agent accepts a prompt or asks a question, and shows the question. `paned agent profiles` lists the agents.")]
 pub(crate) struct Args {
@@ -79,7 +79,7 @@ pub(crate) struct Args {
     #[serde(flatten)]
     view: SpawnViewArgs,
     /// The program and its arguments, instead of the profile's
-    #[arg(last = true)]
+    #[arg(last = true, value_name = "COMMAND")]
     #[serde(skip_serializing_if = "Vec::is_empty")]
     argv: Vec<String>,
 }

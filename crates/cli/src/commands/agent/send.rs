@@ -20,10 +20,10 @@ use crate::out::{Out, StyledLine, TextStyle, in_commands_about};
 #[command(after_help = "\
 Examples:
   paned agent send fix-42 'run the tests and fix what fails'
-  git diff | paned agent send reviewer             a long text from standard input
-  paned agent send fix-42 'and now?' --wait        wait for the answer and print it
+  git diff | paned agent send reviewer            standard input
+  paned agent send fix-42 'and now?' --wait       print the answer
   paned agent send fix-42 'stop' --when-busy send
-  paned agent send nightly 'go' --key 2026-11-16   deliver it only once
+  paned agent send nightly 'go' --key 2026-11-16  deliver it only once
 
 Exit codes: 0 submitted, or queued or held for delivery as soon as possible; 8 (conflict) refused; 9 (busy) drafted: typed into the input box but not submitted, or `--wait` ended at a question of the agent; 10 (gone) `--wait`: the program exited before the turn was over; 12 (timeout) unknown: it was typed, but the outcome cannot be determined, or `--wait` timed out.")]
 pub(crate) struct Args {

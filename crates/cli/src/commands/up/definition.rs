@@ -202,7 +202,7 @@ pub(super) mod tests {
 
     #[test]
     fn circles_and_unknown_names_are_named() {
-        let circle = "panes depend on each other in a circle: ";
+        let circle = "circular dependency: ";
         check("a<b b<c c<a", "", &format!("{circle}a → b → c → a"));
         check("a<a", "", &format!("{circle}a → a"));
         check("x<a a<b b<a", "x", &format!("{circle}a → b → a"));

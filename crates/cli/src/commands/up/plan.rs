@@ -98,7 +98,7 @@ fn name_taken(name: &str, id: &str, pane: &PaneInfo) -> Refusal {
     );
     let sentence = format!(
         "cannot start `{name}`: pane `{id}` already exists and {owner}; delete it with `paned close {id}`, or \
-         choose other names with `--prefix` or `prefix` in paned.toml"
+         choose other names with `--prefix`"
     );
     Refusal::new(Code::Conflict, sentence)
 }
@@ -214,10 +214,10 @@ mod tests {
     fn panes_of_others_are_not_touched() {
         check(
             &[pane(json!({}))],
-            "which was not started by `paned up`; end it with `paned close web`",
+            "exists and was not started by `paned up`; delete it with `paned close web`",
         );
         check(&[started("web", json!({ PROJECT: "/other" }))], "belongs to the project in /other");
-        check(&[started("web", json!({ NAME: "other" }))], "there is a pane `web` already");
+        check(&[started("web", json!({ NAME: "other" }))], "pane `web` already exists");
         let others = [pane(json!({})), started("db", json!({ PROJECT: "/other" }))];
         assert!(plan_down("/p", &[], &others).is_empty());
     }
