@@ -188,7 +188,7 @@ fn scripts_are_installed_for_the_user_and_removed() {
         assert_eq!(paned(&["completions", "uninstall", shell], "").2, 3);
     }
     let (_, err, code) = paned(&["completions", "install"], "/bin/tcsh");
-    assert!(code == 2 && err.contains("bash, zsh, fish"), "{err}");
+    assert!(code == 2 && err.contains("bash, zsh or fish"), "{err}");
 }
 
 fn check_syntax(shell: &str, file: &Path) {

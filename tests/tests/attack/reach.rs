@@ -41,6 +41,7 @@ enum LeakRule {
 
 /// What is tried with an action: parameters that name what the attacker does not reach. An action
 /// without a case fails the test.
+#[expect(clippy::too_many_lines, reason = "a table of actions")]
 fn cases(action: &str, socket: &str) -> Option<Vec<(LeakRule, Value)>> {
     let on_other = || json!({ "paneId": OTHER });
     let with = |mut params: Value, more: Value| {
