@@ -39,8 +39,12 @@ impl Size {
         if fits {
             return Ok(self);
         }
-        Err(format!("a pane cannot be {self}: columns must be from 2 to 1000, rows from 1 to 1000"))
+        Err(out_of_range(&self.to_string()))
     }
+}
+
+fn out_of_range(size: &str) -> String {
+    format!("a pane cannot be {size}: columns must be from 2 to 1000, rows from 1 to 1000")
 }
 
 impl Default for Size {
@@ -55,17 +59,23 @@ impl fmt::Display for Size {
     }
 }
 
+/// A number of columns or rows. One that is too large for the type is too large for a pane, too.
+fn side(digits: &str) -> Option<u16> {
+    let is_number = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+    is_number.then(|| digits.parse().unwrap_or(u16::MAX))
+}
+
 impl FromStr for Size {
     type Err = String;
 
     /// Reads `120x40`.
     fn from_str(text: &str) -> Result<Self, String> {
-        let sides = text.split_once('x').and_then(|(cols, rows)| {
-            Some(Self { cols: cols.parse().ok()?, rows: rows.parse().ok()? })
-        });
-        sides
-            .ok_or_else(|| format!("invalid size `{}`: write it as 120x40", text.escape_debug()))?
-            .check()
+        let sides = text
+            .split_once('x')
+            .and_then(|(cols, rows)| Some(Self { cols: side(cols)?, rows: side(rows)? }));
+        let shown = text.escape_debug();
+        let size = sides.ok_or_else(|| format!("invalid size `{shown}`: write it as 120x40"))?;
+        size.check().map_err(|_| out_of_range(text))
     }
 }
 
@@ -357,6 +367,8 @@ mod tests {
         for text in ["", "80", "80x", "x24", "1x24", "80x0", "80x1001", "-1x5", "80x24x3"] {
             assert!(text.parse::<Size>().is_err(), "{text}");
         }
+        let large = "999999x1".parse::<Size>().unwrap_err();
+        assert!(large.starts_with("a pane cannot be 999999x1: columns must"), "{large}");
     }
 
     #[test]

@@ -280,6 +280,8 @@ struct PaneKillReply {
     status: String,
     exit_code: Option<u8>,
     exit_signal: Option<String>,
+    #[serde(default)]
+    restart_cancelled: bool,
     survivors: Vec<Survivor>,
 }
 
@@ -313,7 +315,10 @@ impl PaneKillReply {
     fn sentence(&self, pane: &str) -> String {
         let code = self.exit_code.map(|code| format!("exit code {code}"));
         let exit = self.exit_signal.clone().or(code);
-        let exit = exit.map_or_else(String::new, |exit| format!(" ({exit})"));
+        let mut exit = exit.map_or_else(String::new, |exit| format!(" ({exit})"));
+        if self.restart_cancelled {
+            exit.push_str("; its restart is cancelled");
+        }
         let left: Vec<_> =
             self.survivors.iter().map(|it| format!("{} {}", it.pid, it.command)).collect();
         match left.is_empty() {
@@ -339,5 +344,11 @@ mod tests {
         let answer = json!({ "status": "killed", "exitSignal": "SIGTERM", "survivors": [] });
         let killed: PaneKillReply = serde_json::from_value(answer).unwrap();
         assert_eq!(killed.sentence("web"), "web killed (SIGTERM)");
+        let answer = json!({
+            "status": "exited", "exitCode": 1, "restartCancelled": true, "survivors": [],
+        });
+        let killed: PaneKillReply = serde_json::from_value(answer).unwrap();
+        let sentence = "web exited (exit code 1); its restart is cancelled";
+        assert_eq!(killed.sentence("web"), sentence);
     }
 }

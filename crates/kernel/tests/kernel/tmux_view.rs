@@ -71,8 +71,11 @@ impl RoundTrips {
     }
 }
 
-/// How many round trips it took until the last change was seen in a query.
+/// How many round trips it took until the last change was seen in a query. Queries in a row count
+/// once: tmux has reported something in between.
 fn until_seen(trips: &[u64]) -> usize {
+    let mut trips = trips.to_vec();
+    trips.dedup_by(|next, last| *next == QUERY && *last == QUERY);
     trips.iter().rposition(|parts| *parts != QUERY).map_or(0, |at| at + 2)
 }
 

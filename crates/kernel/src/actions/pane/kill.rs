@@ -42,6 +42,9 @@ pub(in crate::actions) struct PaneKillOutput {
     /// The signal that terminated the program, if any.
     #[serde(skip_serializing_if = "Option::is_none")]
     exit_signal: Option<String>,
+    /// Whether its restart policy was about to start it again, which is cancelled.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    restart_cancelled: bool,
     /// Processes that could not be stopped.
     survivors: Vec<Survivor>,
 }
@@ -65,12 +68,15 @@ impl Action for PaneKill {
         let pane = kernel.panes().get(&params.pane_id)?;
         let usual = if params.force { Duration::ZERO } else { kernel.limits().kill_grace };
         let grace = check_grace(params.grace_ms)?.unwrap_or(usual);
+        let restart = pane.info().restart;
+        let restart_cancelled = restart.is_some_and(|restart| restart.next_at.is_some());
         let (info, survivors) = kill(kernel, &pane, grace, params.force).await?;
         Ok(PaneKillOutput {
             id: info.id,
             status: info.status,
             exit_code: info.exit_code,
             exit_signal: info.exit_signal,
+            restart_cancelled,
             survivors,
         })
     }

@@ -178,7 +178,7 @@ impl Params {
         }
         if self.view == PaneReadView::Rendered && is_since {
             return Err(Refusal::invalid(
-                "`since` goes with the views `lines` and `raw`, and so does `sinceTime`: rows of a screen \
+                "`since` requires the view `lines` or `raw`, and so does `sinceTime`: rows of a screen \
                  change in place",
             ));
         }
