@@ -32,7 +32,7 @@ enum OutputReader {
 impl OutputReader {
     fn name(self) -> &'static str {
         match self {
-            Self::Nobody => "nobody watching",
+            Self::Nobody => "no watcher",
             Self::Reader => "a WebSocket reader",
             Self::ScreenPoller => "the screen asked for each 50 ms",
         }

@@ -149,7 +149,7 @@ fn meaning(row: &SettingRow) -> String {
     row.kind.range().map_or_else(|| about.to_owned(), |range| format!("{about} ({range})"))
 }
 
-/// The words in lines of at most so many columns.
+/// Wraps words into lines of a maximum width.
 fn wrap(text: &str, columns: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in text.split_whitespace() {

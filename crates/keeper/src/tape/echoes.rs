@@ -22,8 +22,8 @@ const SLOTS: u64 = 64;
 const TRIES: usize = 100;
 
 /// Records an echo, which gets into the file with the next write of the header. One that begins in
-/// or directly behind the last one changes the end of that: it was read in part, or goes on in the
-/// next line. An empty one takes back what was recorded from its beginning on.
+/// or directly behind the last one changes the end of that: it was read in part, or continues in
+/// the next line. An empty one takes back what was recorded from its beginning on.
 pub(super) fn record(header: &mut TapeHeader, echo: &Range<u64>) {
     let made = header.get(HeaderWord::Echoes);
     let last = slot(made.saturating_sub(1));

@@ -161,7 +161,7 @@ pub(crate) fn confirm(context: &CliContext, question: &str, yes: bool) -> Result
 }
 
 /// Calls an action for each pane, several at once, and shows the answers in the order of the panes.
-/// It goes on after a refusal; the exit code is the first one that is not 0.
+/// It continues after a refusal; the exit code is the first one that is not 0.
 ///
 /// # Errors
 /// When an answer cannot be printed.

@@ -143,7 +143,7 @@ impl DrawnLine {
     }
 
     fn put(&mut self, c: char) {
-        // A full row goes on in the next one.
+        // A full row continues in the next one.
         if 0 < self.cols && self.row + self.cols <= self.cursor {
             self.row += self.cols;
         }
