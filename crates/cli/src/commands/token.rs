@@ -98,7 +98,7 @@ fn create(context: &CliContext, args: &TokenCreateArgs) -> Result<ExitCode> {
         let token = answer.get("token").and_then(Value::as_str).unwrap_or_default();
         let id = answer.pointer("/grant/id").and_then(Value::as_str).unwrap_or_default();
         // The token alone goes to standard output, so that it can be piped.
-        context.out.note(format!("grant {id}; its token is shown this once:"))?;
+        context.out.note(format!("created token {id}; this is the only time it is shown:"))?;
         context.out.line(token)
     })
 }

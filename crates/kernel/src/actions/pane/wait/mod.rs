@@ -331,7 +331,7 @@ impl Params {
         }
         let needs = |scope: Scope, what: &str| {
             permit::scope(&context.caller.grant, scope).map_err(|_| {
-                let sentence = format!("{what} needs the scope `{scope}`");
+                let sentence = format!("{what} requires the scope `{scope}`");
                 Refusal::new(Code::Forbidden, sentence)
             })
         };
