@@ -35,6 +35,8 @@ impl TmuxTtyClient {
         // In a session of its own, so that the pty is its terminal.
         let mut process = Process::new("setsid");
         process.arg("-c").args(["tmux", "-u", "-S"]).arg(test.socket());
+        // tmux takes a key within a millisecond of the attach, and those right after it, for a paste.
+        process.args(["set-option", "-g", "assume-paste-time", "0", ";"]);
         process.args(["attach-session", "-t", &made.session.to_string()]);
         process.env("TERM", "xterm-256color").env_remove("TMUX");
         let tmux =
@@ -56,8 +58,7 @@ impl TmuxTtyClient {
         self.pty.write_all(keys).unwrap();
     }
 
-    /// Types, and polls until a response shows: keys that come faster than a user types are taken
-    /// for a paste.
+    /// Types, and polls until a response shows.
     fn type_until(&mut self, keys: &[u8], answer: &str) {
         self.seen.lock().unwrap().clear();
         self.type_keys(keys);
