@@ -35,7 +35,7 @@ impl TmuxTtyClient {
         // In a session of its own, so that the pty is its terminal.
         let mut process = Process::new("setsid");
         process.arg("-c").args(["tmux", "-u", "-S"]).arg(test.socket());
-        // tmux takes a key within a millisecond of the attach, and those right after it, for a paste.
+        // tmux takes a key within a millisecond of the attach, and the next ones, for a paste.
         process.args(["set-option", "-g", "assume-paste-time", "0", ";"]);
         process.args(["attach-session", "-t", &made.session.to_string()]);
         process.env("TERM", "xterm-256color").env_remove("TMUX");
