@@ -6,6 +6,7 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use paned_model::Refusal;
+use paned_model::near::closest;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
@@ -135,7 +136,7 @@ fn sections() -> impl Iterator<Item = &'static str> {
 /// What is said about a key that does not exist: the key or section that is probably meant.
 fn unknown_key(key: &str, value: &DeValue<'_>) -> String {
     if value.as_table().is_some() {
-        let hint = match settings::suggest(key, sections()) {
+        let hint = match closest(key, sections()) {
             Some(near) => format!("; did you mean `[{near}]`?"),
             None => String::new(),
         };
@@ -143,7 +144,7 @@ fn unknown_key(key: &str, value: &DeValue<'_>) -> String {
     }
     let name = key.rsplit('.').next().unwrap_or(key);
     let elsewhere = settings::keys().find(|known| known.rsplit('.').next() == Some(name));
-    let hint = match elsewhere.or_else(|| settings::suggest(key, settings::keys())) {
+    let hint = match elsewhere.or_else(|| closest(key, settings::keys())) {
         Some(near) => format!("did you mean {}?", written(near, key)),
         None => "`paned config init` writes a file with every key".to_owned(),
     };

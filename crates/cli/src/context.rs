@@ -12,6 +12,7 @@ use crate::args::Global;
 use crate::client::{self, ApiClient, EndpointSource, NameMemory, ServerEndpoint};
 use crate::commands::ensure_running;
 use crate::config::ConfigFile;
+use crate::out::progress::Progress;
 use crate::out::{Out, StyledLine};
 use crate::settings::{self, AgentmuxConfigFile, SettingFlags, Settings, Sources, process_env};
 use crate::state_folder::StateFolder;
@@ -92,6 +93,7 @@ impl CliContext {
         args: &impl Serialize,
     ) -> Result<T> {
         let client = self.client()?;
+        let _progress = Progress::start(self.out, activity(action));
         client::block_on(client.call(action, args))?
     }
 
@@ -157,5 +159,21 @@ impl CliContext {
         let folder = self.global.state_dir.as_ref();
         let text = |folder: &PathBuf| ("state_dir", folder.to_string_lossy().into_owned());
         folder.map(text).into_iter().collect()
+    }
+}
+
+/// What the user waits for while an action runs.
+pub(crate) fn activity(action: &str) -> &'static str {
+    match action {
+        "agent:create" | "agent:restart" => "starting the agent",
+        "agent:message" => "handing over the prompt",
+        "agent:answer" => "answering the question",
+        "agent:wait" => "waiting for the agent",
+        "agent:interrupt" => "interrupting the agent",
+        "agent:cleanup" => "deleting the worktree",
+        "pane:new" | "pane:restart" => "starting the program",
+        "pane:kill" | "pane:close" => "stopping the program",
+        "pane:search" => "searching",
+        _ => "waiting for the server",
     }
 }

@@ -10,7 +10,6 @@ mod compat;
 mod kind;
 mod other_tools;
 pub(crate) mod page;
-mod suggest;
 mod table;
 
 use std::collections::BTreeMap;
@@ -27,7 +26,6 @@ pub(crate) use agentmux_config::AgentmuxConfigFile;
 pub(crate) use compat::CompatSettings;
 pub(crate) use kind::SettingKind;
 pub(crate) use other_tools::{UnusedVariable, unused_variables};
-pub(crate) use suggest::suggest;
 use table::SettingDefault;
 pub(crate) use table::{SettingRow, TABLE, find, keys};
 

@@ -37,18 +37,20 @@ impl Kernel {
         }
         let ends = action.scope == Scope::Kill || RESTARTS.contains(&action.name.as_ref());
         let rule = if ends { NameRule::IdsOnly } else { NameRule::Any };
-        let NameMatches { matches, near } =
-            NameMatches::find(&typed, &self.name_candidates(caller), rule);
-        if refusal.code == Code::Invalid && matches.is_empty() && near.is_empty() {
+        let candidates = self.name_candidates(caller);
+        let found = NameMatches::find(&typed, &candidates, rule);
+        if refusal.code == Code::Invalid && found.matches.is_empty() && found.near.is_empty() {
             return refusal;
         }
-        let found = NameMatches { matches, near };
-        let sentence = match (found.question(), refusal.code) {
+        let is_title = ends && candidates.iter().any(|it| it.title == typed);
+        let why = if is_title { "panes are ended by their id; " } else { "" };
+        let (code, sentence) = match (found.question(), refusal.code) {
             (Some(question), Code::Invalid) => {
-                format!("no pane `{}`; {question}", typed.escape_debug())
+                let sentence = format!("no pane `{}`; {why}{question}", typed.escape_debug());
+                (Code::NotFound, sentence)
             }
-            (Some(question), _) => ask(&refusal.sentence, &question),
-            (None, _) => refusal.sentence,
+            (Some(question), code) => (code, ask(&refusal.sentence, &format!("{why}{question}"))),
+            (None, code) => (code, refusal.sentence),
         };
         let mut details = json!({
             "name": typed, "matches": found.matches, "near": found.near,
@@ -56,7 +58,7 @@ impl Kernel {
         if let Some(field) = field_of(&typed, params) {
             details["field"] = field.into();
         }
-        Refusal::new(refusal.code, sentence).with_details(details)
+        Refusal::new(code, sentence).with_details(details)
     }
 
     /// The panes that a caller may mean. A title that a program has set itself does not count, as

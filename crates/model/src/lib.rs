@@ -15,7 +15,6 @@ pub mod near;
 pub mod pane;
 pub mod parse_error;
 pub mod restart;
-pub mod suggest;
 pub mod terminal;
 pub mod time;
 

@@ -8,9 +8,9 @@ const LONGEST: usize = 64;
 const PART: usize = 3;
 
 /// The names with the smallest edit distance to the typed one; if none is near, those that contain
-/// it. Case does not matter.
+/// it. Case, `-` and `_` do not matter.
 pub fn nearest<'a>(typed: &str, known: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
-    let typed = typed.to_lowercase();
+    let typed = plain(typed);
     let letters: Vec<char> = typed.chars().take(LONGEST + 1).collect();
     if letters.is_empty() || LONGEST < letters.len() {
         return Vec::new();
@@ -20,12 +20,12 @@ pub fn nearest<'a>(typed: &str, known: impl IntoIterator<Item = &'a str>) -> Vec
     let mut found: Vec<(usize, &str)> = known
         .into_iter()
         .filter_map(|name| {
-            let lower = name.to_lowercase();
-            let distance = edit_distance(&letters, &lower);
-            if distance <= most && distance < lower.len().min(letters.len()) {
+            let known = plain(name);
+            let distance = edit_distance(&letters, &known);
+            if distance <= most && distance < known.len().min(letters.len()) {
                 return Some((distance, name));
             }
-            (PART <= letters.len() && lower.contains(&typed)).then_some((LONGEST, name))
+            (PART <= letters.len() && known.contains(&typed)).then_some((LONGEST, name))
         })
         .collect();
     found.sort();
@@ -34,6 +34,15 @@ pub fn nearest<'a>(typed: &str, known: impl IntoIterator<Item = &'a str>) -> Vec
     let least = found.first().map_or(0, |(distance, _)| *distance);
     let nearest = found.into_iter().take_while(|(distance, _)| *distance == least);
     nearest.take(MAX).map(|(_, name)| name).collect()
+}
+
+/// The nearest name, if one is near.
+pub fn closest<'a>(typed: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    nearest(typed, known).first().copied()
+}
+
+fn plain(name: &str) -> String {
+    name.chars().filter(|c| !matches!(c, '-' | '_')).flat_map(char::to_lowercase).collect()
 }
 
 /// Names as a question: ``did you mean `web` or `db`?`` None without names.
@@ -108,6 +117,13 @@ mod tests {
         check("zzz", &[]);
         check("", &[]);
         check("x", &[]);
+    }
+
+    #[test]
+    fn the_ways_to_join_words_do_not_matter() {
+        assert_eq!(closest("timeout-ms", ["size", "timeoutMs"]), Some("timeoutMs"));
+        assert_eq!(closest("pane_id", ["paneId", "size"]), Some("paneId"));
+        assert_eq!(closest("frozen", ["running", "exited"]), None);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Sentences for values that cannot be parsed. The parser's own messages name types of Rust.
 
-use crate::suggest::hint;
+use crate::near::{did_you_mean, nearest};
 
 /// The sentence for the parser's message about the value at this path (empty for the whole).
 #[must_use]
@@ -30,6 +30,12 @@ pub fn explain(path: &str, message: &str) -> String {
         (None, path) if message.starts_with("must ") => format!("`{path}` {message}"),
         (None, path) => format!("`{path}`: {message}"),
     }
+}
+
+/// `; did you mean …?`, or nothing.
+fn hint<'a>(typed: &str, known: impl IntoIterator<Item = &'a str>) -> String {
+    let question = did_you_mean(&nearest(typed, known));
+    question.map(|question| format!("; {question}")).unwrap_or_default()
 }
 
 fn prefix(path: &str) -> String {

@@ -5,14 +5,17 @@ mod machine;
 mod server;
 mod user;
 
+use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::Result;
 use serde::Serialize;
 use serde_json::json;
 
+use crate::commands::support::shell_words::with_tilde;
 use crate::context::CliContext;
 use crate::out::{Out, StyledLine, TextStyle};
+use crate::settings::process_env;
 
 /// The columns before details and hints.
 const INDENT: usize = 15;
@@ -26,6 +29,11 @@ Examples:
 
 ✓ is fine, ! is worth knowing, ✗ is wrong. The exit code is 1 if anything is wrong.")]
 pub(crate) struct Args {}
+
+/// A path as the user would type it.
+fn in_home(path: &Path) -> String {
+    with_tilde(&path.to_string_lossy(), process_env("HOME").as_deref())
+}
 
 /// The result of one check, and what to do about it.
 #[derive(Debug, PartialEq, Eq, Serialize)]

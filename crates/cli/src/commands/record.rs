@@ -32,6 +32,10 @@ pub(crate) struct Args {
     #[arg(value_name = "FILE", default_value = "-")]
     #[serde(skip)]
     file: PathBuf,
+    /// The same as FILE
+    #[arg(short, long, value_name = "FILE", conflicts_with = "file")]
+    #[serde(skip)]
+    output: Option<PathBuf>,
     /// How far back to go; a number alone is seconds [default: all retained
     /// output]
     #[arg(long, value_name = "TIME", value_parser = millis)]
@@ -46,7 +50,8 @@ struct RecordReply {
 }
 
 pub(crate) fn run(context: &CliContext, args: &Args) -> Result<ExitCode> {
-    let to_stdout = args.file.as_os_str() == "-";
+    let file = args.output.as_ref().unwrap_or(&args.file);
+    let to_stdout = file.as_os_str() == "-";
     if to_stdout && io::stdout().is_terminal() {
         let sentence = "cannot write a recording to a terminal; pass a file, as in `paned record PANE file.cast`";
         return Err(Refusal::invalid(sentence).into());
@@ -55,11 +60,11 @@ pub(crate) fn run(context: &CliContext, args: &Args) -> Result<ExitCode> {
     if to_stdout {
         context.out.bytes(recorded.cast.as_bytes())?;
     } else {
-        fs::write(&args.file, &recorded.cast).map_err(|error| {
-            Refusal::invalid(format!("cannot write {}: {error}", args.file.display()))
+        fs::write(file, &recorded.cast).map_err(|error| {
+            Refusal::invalid(format!("cannot write {}: {error}", file.display()))
         })?;
         if context.out.is_json() {
-            context.out.json(&json!({ "file": args.file, "truncated": recorded.truncated }))?;
+            context.out.json(&json!({ "file": file, "truncated": recorded.truncated }))?;
         }
     }
     if recorded.truncated {

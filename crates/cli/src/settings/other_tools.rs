@@ -5,8 +5,8 @@
 //! `paned config check` and in the server's log, so that no setting is lost in silence.
 
 use super::compat::CompatSettings;
-use super::suggest::suggest;
 use super::table::{OTHER_VARIABLES, TABLE};
+use paned_model::near::closest;
 
 /// A variable that is set and has no effect.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
@@ -83,7 +83,7 @@ fn reason(name: &str, set: &[String], compat: &CompatSettings) -> Option<String>
         return None;
     }
     let known = TABLE.iter().flat_map(|row| row.env).copied().chain(others);
-    Some(match suggest(name, known) {
+    Some(match closest(name, known) {
         Some(near) => format!("paned does not know it; did you mean {near}?"),
         None => "paned does not know it".to_owned(),
     })

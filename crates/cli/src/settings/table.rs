@@ -89,30 +89,30 @@ pub(crate) const TABLE: &[SettingRow] = &[
         .kind(SettingKind::Loopback)
         .env(&["PANED_HOST", "POLY_HOSTNAME"])
         .flag("--host"),
-    row("state_dir", "", "Folder of the server's state: panes, journal, tapes, logs")
+    row("state_dir", "", "State folder of the server: panes, journal, tapes, logs")
         .below(SettingDefault::StateFolder)
         .env(&["PANED_STATE_DIR"])
         .flag("--state-dir"),
-    row("profiles_dir", "", "Folder of your own agent profiles")
+    row("profiles_dir", "", "Folder with your own agent profiles")
         .below(SettingDefault::ProfilesFolder)
         .env(&["PANED_PROFILES_DIR"]),
     row(
         "autostart",
         "true",
-        "Whether `new`, `run`, `agent new` and `session start` start the server when none runs; \
-         PANED_NO_AUTOSTART=1 turns it off, too",
+        "Whether `new`, `run`, `agent new` and `session start` start the server if none is running; \
+         PANED_NO_AUTOSTART=1 also turns it off",
     )
     .kind(SettingKind::Boolean),
-    row("limits.panes", "1000", "Panes that may run at once")
+    row("limits.panes", "1000", "Maximum number of running panes")
         .number(1, 100_000)
         .env(&["PANED_MAX_PANES"]),
-    row("limits.agents", "50", "Agents that may run at once")
+    row("limits.agents", "50", "Maximum number of running agents")
         .number(1, 100_000)
         .env(&["PANED_MAX_AGENTS"]),
-    row("limits.tape_bytes", "16777216", "Bytes of output that each pane keeps")
+    row("limits.tape_bytes", "16777216", "Bytes of output kept for each pane")
         .number(4096, 1 << 40)
         .env(&["PANED_TAPE_BYTES", "PTY_MAX_BUFFER_SIZE"]),
-    row("limits.meta_bytes", "65536", "Bytes of `--meta` data that each pane may have")
+    row("limits.meta_bytes", "65536", "Maximum bytes of metadata of each pane")
         .number(2, 1 << 20)
         .env(&["PANED_META_BYTES"]),
     row(
@@ -125,20 +125,20 @@ pub(crate) const TABLE: &[SettingRow] = &[
     row(
         "limits.hook_ms",
         "5000",
-        "Milliseconds that a handler of an event may take before the server continues without it",
+        "Milliseconds that an event handler may take before the server continues without it",
     )
     .number(1, 600_000)
     .env(&["PANED_EVENT_HANDLER_TIMEOUT_MS", "POLY_EVENT_HANDLER_TIMEOUT_MS"]),
     row("limits.events_kept", "200000", "Events that the journal keeps")
         .number(1000, 1 << 40)
         .env(&["PANED_EVENTS_KEPT"]),
-    row("limits.events_per_second", "200", "Events that one client may emit in a second")
+    row("limits.events_per_second", "200", "Events that one client may emit per second")
         .number(1, 1_000_000)
         .env(&["PANED_EVENTS_PER_SECOND"]),
-    row("limits.streams_per_grant", "64", "Streams that one token may have open at once")
+    row("limits.streams_per_grant", "64", "Maximum number of open streams per token")
         .number(1, 512)
         .env(&["PANED_STREAMS_PER_GRANT"]),
-    row("limits.journal_bytes", "268435456", "Bytes that the journal may take on the disk")
+    row("limits.journal_bytes", "268435456", "Maximum size of the journal on disk, in bytes")
         .number(1 << 20, 1 << 40)
         .env(&["PANED_JOURNAL_BYTES"]),
     row("tmux.enabled", "true", "Whether panes can be shown in tmux")
@@ -150,16 +150,16 @@ pub(crate) const TABLE: &[SettingRow] = &[
     row("layout.main_pane_size", "60", "Percent of the window for the main pane")
         .number(20, 80)
         .env(&["PANED_MAIN_PANE_SIZE"]),
-    row("layout.main_pane_min_width", "100", "Columns that the main pane has at least")
+    row("layout.main_pane_min_width", "100", "Minimum width of the main pane, in columns")
         .number(40, 1000)
         .env(&["PANED_MAIN_PANE_MIN_WIDTH"]),
-    row("layout.agent_pane_min_width", "52", "Columns that every other pane has at least")
+    row("layout.agent_pane_min_width", "52", "Minimum width of the other panes, in columns")
         .number(20, 1000)
         .env(&["PANED_AGENT_PANE_MIN_WIDTH"]),
-    row("layout.min_height", "11", "Rows that every pane has at least")
+    row("layout.min_height", "11", "Minimum height of a pane, in rows")
         .number(3, 1000)
         .env(&["PANED_MIN_HEIGHT"]),
-    row("layout.waiting", "20", "Panes that may wait for space in a window")
+    row("layout.waiting", "20", "Maximum number of panes that wait for space in a window")
         .number(0, 1000)
         .env(&["PANED_LAYOUT_WAITING"]),
     row("layout.patience_seconds", "300", "Seconds after which a pane no longer waits for space")
@@ -168,20 +168,20 @@ pub(crate) const TABLE: &[SettingRow] = &[
     row(
         "subagent.command",
         "opencode attach {url} --session {id}",
-        "Command that shows a sub-agent; `{url}` and `{id}` are replaced",
+        "Command that shows a subagent; `{url}` and `{id}` are replaced",
     )
     .kind(SettingKind::Command)
     .env(&["PANED_SUBAGENT_COMMAND"]),
     row(
         "interactive.visible",
         "",
-        "Commands that need a terminal that a user sees, such as [\"psql\", \"ssh -t\"]",
+        "Commands that need a terminal that the user can see, such as [\"psql\", \"ssh -t\"]",
     )
     .kind(SettingKind::Commands),
     row(
         "interactive.plain",
         "",
-        "Commands that do not need one, although paned takes them for interactive",
+        "Commands that do not need one, although paned considers them interactive",
     )
     .kind(SettingKind::Commands),
     row(
@@ -235,27 +235,27 @@ pub(crate) const TABLE: &[SettingRow] = &[
     row("compat.agentmux_port", "8765", "Port of that listener")
         .number(0, 65535)
         .env(&["AGENTMUX_PORT"]),
-    row("compat.agentmux_token", "", "Token that clients of agentmux must send; without it, none")
+    row("compat.agentmux_token", "", "Token that clients of agentmux must send; default: none")
         .env(&["AGENTMUX_TOKEN"])
         .secret(),
     row("compat.agentmux_agent", "claude", "Agent that agentmux's sessions run")
         .env(&["AGENTMUX_AGENT"]),
-    row("compat.agentmux_session", "agentmux", "How names of agentmux's sessions begin")
+    row("compat.agentmux_session", "agentmux", "Prefix for the names of agentmux's sessions")
         .env(&["AGENTMUX_SESSION"]),
     row(
         "compat.agentmux_workdir",
         "",
-        "Folder of agentmux's sessions; without it, your home folder",
+        "Working directory of agentmux's sessions; default: your home folder",
     )
     .kind(SettingKind::Folder)
     .env(&["AGENTMUX_WORKDIR"]),
-    row("compat.agentmux_command", "", "Command of agentmux's sessions; without it, the profile's")
+    row("compat.agentmux_command", "", "Command of agentmux's sessions; default: the command of the profile")
         .kind(SettingKind::Command)
         .env(&["AGENTMUX_REPL_CMD"]),
     row(
         "compat.agentmux_startup_delay",
         "",
-        "Seconds added to the 30 that an agent of agentmux may take until it is ready",
+        "Seconds added to the 30 s that an agent of agentmux may take to get ready",
     )
     .kind(SettingKind::Seconds)
     .env(&["AGENTMUX_STARTUP_DELAY"]),
@@ -287,16 +287,19 @@ pub(crate) fn find(key: &str) -> Option<&'static SettingRow> {
 
 /// Variables that are no setting of the file, with what each does.
 pub(crate) const OTHER_VARIABLES: &[(&str, &str)] = &[
-    ("PANED_CONFIG", "Path of the configuration file; `--config` beats it"),
-    ("PANED_SOCKET", "Unix socket of the server to connect to, as `--socket`"),
-    ("PANED_URL", "Address of the server to connect to, as `--url`"),
+    ("PANED_CONFIG", "Path of the configuration file; `--config` takes precedence"),
+    ("PANED_SOCKET", "Unix socket of the server to connect to, like `--socket`"),
+    ("PANED_URL", "Address of the server to connect to, like `--url`"),
     ("PANED_TOKEN", "Token for PANED_URL or `--url`"),
-    ("PANED_NO_AUTOSTART", "`1`: no command starts the server"),
-    ("PANED_LOG", "What the server logs: error, warn, info, debug or trace"),
-    ("PANED_RUNTIME_DIR", "Folder of the unix sockets of panes, where the usual one does not fit"),
+    ("PANED_NO_AUTOSTART", "`1`: commands do not start the server"),
+    ("PANED_LOG", "Log level of the server: error, warn, info, debug or trace"),
+    (
+        "PANED_RUNTIME_DIR",
+        "Folder for the unix sockets of panes, if the path of the default one is too long",
+    ),
     ("PANED_PANE", "Set in each pane: its id"),
-    ("NO_COLOR", "Not empty: no colour"),
-    ("VISUAL", "Editor for `paned config edit`; else EDITOR, else vi"),
+    ("NO_COLOR", "If not empty: no colour"),
+    ("VISUAL", "Editor for `paned config edit`; otherwise EDITOR, otherwise vi"),
 ];
 
 #[cfg(test)]

@@ -42,7 +42,7 @@ async fn a_title_with_blanks_is_found_although_it_is_no_id() {
     server.act("pane:rename", json!({ "paneId": "web", "title": "the server" })).await.unwrap();
     let outcome = server.act("pane:get", json!({ "paneId": "the server" })).await;
     let (code, details) = details(outcome);
-    assert_eq!((code, &details["matches"]), (Code::Invalid, &json!(["web"])));
+    assert_eq!((code, &details["matches"]), (Code::NotFound, &json!(["web"])));
 }
 
 #[tokio::test(start_paused = true)]
@@ -54,6 +54,10 @@ async fn a_title_is_no_name_for_what_ends_a_pane() {
         let details = details(outcome).1;
         assert_eq!((&details["matches"], &details["near"]), (&json!([]), &json!(["web"])));
     }
+    server.act("pane:rename", json!({ "paneId": "web", "title": "the front" })).await.unwrap();
+    let outcome = server.act("pane:kill", json!({ "paneId": "the front" })).await;
+    let sentence = "no pane `the front`; panes are ended by their id; did you mean `web`?";
+    assert_eq!(code(outcome), (Code::NotFound, sentence.to_owned()));
 }
 
 #[tokio::test(start_paused = true)]

@@ -1,6 +1,7 @@
 //! `paned config show`: each setting with its value and its source.
 
 use anyhow::Result;
+use paned_model::near::closest;
 use paned_model::{Code, Refusal};
 use serde::Serialize;
 
@@ -60,7 +61,7 @@ fn chosen(keys: &[String]) -> Result<Vec<&'static SettingRow>, Refusal> {
     }
     let find = |key: &String| {
         settings::find(key).ok_or_else(|| {
-            let hint = match settings::suggest(key, settings::keys()) {
+            let hint = match closest(key, settings::keys()) {
                 Some(near) => format!("did you mean `{near}`?"),
                 None => "`paned config show` lists all".to_owned(),
             };

@@ -2,8 +2,7 @@
 
 use std::path::Path;
 
-use super::Check;
-use crate::commands::support::shell_words::with_tilde;
+use super::{Check, in_home};
 use crate::config::ConfigFile;
 use crate::context::CliContext;
 use crate::settings::{self, AgentmuxConfigFile, SettingFlags, Sources, process_env};
@@ -15,7 +14,7 @@ pub(super) fn check(context: &CliContext) -> Check {
         Ok(found) => found,
         Err(refusal) => return Check::refused(NAME, &refusal.sentence),
     };
-    let shown = with_tilde(&path.to_string_lossy(), process_env("HOME").as_deref());
+    let shown = in_home(&path);
     let file = match ConfigFile::read(&path, is_named) {
         Ok(file) => file,
         Err(refusal) => return Check::refused(NAME, &refusal.sentence),

@@ -11,7 +11,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use tokio::time::timeout;
 
-use super::{Check, user};
+use super::{Check, in_home, user};
 use crate::client;
 use crate::commands::version::VERSION;
 use crate::context::CliContext;
@@ -48,7 +48,7 @@ pub(super) fn checks(context: &CliContext) -> Result<Vec<Check>> {
 /// The state folder, if another user owns it or keeps it from us: then no server of ours is there.
 fn owned_by_other(folder: &Path) -> Option<Check> {
     let us = rustix::process::getuid().as_raw();
-    let shown = folder.display();
+    let shown = in_home(folder);
     let hint = "run this as that user, or choose a state folder of yours with `--state-dir`";
     match fs::metadata(folder) {
         Ok(found) if found.uid() != us => {
@@ -104,7 +104,7 @@ fn tapes(listed: &Value) -> Check {
 }
 
 fn folder(state: &StateFolder) -> Check {
-    let shown = state.folder().display();
+    let shown = in_home(state.folder());
     if !state.folder().exists() {
         return Check::good(
             "state folder",
@@ -119,7 +119,7 @@ fn folder(state: &StateFolder) -> Check {
 
 fn token(state: &StateFolder) -> Check {
     let path = state.token();
-    let shown = path.display();
+    let shown = in_home(&path);
     match fs::metadata(&path) {
         Ok(file) if file.mode() & 0o077 == 0 => Check::good("token", format!("{shown} is private")),
         Ok(_) => {
@@ -165,6 +165,7 @@ fn port(context: &CliContext, state: &StateFolder, is_running: bool) -> Result<C
             Check::bad("port", format!("{port} is taken by {holder}"), hint)
         }
         (None, Some(_)) => Check::good("port", format!("{port}; its owner is unknown")),
+        (None, None) if port == 0 => Check::good("port", "the system chooses one"),
         (None, None) => Check::good("port", format!("{port} is free")),
     })
 }
@@ -189,7 +190,7 @@ fn journal(state: &StateFolder, status: Option<&Value>) -> Check {
             Check::good("journal", format!("healthy, {}", units::bytes(size)))
         }
         Ok(()) => {
-            let detail = format!("{} is damaged", path.display());
+            let detail = format!("{} is damaged", in_home(&path));
             Check::bad("journal", detail, "`paned server restart` recovers its readable events")
         }
         Err(_) => Check::good("journal", "empty"),

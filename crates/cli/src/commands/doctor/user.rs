@@ -7,8 +7,7 @@ use std::process::Command;
 use paned_backend::find_program;
 use serde_json::Value;
 
-use super::Check;
-use crate::commands::support::shell_words::with_tilde;
+use super::{Check, in_home};
 use crate::out::units;
 use crate::settings::process_env;
 
@@ -28,10 +27,6 @@ fn file(program: &str, path: Option<&str>) -> Option<PathBuf> {
     find_program(program, path, Path::new("/")).ok()
 }
 
-fn shown(file: &Path) -> String {
-    with_tilde(&file.to_string_lossy(), process_env("HOME").as_deref())
-}
-
 fn tmux() -> Check {
     let Some(file) = file("tmux", process_env("PATH").as_deref()) else {
         return Check::notice(
@@ -43,7 +38,7 @@ fn tmux() -> Check {
     let output = Command::new(&file).arg("-V").output();
     let printed = output.map(|output| String::from_utf8_lossy(&output.stdout).trim().to_owned());
     let printed = printed.unwrap_or_default();
-    let detail = format!("{printed} at {}", shown(&file));
+    let detail = format!("{printed} at {}", in_home(&file));
     match tmux_version(&printed) {
         Some(version) if version < OLDEST_TMUX => {
             Check::bad("tmux", detail, "`paned session` needs tmux 3.2 or newer")
@@ -88,12 +83,12 @@ fn agents(profiles: &Value, servers: Option<&str>) -> Check {
 fn places(here: Option<&Path>, there: Option<&Path>) -> Option<String> {
     Some(match (here, there) {
         (None, None) => return None,
-        (Some(here), Some(there)) if here == there => format!("at {}", shown(here)),
+        (Some(here), Some(there)) if here == there => format!("at {}", in_home(here)),
         (Some(here), Some(there)) => {
-            format!("at {}, for the server at {}", shown(here), shown(there))
+            format!("at {}, for the server at {}", in_home(here), in_home(there))
         }
-        (Some(here), None) => format!("at {}, not for the server", shown(here)),
-        (None, Some(there)) => format!("at {}, for the server only", shown(there)),
+        (Some(here), None) => format!("at {}, not for the server", in_home(here)),
+        (None, Some(there)) => format!("at {}, for the server only", in_home(there)),
     })
 }
 
@@ -110,7 +105,7 @@ fn paths(mine: &str, servers: &str) -> Option<Check> {
         return Some(Check::good("PATH", "the server has every folder of yours"));
     }
     let count = units::count(missing.len(), "folder");
-    let named: Vec<_> = missing.iter().take(3).map(|folder| shown(Path::new(folder))).collect();
+    let named: Vec<_> = missing.iter().take(3).map(|folder| in_home(Path::new(folder))).collect();
     let more = if named.len() < missing.len() { ", …" } else { "" };
     Some(Check::notice(
         "PATH",
@@ -156,12 +151,12 @@ fn completions() -> Option<Check> {
     };
     let found = files.iter().map(|file| home.join(file)).find(|file| file.exists());
     if let Some(found) = found {
-        return Some(Check::good("completions", format!("for {shell}, {}", shown(&found))));
+        return Some(Check::good("completions", format!("for {shell}, {}", in_home(&found))));
     }
     let startup = home.join(startup);
     let is_sourced = fs::read_to_string(&startup).is_ok_and(|it| it.contains("paned completions"));
     Some(match is_sourced {
-        true => Check::good("completions", format!("for {shell}, {}", shown(&startup))),
+        true => Check::good("completions", format!("for {shell}, {}", in_home(&startup))),
         false => Check::notice(
             "completions",
             format!("not installed for {shell}"),

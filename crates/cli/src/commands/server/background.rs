@@ -16,6 +16,7 @@ use serde_json::Value;
 
 use crate::client::not_running;
 use crate::context::CliContext;
+use crate::out::progress::Progress;
 use crate::serve::lock::Lock;
 use crate::serve::ready_line::ReadyLine;
 use crate::state_folder::{ServerInfo, StateFolder};
@@ -113,6 +114,7 @@ fn server_info(state: &StateFolder) -> Result<Option<ServerInfo>> {
 
 fn halt(context: &CliContext, state: &StateFolder) -> Result<()> {
     ask(context, "server:stop")?;
+    let _progress = Progress::start(context.out, "stopping the server");
     // The lock is released when the process has exited, and not before.
     wait("the server to stop", || Lock::is_free(state).then_some(()))
 }
@@ -158,6 +160,7 @@ pub(super) fn launch(
     }
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(log);
     let mut child = command.spawn().context("cannot start the server")?;
+    let _progress = Progress::start(context.out, "starting the server");
     read_startup_message(&mut child, state)
 }
 

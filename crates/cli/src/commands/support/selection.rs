@@ -10,7 +10,8 @@ use tokio::task::JoinSet;
 
 use crate::client::{self, ApiClient};
 use crate::commands::refused;
-use crate::context::CliContext;
+use crate::context::{CliContext, activity};
+use crate::out::progress::Progress;
 
 /// How many panes are worked on at once.
 const PARALLEL: usize = 16;
@@ -78,7 +79,9 @@ impl PaneSelection {
             }
         }
         if ids.is_empty() && !context.out.is_json() {
-            context.out.note("paned: no panes matched")?;
+            let which = self.tag.as_ref().map(|tag| format!(" with the tag `{tag}`"));
+            let which = which.unwrap_or_default();
+            context.out.note(format!("paned: no such panes{which}; `paned ls -a` shows all"))?;
         }
         Ok(SelectedPanes { ids, is_named: false })
     }
@@ -193,7 +196,13 @@ pub(crate) fn act_on_each(
         let first = if is_own_last { others } else { panes.len() };
         for range in [0..first, first..panes.len()] {
             let calls = Calls { client: &client, action, params: &params };
-            calls.run(range, |at, answer| show_one(&panes[at], answer)).await?;
+            let mut progress = Some(Progress::start(context.out, activity(action)));
+            let mut show = |at: usize, answer| {
+                // Its line would be in the way of what is printed.
+                progress.take();
+                show_one(&panes[at], answer)
+            };
+            calls.run(range, &mut show).await?;
         }
         anyhow::Ok(())
     })??;

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use paned_model::near::closest;
 use paned_model::{PaneRestartPolicy, Refusal};
 use serde_json::json;
 
@@ -113,7 +114,7 @@ impl Project {
     }
 
     fn unknown(&self, name: &str, dependent: Option<&String>) -> Refusal {
-        let near = crate::settings::suggest(name, self.panes.keys().map(String::as_str));
+        let near = closest(name, self.panes.keys().map(String::as_str));
         let near = near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
         let shown = name.escape_debug();
         let sentence = match dependent {

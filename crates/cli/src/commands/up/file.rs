@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::Path;
 
+use paned_model::near::closest;
 use paned_model::{PaneId, Refusal};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
@@ -12,7 +13,6 @@ use super::definition::{
     DEFAULT_WAIT_MS, PaneDefinition, Project, Readiness, ReadyCondition, from_folder, shell,
 };
 use crate::commands::support::duration::millis;
-use crate::settings::suggest;
 
 const FILE_KEYS: [&str; 2] = ["panes", "prefix"];
 const PANE_KEYS: [&str; 8] =
@@ -188,7 +188,7 @@ impl ProjectReader<'_> {
 
     fn unknown(&self, at: &Range<usize>, key: &str, known: &[&str]) -> Refusal {
         let key = key.escape_debug();
-        let hint = match suggest(&key.to_string(), known.iter().copied()) {
+        let hint = match closest(&key.to_string(), known.iter().copied()) {
             Some(near) => format!("did you mean `{near}`?"),
             None => format!("the keys are {}", known.join(", ")),
         };

@@ -114,6 +114,7 @@ pub(crate) fn up(context: &CliContext, args: &UpArgs) -> Result<ExitCode> {
 pub(crate) fn down(context: &CliContext, args: &DownArgs) -> Result<ExitCode> {
     let (file, names) = file_and_names(args.file.as_deref(), &args.name);
     let folder = match &file {
+        Some(file) if !file.exists() => return Err(no_file(file).into()),
         Some(file) => folder_of(file)?,
         None => here()?,
     };
@@ -140,6 +141,15 @@ pub(crate) fn down(context: &CliContext, args: &DownArgs) -> Result<ExitCode> {
         context.out.json(&json!({ "closed": closed }))?;
     }
     Ok(exit)
+}
+
+/// The refusal of a file that does not exist. What it names may still run.
+fn no_file(file: &Path) -> Refusal {
+    let sentence = format!(
+        "no file {}; if it was deleted, run `paned down` in the folder that it was in",
+        file.display()
+    );
+    Refusal::not_found(sentence)
 }
 
 /// The file and the names of panes: a first word that looks like a file is the file.
