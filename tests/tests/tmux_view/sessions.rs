@@ -222,6 +222,19 @@ fn a_view_goes_when_its_program_does_and_the_last_bytes_are_kept() {
     assert_eq!(state(&server, "a"), "shown");
 }
 
+/// Some users have tmux keep the pane of a program that has ended, and on a busy machine it is not
+/// closed yet: then we close it.
+#[test]
+fn a_program_whose_view_we_closed_is_shown_again() {
+    let server = Server::start();
+    show(&server, "a", "echo run; cat");
+    Tmux::of(&server).run(&["set-option", "-g", "remain-on-exit", "on"]);
+    server.act("pane:write", json!({ "paneId": "a", "text": "\u{4}" }));
+    until_state(&server, "a", "hidden");
+    server.act("pane:restart", json!({ "paneId": "a" }));
+    view(&server, "a");
+}
+
 #[test]
 fn a_program_that_is_started_again_is_shown_again() {
     let server = Server::start();

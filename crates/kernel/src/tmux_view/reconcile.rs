@@ -337,7 +337,7 @@ impl ServerViews {
             LayoutStep::Close(closed) => {
                 let view = shot.views.iter().find(|view| view.id.0 == closed.0);
                 let shows = view.and_then(|view| view.shows.as_ref());
-                shows.into_iter().for_each(|pane| self.records.mark_hidden(pane));
+                shows.into_iter().for_each(|pane| self.records.mark_closing(pane));
                 commands.kill(tmux(closed))
             }
             LayoutStep::Swap(a, b) => commands.swap(tmux(a), tmux(b)),

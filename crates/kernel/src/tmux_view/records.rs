@@ -257,6 +257,16 @@ impl ViewRecords {
         self.kernel.emit("pane:shown", &self.kernel.event_payload(id, payload));
     }
 
+    /// We close the view of a pane. If its program has ended, tmux or `paned attach` was slower
+    /// than we are: it was shown until its exit, and the next run of it is shown again.
+    pub(super) fn mark_closing(&self, id: &PaneId) {
+        let Ok(pane) = self.kernel.panes().get(id) else { return };
+        if !is_running(&pane) {
+            set_shown_until_exit(&pane);
+        }
+        self.mark_hidden(id);
+    }
+
     /// We stop showing a pane; that is no reason to end it.
     pub(super) fn mark_hidden(&self, id: &PaneId) {
         if self.kernel.panes().get(id).is_err() {
@@ -284,18 +294,13 @@ impl ViewRecords {
     /// A pane is not shown any more: its program ended, or a user closed the tmux pane.
     pub(super) fn mark_closed(&self, id: &PaneId) {
         let Ok(pane) = self.kernel.panes().get(id) else { return };
-        let (is_live, on_closed) = {
-            let state = pane.lock();
-            // The exit is on the tape before the view can close because of it.
-            let has_ended = state.output().is_some_and(|output| output.ending().is_some());
-            let on_closed = state.record.view.as_ref().map(|spec| spec.on_closed);
-            (state.status().is_live() && !has_ended, on_closed)
-        };
-        if !is_live && let Some(view) = &mut pane.lock().record.view {
-            view.shown_until_exit = true;
+        let is_running = is_running(&pane);
+        if !is_running {
+            set_shown_until_exit(&pane);
         }
         self.mark_hidden(id);
-        if is_live && on_closed == Some(OnViewClosed::Close) {
+        let on_closed = pane.lock().record.view.as_ref().map(|spec| spec.on_closed);
+        if is_running && on_closed == Some(OnViewClosed::Close) {
             let kernel = self.kernel.clone();
             tokio::spawn(async move {
                 if let Err(refusal) = close::close(&kernel, &pane).await {
@@ -387,5 +392,19 @@ impl ViewRecords {
             let event = draft("session:stopped", &json!({ "name": name }));
             self.kernel.journal().record(vec![event], vec![ViewSessionRecord::delete(name)]);
         }
+    }
+}
+
+/// Whether the program of a pane runs. Its exit is on the tape before a view can close because of
+/// it, and may not be in the table yet.
+fn is_running(pane: &Pane) -> bool {
+    let state = pane.lock();
+    let has_ended = state.output().is_some_and(|output| output.ending().is_some());
+    state.status().is_live() && !has_ended
+}
+
+fn set_shown_until_exit(pane: &Pane) {
+    if let Some(view) = &mut pane.lock().record.view {
+        view.shown_until_exit = true;
     }
 }
