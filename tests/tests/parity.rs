@@ -9,7 +9,8 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::Command;
 
-use paned_e2e::{FakeAgent, Request, Server};
+use paned_e2e::{FakeAgent, Request, Server, wait_for};
+use paned_model::Code;
 use serde_json::{Value, json};
 
 fn names(actions: &Value) -> BTreeSet<String> {
@@ -138,6 +139,39 @@ fn agents_answer_as_they_are_described() {
     described.act_on("a", &["agent:interrupt"]);
     for name in ["agent:list", "server:status", "pane:list", "agent:cleanup"] {
         described.act(name, json!({}));
+    }
+}
+
+/// What `tests/openapi/hooks.py` leaves out: actions that end the server, and streams.
+#[test]
+fn the_end_of_a_server_is_answered_as_it_is_described() {
+    let mut described = SchemaCheckedServer::start();
+    for name in ["server:stop", "server:upgrade"] {
+        let refused = described.server.try_act(name, json!({ "now": true })).unwrap_err();
+        assert_eq!(refused.code, Code::Invalid, "{name}");
+    }
+    described.act("server:upgrade", json!({}));
+    described.act("server:stop", json!({}));
+    wait_for("the end of the server", || described.server.child().try_wait().unwrap());
+}
+
+#[test]
+fn a_stream_is_refused_as_it_is_described() {
+    let server = Server::start();
+    let document = server.ask("GET", "/openapi.json").json();
+    for (path, query, status, media) in [
+        ("/events", "?since=x", 400, "application/json"),
+        ("/events", "?include=**", 400, "application/json"),
+        ("/compat/agentapi/events", "", 404, "application/problem+json"),
+        ("/compat/agentapi/{pane}/events", "", 404, "application/problem+json"),
+    ] {
+        let reply = server.ask("GET", &format!("{}{query}", path.replace("{pane}", "none")));
+        assert_eq!((reply.status, reply.header("content-type")), (status, Some(media)), "{path}");
+        let responses = &document["paths"][path]["get"]["responses"];
+        let described = responses[status.to_string()]["$ref"].as_str().unwrap();
+        let described = document.pointer(&described[1..]).unwrap();
+        assert!(described["content"][media].is_object(), "{path}: {described}");
+        assert!(responses["200"]["content"]["text/event-stream"].is_object(), "{path}");
     }
 }
 
