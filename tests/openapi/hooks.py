@@ -22,7 +22,7 @@ for name, values in {
     "git-name": ["main", "topic/a-1"],
     "http-address": ["http://127.0.0.1:1/", "http://localhost:1/a?b=c"],
     "key": ["enter", "ctrl+c", "a", "F5", "Up"],
-    "layout-toml": [""],
+    "layout-toml": ['layout = "vertical"\nmain_pane_size = 60\n[tree]\nrow = [{ size = 1, pane = "main" }]'],
     "regex": ["", "a", "^ok$", r"\d+ (a|b)", "[a-z]+"],
 }.items():
     schemathesis.openapi.format(name, st.sampled_from(values))
@@ -138,8 +138,9 @@ def before_call(context, case, **kwargs):
 
 @schemathesis.hook
 def after_call(context, case, response):
-    """Ends what was started, so that the table of panes does not fill."""
-    open("/tmp/api/times.log","a").write(f"{response.elapsed} {response.status_code} {case.operation.method.upper()} {case.operation.path} {str(case.body)[:200]}\n")
+    """Ends what was started, so that the table of panes does not fill, and starts what was ended."""
+    if case.operation.path == "/compat/opencode-pty/api/sessions" and response.request.method == "DELETE":
+        act("pane:new", {"id": "pty_prepared", "argv": ["cat"], "tags": ["opencode-pty"], "visible": "never"})
     if case.operation.path not in STARTING | ENDING:
         return
     for pane in act("pane:list", {}).json():
@@ -166,7 +167,7 @@ def prepare_start(path, body):
     argv = body.get("argv")
     is_valid = isinstance(argv, list) and argv and all(isinstance(arg, str) and "\0" not in arg for arg in argv)
     if is_valid:
-        body["argv"] = ["true"] if path == "/action/pane:run" else ["cat"]
+        body["argv"] = {"/action/pane:run": ["true"], "/action/subagent:opened": ["echo", "ready"]}.get(path, ["cat"])
     if isinstance(body.get("command"), str) and "\0" not in body["command"]:
         body["command"] = "true"
 
@@ -184,8 +185,27 @@ def shorten(body):
 
 # Path, status, the beginning of the sentence, and why no schema can say it.
 STATEFUL = [
+    # What the machine has.
     (r"/action/.*", 503, "no server: ", "a tmux server may end at any time"),
-    (r"/action/pane:wait", 400, "pass |`port` and `http`", "its rules about several fields are left out above"),
+    (r"/action/.*", 400, "no program ", "programs are installed and removed"),
+    # What a pane has printed, and what its program is.
+    (r"/action/pane:(read|wait)", 400, "`since` is ", "the output ends before that offset"),
+    (r"/action/(agent|pane):.*", 400, "the program in pane ", "it is no agent, or not yet"),
+    (r"/action/agent:restart", 400, "fake-agent has no option", "the profile decides what its program can do"),
+    (r"/action/agent:restart", 504, "the new agent did not become ready", "it takes longer than we wait"),
+    # Who asks.
+    (r"/action/agent:set-state", 400, "pass `paneId`", "without it, the report is about the caller's own pane"),
+    (r"/action/agent:message", 400, "`notify` sends the answer", "only a pane can be notified"),
+    # What the compatible protocols answer where ours would say 404 or 409.
+    (r"/compat/agentmux/.*", 400, "target is not managed by agentmux", "sessions come and go"),
+    (r"/compat/agentmux/.*", 503, "(new|replacement) session did not become ready", "it takes longer than we wait"),
+    (r"/compat/agentmux/idle", 500, "session '.*' has ended", "its clients would poll for ever otherwise"),
+    (r"/compat/agentmux/.*", 404, "not found", "its clients know only this for a GET or POST of another path"),
+    (r"/compat/agentapi/.*/?message", 500, "failed to send message", "its clients know only this; the agent is busy"),
+    (r"/compat/opencode-pty/api/sessions", 400, "PTY spawn failed", "the program or the folder is missing"),
+    (r"/compat/opencode-pty/api/sessions/.*", 400, "Failed to ", "its clients know only this for a session that is gone"),
+    # Left out above.
+    (r"/action/pane:wait", 400, "pass |`port` and `http`", "its rules about several fields are not tried here"),
 ]
 
 

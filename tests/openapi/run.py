@@ -20,7 +20,7 @@ TARGET = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
 BINARY = TARGET / "debug" / "paned"
 AGENT = TARGET / "debug" / "fake-agent"
 CLI = Path(sys.executable).with_name("schemathesis")
-LONGEST = 400
+LONGEST = 900
 
 
 class Server:

@@ -216,6 +216,9 @@ fn parse<T: DeserializeOwned>(params: &[u8]) -> Result<T, Refusal> {
     if let Ok(parsed) = serde_json::from_slice(params) {
         return Ok(parsed);
     }
+    if let Some(parsed) = accepted_values::with_whole_numbers(params) {
+        return Ok(parsed);
+    }
     let mut json = serde_json::Deserializer::from_slice(params);
     let parsed = serde_path_to_error::deserialize(&mut json).map_err(|error| {
         let place = error.path().to_string();

@@ -52,7 +52,8 @@ fn messages() -> Value {
     })
 }
 
-/// A prompt must not begin or end with a blank.
+/// A prompt must not begin or end with a blank, and has no control characters but tabs and line
+/// ends.
 fn message() -> Value {
     json!({
         "type": "object",
@@ -65,7 +66,14 @@ fn message() -> Value {
         "additionalProperties": false,
         "anyOf": [
             { "properties": { "type": { "const": "raw" } } },
-            { "properties": { "content": { "pattern": r"^\S([\s\S]*\S)?$" } } },
+            {
+                "properties": {
+                    "content": {
+                        "pattern": r"^\S([\s\S]*\S)?$",
+                        "not": { "pattern": r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]" },
+                    },
+                },
+            },
         ],
     })
 }

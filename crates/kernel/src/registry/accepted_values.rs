@@ -1,6 +1,8 @@
-//! Where parsing accepts more or less than a derived schema says, the schema is changed to say it.
+//! Where parsing accepts more or less than a derived schema says, the schema is changed to say it,
+//! or parsing to do it.
 
-use serde_json::{Value, json};
+use serde::de::DeserializeOwned;
+use serde_json::{Number, Value, json};
 
 /// Changes a schema of parameters and all schemas in it.
 pub(super) fn describe(schema: &mut Value) {
@@ -30,6 +32,38 @@ fn largest(format: &str) -> Option<u64> {
     }
 }
 
+/// Parses parameters that have whole numbers such as `1.0`: JSON Schema counts them as integers, and
+/// clients in languages without integers write them so.
+pub(super) fn with_whole_numbers<T: DeserializeOwned>(params: &[u8]) -> Option<T> {
+    let mut value: Value = serde_json::from_slice(params).ok()?;
+    let is_changed = make_whole(&mut value);
+    if !is_changed {
+        return None;
+    }
+    serde_json::from_value(value).ok()
+}
+
+/// Turns whole floating-point numbers into integers. Returns whether there were any.
+fn make_whole(value: &mut Value) -> bool {
+    /// Up to here every whole number is exact.
+    const LARGEST: f64 = 9_007_199_254_740_992.0;
+    match value {
+        Value::Number(number) if number.is_f64() => {
+            let float = number.as_f64().unwrap_or(f64::NAN);
+            let is_whole = float.fract() == 0.0 && float.abs() <= LARGEST;
+            if is_whole {
+                *number = Number::from(float as i64);
+            }
+            is_whole
+        }
+        Value::Array(items) => items.iter_mut().fold(false, |any, item| make_whole(item) | any),
+        Value::Object(fields) => {
+            fields.values_mut().fold(false, |any, field| make_whole(field) | any)
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => false,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;
@@ -46,6 +80,19 @@ mod tests {
         count: Option<NonZeroU32>,
         #[schemars(range(max = 9))]
         small: u64,
+    }
+
+    #[test]
+    fn a_whole_number_may_have_a_fraction_of_zero() {
+        let read = |small: &str| {
+            let params = format!(r#"{{"set":[],"small":{small}}}"#);
+            with_whole_numbers::<Sample>(params.as_bytes()).map(|sample| sample.small)
+        };
+        assert_eq!(read("7.0"), Some(7));
+        assert_eq!(read("7e2"), Some(700));
+        for other in ["7.5", "-1.0", "1e300", "\"7.0\""] {
+            assert_eq!(read(other), None, "{other}");
+        }
     }
 
     #[test]

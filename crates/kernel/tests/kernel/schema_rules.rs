@@ -51,10 +51,10 @@ fn probes() -> Vec<Value> {
     let more =
         ["%3", "3", "022", "999", "00000", "YQ==", "YR==", "YQ", "pane:x", "Gap", "x:y", "a=b"];
     let mut probes: Vec<Value> = texts.iter().chain(&more).map(|text| json!(text)).collect();
-    for length in [64, 65, 128, 129, 200, 201, 256, 257] {
+    for length in [65, 129, 201, 257] {
         probes.push(json!("x".repeat(length)));
     }
-    for number in [0_u64, 1, 2, 100, 101, 1000, 1001, 65535, 65536, 86_400_001, 1 << 32] {
+    for number in [0_u64, 1, 101, 1001, 65536, 86_400_001, 1 << 32] {
         probes.push(json!(number));
     }
     let others = [json!(-1), json!(0.5), json!(true), json!(null), json!([]), json!({})];
@@ -166,11 +166,13 @@ impl Comparison<'_> {
 }
 
 async fn close_others(server: &TestKernel) {
-    for pane in server.act("pane:list", json!({})).await.unwrap().as_array().unwrap() {
-        if pane["id"] != "a" {
-            let close = json!({ "paneId": pane["id"], "force": true });
-            let _ = server.act("pane:close", close).await;
-        }
+    let act = async |name: &str, params: Value| {
+        server.kernel.dispatch(name, params.to_string().as_bytes(), &server.owner).await
+    };
+    let listed = act("pane:list", json!({})).await.unwrap();
+    let panes: Vec<Value> = serde_json::from_str(listed.get()).unwrap();
+    for pane in panes.iter().filter(|pane| pane["id"] != "a") {
+        let _ = act("pane:close", json!({ "paneId": pane["id"], "force": true })).await;
     }
 }
 

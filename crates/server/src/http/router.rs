@@ -91,7 +91,10 @@ async fn answer_unmatched(
         context.check_content(AcceptedBody::Anything)?;
         return fallback(Call::new(shared, context, request).await?).await;
     }
-    context.check_content(AcceptedBody::Json)?;
+    // A method that the path does not take is refused whatever the body is.
+    if request.extensions().get::<OtherMethod>().is_none() {
+        context.check_content(AcceptedBody::Json)?;
+    }
     context.caller()?;
     otherwise(request.method(), &path.escape_debug().to_string())
 }

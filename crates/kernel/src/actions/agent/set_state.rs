@@ -222,7 +222,10 @@ impl AgentHookReport {
 
     fn take(&mut self, key: &str, text: String) -> Result<(), Refusal> {
         match key {
-            "paneId" | "pane" | "pane_id" => self.pane = Some(text),
+            "paneId" | "pane" | "pane_id" => {
+                read_id(&text)?;
+                self.pane = Some(text);
+            }
             "runtime" => self.runtime = Some(text),
             "sessionId" | "session_id" | "sessionID" => self.session = Some(check_session(text)?),
             "error" => self.error = Some(text),
