@@ -243,9 +243,7 @@ async fn compare_all(picks: impl Fn(&str) -> bool) {
     let picked = registry.iter().filter(|action| picks(&action.name));
     for action in picked.filter(|action| !ENDING.contains(&&*action.name)) {
         let server = kernel().await;
-        let t = std::time::Instant::now();
         mistakes.extend(compare_action(&server, action).await);
-        eprintln!("TIME {} {:?}", action.name, t.elapsed());
     }
     assert!(mistakes.is_empty(), "{} mistakes:\n{}", mistakes.len(), mistakes.join("\n"));
 }
