@@ -187,6 +187,7 @@ def shorten(body):
 STATEFUL = [
     # What the machine has.
     (r"/action/.*", 503, "no server: ", "a tmux server may end at any time"),
+    (r"/action/.*", 504, "tmux did not answer within ", "the machine is busy"),
     (r"/action/.*", 400, "no program ", "programs are installed and removed"),
     # What a pane has printed, and what its program is.
     (r"/action/pane:(read|wait)", 400, "`since` is ", "the output ends before that offset"),

@@ -20,6 +20,7 @@ TARGET = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
 BINARY = TARGET / "debug" / "paned"
 AGENT = TARGET / "debug" / "fake-agent"
 CLI = Path(sys.executable).with_name("schemathesis")
+# A run takes about 90 seconds on two idle cores.
 LONGEST = 900
 
 
