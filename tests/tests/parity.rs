@@ -9,7 +9,8 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::Command;
 
-use paned_e2e::{FakeAgent, Request, Server};
+use paned_e2e::{FakeAgent, Request, Server, wait_for};
+use paned_model::Code;
 use serde_json::{Value, json};
 
 fn names(actions: &Value) -> BTreeSet<String> {
@@ -138,6 +139,101 @@ fn agents_answer_as_they_are_described() {
     described.act_on("a", &["agent:interrupt"]);
     for name in ["agent:list", "server:status", "pane:list", "agent:cleanup"] {
         described.act(name, json!({}));
+    }
+}
+
+/// Calls a compatible route, and compares its answer with the document.
+#[track_caller]
+fn compat(described: &SchemaCheckedServer, route: &str, path: &str, body: Option<Value>) -> Value {
+    let server = &described.server;
+    let (method, pattern) = route.split_once(' ').unwrap();
+    let request = Request::new(method, path).header("host", "paned");
+    let request = match &body {
+        Some(body) => request.json(body),
+        None => request,
+    };
+    let reply = request.over_unix(&server.socket()).unwrap();
+    assert_eq!(reply.status, 200, "{route}: {}", reply.body);
+    let document = server.ask("GET", "/openapi.json").json();
+    let operation = &document["paths"][pattern][method.to_ascii_lowercase()];
+    let media = operation["responses"]["200"]["content"].as_object().unwrap().values().next();
+    schema::check(route, &media.unwrap()["schema"], &reply.json());
+    if let Some(body) = body {
+        let media = operation["requestBody"]["content"].as_object().unwrap().values().next();
+        schema::check(route, &media.unwrap()["schema"], &body);
+    }
+    reply.json()
+}
+
+#[test]
+fn compatible_routes_answer_as_they_are_described() {
+    let described = SchemaCheckedServer::start();
+    let agent = FakeAgent::new(&[]);
+    let mut params = agent.params("a");
+    params["profile"] = json!("fake-agent");
+    params["tags"] = json!(["agentmux"]);
+    described.act("agent:create", params);
+    for name in ["health", "sessions", "idle", "capture"] {
+        let path = format!("/compat/agentmux/{name}");
+        compat(&described, &format!("GET {path}"), &path, None);
+    }
+    let key = Some(json!({ "key": "Escape", "repeat": "2" }));
+    compat(&described, "POST /compat/agentmux/key", "/compat/agentmux/key", key);
+    for name in ["status", "messages"] {
+        let route = format!("GET /compat/agentapi/{{pane}}/{name}");
+        compat(&described, &route, &format!("/compat/agentapi/a/{name}"), None);
+    }
+    let said = Some(json!({ "content": "x", "type": "raw" }));
+    compat(&described, "POST /compat/agentapi/message", "/compat/agentapi/message", said);
+    let sessions = "/compat/opencode-pty/api/sessions";
+    let create = Some(json!({ "command": "cat", "args": [], "description": "a cat" }));
+    let made = compat(&described, &format!("POST {sessions}"), sessions, create);
+    let one = format!("{sessions}/{}", made["id"].as_str().unwrap());
+    compat(&described, &format!("GET {sessions}"), sessions, None);
+    compat(&described, &format!("GET {sessions}/{{id}}"), &one, None);
+    let input = Some(json!({ "data": "x" }));
+    compat(&described, &format!("POST {sessions}/{{id}}/input"), &format!("{one}/input"), input);
+    for view in ["raw", "plain"] {
+        let route = format!("GET {sessions}/{{id}}/buffer/{view}");
+        compat(&described, &route, &format!("{one}/buffer/{view}"), None);
+    }
+    let health = "/compat/opencode-pty/health";
+    compat(&described, &format!("GET {health}"), health, None);
+    compat(&described, &format!("DELETE {sessions}/{{id}}"), &one, None);
+    let cleanup = format!("{one}/cleanup");
+    compat(&described, &format!("DELETE {sessions}/{{id}}/cleanup"), &cleanup, None);
+}
+
+/// What `tests/openapi/hooks.py` leaves out: actions that end the server, and streams.
+#[test]
+fn the_end_of_a_server_is_answered_as_it_is_described() {
+    let mut described = SchemaCheckedServer::start();
+    for name in ["server:stop", "server:upgrade"] {
+        let refused = described.server.try_act(name, json!({ "now": true })).unwrap_err();
+        assert_eq!(refused.code, Code::Invalid, "{name}");
+    }
+    described.act("server:upgrade", json!({}));
+    described.act("server:stop", json!({}));
+    wait_for("the end of the server", || described.server.child().try_wait().unwrap());
+}
+
+#[test]
+fn a_stream_is_refused_as_it_is_described() {
+    let server = Server::start();
+    let document = server.ask("GET", "/openapi.json").json();
+    for (path, query, status, media) in [
+        ("/events", "?since=x", 400, "application/json"),
+        ("/events", "?include=**", 400, "application/json"),
+        ("/compat/agentapi/events", "", 404, "application/problem+json"),
+        ("/compat/agentapi/{pane}/events", "", 404, "application/problem+json"),
+    ] {
+        let reply = server.ask("GET", &format!("{}{query}", path.replace("{pane}", "none")));
+        assert_eq!((reply.status, reply.header("content-type")), (status, Some(media)), "{path}");
+        let responses = &document["paths"][path]["get"]["responses"];
+        let described = responses[status.to_string()]["$ref"].as_str().unwrap();
+        let described = document.pointer(&described[1..]).unwrap();
+        assert!(described["content"][media].is_object(), "{path}: {described}");
+        assert!(responses["200"]["content"]["text/event-stream"].is_object(), "{path}");
     }
 }
 

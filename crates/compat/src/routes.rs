@@ -6,7 +6,7 @@ use axum::http::{Method, StatusCode};
 use axum::response::{IntoResponse, Response};
 use futures_util::future::BoxFuture;
 use paned_server::compat_api::{Call, ErrorFormat, HandlerResult, Rejection, text};
-use paned_server::{AcceptedBody, Route, RouteParam};
+use paned_server::{AcceptedBody, Route, RouteParam, RouteShape};
 use serde_json::Value;
 
 /// What all routes of an API have in common.
@@ -36,6 +36,7 @@ impl<C: 'static> RouteBuilder<C> {
         &self,
         method_and_path: &'static str,
         doc: &'static str,
+        shape: RouteShape,
         handler: fn(C, Call) -> R,
     ) -> Route
     where
@@ -52,7 +53,7 @@ impl<C: 'static> RouteBuilder<C> {
         route.params = if path.contains('{') { self.path_param } else { &[] };
         route.takes = self.takes;
         route.answers = self.answers;
-        route
+        route.with_shape(shape.with_errors(errors))
     }
 }
 

@@ -1,6 +1,7 @@
 //! Actions: each is defined in one place, and every interface (HTTP, CLI, docs) is derived from
 //! that definition. The kernel's own actions are types; extensions add others at run time.
 
+mod accepted_values;
 mod dynamic;
 mod param_schema;
 
@@ -177,7 +178,9 @@ struct TypedAction<A>(PhantomData<fn() -> A>);
 
 impl<A: Action> AnyAction for TypedAction<A> {
     fn params(&self, generator: &mut SchemaGenerator) -> Value {
-        schema::<A::Params>(generator)
+        let mut params = schema::<A::Params>(generator);
+        accepted_values::describe(&mut params);
+        params
     }
 
     fn answer(&self, generator: &mut SchemaGenerator) -> Value {
@@ -211,6 +214,9 @@ fn parse<T: DeserializeOwned>(params: &[u8]) -> Result<T, Refusal> {
     }
     // Tracking the path of a mistake costs more than parsing, so do it only after a failure.
     if let Ok(parsed) = serde_json::from_slice(params) {
+        return Ok(parsed);
+    }
+    if let Some(parsed) = accepted_values::with_whole_numbers(params) {
         return Ok(parsed);
     }
     let mut json = serde_json::Deserializer::from_slice(params);

@@ -12,6 +12,7 @@ pub use crate::http::events::{MEDIA_TYPE as EVENT_STREAM, SseSource, stream_resp
 pub use crate::http::metrics::{GaugeGuard, Metrics};
 pub use crate::http::process::resident_bytes;
 pub use crate::http::reply::{ErrorFormat, HandlerResult, JSON, JSON_UTF8, Rejection, text};
+pub use crate::http::router::OtherMethod;
 pub use crate::http::routes::CallHandler;
 pub use crate::state::ServerState;
 pub use crate::transport::listener::ConnStream;

@@ -11,6 +11,7 @@ mod state;
 mod transport;
 mod ws;
 
+pub use http::route_shape::{RouteSchema, RouteShape};
 pub use http::routes::{ParamLocation, RequiredAccess, Route, RouteParam, routes};
 pub use paned_policy::guard::AcceptedBody;
 pub use transport::limits::ServerLimits;

@@ -5,6 +5,7 @@
 //! | `input` | parses a message, with agentapi's error texts |
 //! | `agent` | the agent that a request is about, accessed by actions of the kernel |
 //! | `events` | the stream of changes |
+//! | `shapes` | its bodies and answers as JSON Schema |
 //!
 //! Every agent has the endpoints under its pane's name. Without a name they are about the
 //! listener's own agent, or the newest.
@@ -12,6 +13,7 @@
 mod agent;
 mod events;
 mod input;
+mod shapes;
 
 use std::sync::Arc;
 
@@ -28,8 +30,12 @@ use input::AgentapiInput;
 /// The name of this API.
 pub(crate) const NAME: &str = "agentapi";
 
-const AGENT: &[RouteParam] =
-    &[RouteParam { location: ParamLocation::Path, name: "pane", doc: "The agent's pane." }];
+const AGENT: &[RouteParam] = &[RouteParam {
+    location: ParamLocation::Path,
+    name: "pane",
+    doc: "The agent's pane.",
+    schema: shapes::pane,
+}];
 const STATUS: &str = "Show whether an agent is working.";
 const MESSAGES: &str = "Show an agent's conversation.";
 const MESSAGE: &str = "Send a message to an agent, or type into its terminal.";
@@ -58,16 +64,26 @@ impl CompatApi for Agentapi {
         let any =
             RouteBuilder { context: json.context.clone(), takes: AcceptedBody::Anything, ..json };
         vec![
-            json.route("GET /compat/agentapi/status", STATUS, status),
-            json.route("GET /compat/agentapi/messages", MESSAGES, messages),
-            json.route("POST /compat/agentapi/message", MESSAGE, message),
-            stream.route("GET /compat/agentapi/events", EVENTS, events::follow),
-            any.route("POST /compat/agentapi/upload", UPLOAD, upload),
-            json.route("GET /compat/agentapi/{pane}/status", STATUS, status),
-            json.route("GET /compat/agentapi/{pane}/messages", MESSAGES, messages),
-            json.route("POST /compat/agentapi/{pane}/message", MESSAGE, message),
-            stream.route("GET /compat/agentapi/{pane}/events", EVENTS, events::follow),
-            any.route("POST /compat/agentapi/{pane}/upload", UPLOAD, upload),
+            json.route("GET /compat/agentapi/status", STATUS, shapes::STATUS, status),
+            json.route("GET /compat/agentapi/messages", MESSAGES, shapes::MESSAGES, messages),
+            json.route("POST /compat/agentapi/message", MESSAGE, shapes::MESSAGE, message),
+            stream.route("GET /compat/agentapi/events", EVENTS, shapes::EVENTS, events::follow),
+            any.route("POST /compat/agentapi/upload", UPLOAD, shapes::UPLOAD, upload),
+            json.route("GET /compat/agentapi/{pane}/status", STATUS, shapes::STATUS, status),
+            json.route(
+                "GET /compat/agentapi/{pane}/messages",
+                MESSAGES,
+                shapes::MESSAGES,
+                messages,
+            ),
+            json.route("POST /compat/agentapi/{pane}/message", MESSAGE, shapes::MESSAGE, message),
+            stream.route(
+                "GET /compat/agentapi/{pane}/events",
+                EVENTS,
+                shapes::EVENTS,
+                events::follow,
+            ),
+            any.route("POST /compat/agentapi/{pane}/upload", UPLOAD, shapes::UPLOAD, upload),
         ]
     }
 }

@@ -4,7 +4,7 @@ use paned_model::Refusal;
 use serde_json::{Map, Value};
 
 /// The keys that can be pressed: agentmux's name and ours.
-const KEYS: [(&str, &str); 11] = [
+pub(super) const KEYS: [(&str, &str); 11] = [
     ("backspace", "backspace"),
     ("delete", "delete"),
     ("down", "down"),

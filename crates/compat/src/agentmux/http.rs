@@ -4,7 +4,7 @@ use axum::extract::{FromRequestParts, Query};
 use axum::http::{Method, StatusCode};
 use jiff::tz::TimeZone;
 use paned_model::{Code, Delivery, Refusal};
-use paned_server::compat_api::{Call, Rejection};
+use paned_server::compat_api::{Call, OtherMethod, Rejection};
 use serde_json::{Value, json};
 
 use super::body::{self, AgentmuxBody};
@@ -141,15 +141,18 @@ pub(super) async fn kill(sessions: AgentmuxSessions, mut call: Call) -> JsonResu
     Ok(json!({ "ok": true, "action": "kill", "session": name }))
 }
 
-/// Answers where there is no endpoint. A body is read first, as its clients expect.
+/// Answers where there is no endpoint. A body is read first, as its clients expect: they also know
+/// only 404 for a GET or POST of the wrong path. The server adds `Allow` to a 405.
 pub(super) async fn unknown(mut call: Call) -> JsonResult {
+    let is_other_method = call.parts.extensions.get::<OtherMethod>().is_some();
     match call.parts.method {
-        Method::GET | Method::HEAD => {}
         Method::POST => drop(read_body(&mut call).await?),
-        other => {
+        Method::GET | Method::HEAD => {}
+        other if is_other_method => {
             let sentence = format!("agentmux takes GET and POST, not {other}");
-            return Err(Rejection::new(StatusCode::NOT_IMPLEMENTED, Code::Invalid, sentence));
+            return Err(Rejection::new(StatusCode::METHOD_NOT_ALLOWED, Code::Invalid, sentence));
         }
+        _ => {}
     }
     Err(Refusal::not_found("not found").into())
 }

@@ -6,6 +6,7 @@
 //! | `session` | a session as its clients see it |
 //! | `sessions` | operations on sessions, by actions of the kernel |
 //! | `http` | the endpoints, and the answer where there is none |
+//! | `shapes` | its bodies and answers as JSON Schema |
 //! | `content_length` | an invalid `Content-Length` |
 //!
 //! A session is an agent's pane with our tag, and its name is the pane's. The active one is the
@@ -16,6 +17,7 @@ mod content_length;
 mod http;
 mod session;
 mod sessions;
+mod shapes;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -77,12 +79,14 @@ const CAPTURE: &[RouteParam] = &[
     RouteParam {
         location: ParamLocation::Query,
         name: "lines",
-        doc: "How many lines above the screen, 10 to 500.",
+        doc: "How many lines above the screen: at least 10 and at most 500 are shown.",
+        schema: shapes::lines,
     },
     RouteParam {
         location: ParamLocation::Query,
         name: "target",
         doc: "The session; defaults to the active one.",
+        schema: shapes::text,
     },
 ];
 
@@ -120,6 +124,7 @@ impl CompatApi for Agentmux {
         let mut capture = json.route(
             "GET /compat/agentmux/capture",
             "Show the last lines of a session and its screen.",
+            shapes::CAPTURE,
             http::capture,
         );
         capture.params = CAPTURE;
@@ -127,41 +132,53 @@ impl CompatApi for Agentmux {
             json.route(
                 "GET /compat/agentmux/health",
                 "Show the status of agentmux sessions.",
+                shapes::HEALTH,
                 http::health,
             ),
             json.route(
                 "GET /compat/agentmux/sessions",
                 "List agentmux sessions and the active one.",
+                shapes::SESSIONS,
                 http::sessions,
             ),
             json.route(
                 "GET /compat/agentmux/idle",
                 "Check whether the active session's agent accepts a prompt.",
+                shapes::IDLE,
                 http::idle,
             ),
             capture,
             json.route(
                 "POST /compat/agentmux/send",
                 "Send a text to a session's agent.",
+                shapes::SEND,
                 http::send,
             ),
             json.route(
                 "POST /compat/agentmux/run",
                 "Start an agent in a new session and send it a text.",
+                shapes::RUN,
                 http::run,
             ),
-            json.route("POST /compat/agentmux/key", "Press a key in a session.", http::key),
+            json.route(
+                "POST /compat/agentmux/key",
+                "Press a key in a session.",
+                shapes::KEY,
+                http::key,
+            ),
             json.route(
                 "POST /compat/agentmux/restart",
                 "Replace the active session with a new one, once that is ready.",
+                shapes::RESTART,
                 http::restart,
             ),
             json.route(
                 "POST /compat/agentmux/cleanup",
                 "Close idle sessions except the active one.",
+                shapes::CLEANUP,
                 http::cleanup,
             ),
-            json.route("POST /compat/agentmux/kill", "Close a session.", http::kill),
+            json.route("POST /compat/agentmux/kill", "Close a session.", shapes::KILL, http::kill),
         ]
     }
 

@@ -6,6 +6,7 @@
 //! | `sessions` | operations on sessions, by actions of the kernel |
 //! | `rest`, `socket` | the two transports |
 //! | `sockets` | all open sockets, and the wait until they have flushed |
+//! | `shapes` | its bodies and answers as JSON Schema |
 //! | `plain_text`, `decode` | terminal bytes as text |
 //!
 //! A session is a pane with our tag. There is no second store: what the kernel has no field for is
@@ -16,6 +17,7 @@ mod info;
 mod plain_text;
 mod rest;
 mod sessions;
+mod shapes;
 mod socket;
 mod sockets;
 mod spawn;
@@ -34,8 +36,12 @@ use sockets::PtyCompatSockets;
 pub(crate) const NAME: &str = "opencode-pty";
 
 const HTML: &str = "text/html; charset=utf-8";
-const SESSION: &[RouteParam] =
-    &[RouteParam { location: ParamLocation::Path, name: "id", doc: "The session's id." }];
+const SESSION: &[RouteParam] = &[RouteParam {
+    location: ParamLocation::Path,
+    name: "id",
+    doc: "The session's id.",
+    schema: shapes::text,
+}];
 
 /// The API.
 #[derive(Debug, Default)]
@@ -65,59 +71,75 @@ impl CompatApi for OpencodePty {
             json.route(
                 "GET /compat/opencode-pty/api/sessions",
                 "List the sessions of opencode-pty clients.",
+                shapes::LIST,
                 rest::list,
             ),
             json.route(
                 "POST /compat/opencode-pty/api/sessions",
                 "Start a program in a new session.",
+                shapes::CREATE,
                 rest::create,
             ),
             json.route(
                 "DELETE /compat/opencode-pty/api/sessions",
                 "Stop and delete every session.",
+                shapes::DONE,
                 rest::clear,
             ),
             json.route(
                 "GET /compat/opencode-pty/api/sessions/{id}",
                 "Show one session.",
+                shapes::INFO,
                 rest::get,
             ),
             json.route(
                 "DELETE /compat/opencode-pty/api/sessions/{id}",
                 "Stop a session's program and keep its output.",
+                shapes::DONE,
                 rest::kill,
             ),
             json.route(
                 "DELETE /compat/opencode-pty/api/sessions/{id}/cleanup",
                 "Stop a session's program and delete the session.",
+                shapes::DONE,
                 rest::cleanup,
             ),
             json.route(
                 "POST /compat/opencode-pty/api/sessions/{id}/input",
                 "Type the exact text into a session.",
+                shapes::INPUT,
                 rest::input,
             ),
             json.route(
                 "GET /compat/opencode-pty/api/sessions/{id}/buffer/raw",
                 "Return a session's raw output.",
+                shapes::RAW,
                 rest::raw,
             ),
             json.route(
                 "GET /compat/opencode-pty/api/sessions/{id}/buffer/plain",
                 "Return a session's output without escape sequences.",
+                shapes::PLAIN,
                 rest::plain,
             ),
             json.route(
                 "GET /compat/opencode-pty/health",
                 "Show the server's status in opencode-pty's format.",
+                shapes::HEALTH,
                 rest::health,
             ),
             json.route(
                 "GET /compat/opencode-pty/ws",
                 "Open a WebSocket with opencode-pty's protocol.",
+                shapes::SOCKET,
                 socket::open,
             ),
-            html.route("GET /compat/opencode-pty/index.html", "Show the start page.", rest::page),
+            html.route(
+                "GET /compat/opencode-pty/index.html",
+                "Show the start page.",
+                shapes::PAGE,
+                rest::page,
+            ),
         ]
     }
 }

@@ -190,10 +190,11 @@ async fn what_is_not_there_is_told_in_agentmuxs_words() {
         refused(&server, &server.agentmux_request("GET", path), 404, "not found").await;
     }
     for method in ["PUT", "DELETE", "OPTIONS", "PATCH", "BREW"] {
-        for path in GETS.into_iter().chain(POSTS).chain(["/nothing"]) {
+        for path in GETS.into_iter().chain(POSTS) {
             let text = format!("agentmux takes GET and POST, not {method}");
-            refused(&server, &server.agentmux_request(method, path), 501, &text).await;
+            refused(&server, &server.agentmux_request(method, path), 405, &text).await;
         }
+        refused(&server, &server.agentmux_request(method, "/nothing"), 404, "not found").await;
     }
     assert_eq!(server.send_agentmux(&server.agentmux_request("GET", "/")).await.status(), 404);
 }

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::access::AccessRequest;
+use crate::actions::support::param_rules::EventName;
 use crate::registry::{Action, ActionContext, ActionKind, RESERVED_NOUNS};
 
 const LONGEST_NAME: usize = 128;
@@ -16,6 +17,7 @@ pub(super) struct EventEmit;
 #[serde(deny_unknown_fields)]
 pub(super) struct Params {
     /// `noun:past`, as in `build:finished`; nouns that paned uses itself are refused.
+    #[schemars(with = "EventName")]
     name: String,
     /// The event's data.
     #[serde(default)]

@@ -9,6 +9,7 @@ use tokio::process::Command;
 
 use super::EmptyOutput;
 use crate::access::AccessRequest;
+use crate::actions::support::param_rules::{Folder, ShellCommand};
 use crate::panes::environment::{self, EnvironmentSpec, PaneIdentity};
 use crate::registry::{Action, ActionContext, ActionKind};
 
@@ -18,8 +19,10 @@ pub(super) struct ShellRun;
 #[serde(deny_unknown_fields)]
 pub(super) struct Params {
     /// The command, for `sh -c`.
+    #[schemars(with = "ShellCommand")]
     command: String,
     /// The absolute path of its working directory; defaults to the user's home.
+    #[schemars(with = "Option<Folder>")]
     cwd: Option<String>,
 }
 

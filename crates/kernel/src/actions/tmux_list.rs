@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::pane::adopt::{adopted_as, adopted_tmux, socket};
 use crate::Kernel;
 use crate::access::AccessRequest;
+use crate::actions::support::param_rules::TmuxServer;
 use crate::registry::{Action, ActionContext, ActionKind};
 
 pub(super) struct TmuxList;
@@ -19,6 +20,7 @@ pub(super) struct TmuxList;
 #[serde(deny_unknown_fields)]
 pub(super) struct Params {
     /// An additional server to list: `$TMUX`, or the path of its socket.
+    #[schemars(with = "Option<TmuxServer>")]
     tmux: Option<String>,
 }
 

@@ -15,6 +15,7 @@ mod reach;
 mod reading;
 mod restart;
 mod schema;
+mod schema_rules;
 mod screens;
 mod test_kernel;
 mod tmux_view;

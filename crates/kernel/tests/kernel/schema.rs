@@ -1,5 +1,9 @@
 //! Validates a value against its schema: as much of JSON Schema as our own schemas use.
 
+use std::cell::RefCell;
+use std::collections::HashMap;
+
+use regex::Regex;
 use serde_json::Value;
 
 /// Fails with every place where an action's answer does not match its schema.
@@ -27,8 +31,53 @@ fn mistakes(schema: &Value, value: &Value, place: &str) -> Vec<String> {
             found.push(format!("{place}: is none of several: {value}"));
         }
     }
+    if !matches_not_and_all(schema, value) || !is_within_limits(schema, value) {
+        found.push(format!("{place}: breaks a rule: {value}"));
+    }
     found.extend(inside(schema, value, place));
     found
+}
+
+/// Whether a value matches its schema.
+pub(crate) fn accepts(schema: &Value, value: &Value) -> bool {
+    schema != &Value::Bool(false) && mistakes(schema, value, "").is_empty()
+}
+
+fn matches_not_and_all(schema: &Value, value: &Value) -> bool {
+    let rules = schema["allOf"].as_array().into_iter().flatten();
+    schema.get("not").is_none_or(|not| !accepts(not, value))
+        && rules.into_iter().all(|rule| accepts(rule, value))
+}
+
+thread_local! {
+    /// Patterns by their text: compiling one takes a hundred times as long as matching.
+    static PATTERNS: RefCell<HashMap<String, Regex>> = RefCell::default();
+}
+
+fn matches(text: &str, pattern: &str) -> bool {
+    PATTERNS.with_borrow_mut(|patterns| {
+        let new = || Regex::new(pattern).unwrap();
+        patterns.entry(pattern.to_owned()).or_insert_with(new).is_match(text)
+    })
+}
+
+/// The rules about a string's, a number's or a list's size, and about a string's characters.
+fn is_within_limits(schema: &Value, value: &Value) -> bool {
+    let size = match value {
+        Value::String(text) => Some((text.chars().count() as f64, "minLength", "maxLength")),
+        Value::Array(items) => Some((items.len() as f64, "minItems", "maxItems")),
+        Value::Number(number) => number.as_f64().map(|number| (number, "minimum", "maximum")),
+        _ => None,
+    };
+    let is_inside = size.is_none_or(|(size, least, most)| {
+        schema[least].as_f64().is_none_or(|least| least <= size)
+            && schema[most].as_f64().is_none_or(|most| size <= most)
+    });
+    is_inside
+        && match (value.as_str(), schema["pattern"].as_str()) {
+            (Some(text), Some(pattern)) => matches(text, pattern),
+            _ => true,
+        }
 }
 
 fn is_of_type(wanted: &Value, value: &Value) -> bool {
@@ -62,6 +111,14 @@ fn inside(schema: &Value, value: &Value, place: &str) -> Vec<String> {
         }
     }
     for (name, field) in fields {
+        if !accepts(&schema["propertyNames"], &Value::String(name.clone())) {
+            found.push(format!("{place}: cannot have the name {name:?}"));
+        }
+        for (pattern, rule) in schema["patternProperties"].as_object().into_iter().flatten() {
+            if matches(name, pattern) {
+                found.extend(mistakes(rule, field, &format!("{place}.{name}")));
+            }
+        }
         match (schema["properties"].get(name), &schema["additionalProperties"]) {
             (Some(known), _) => found.extend(mistakes(known, field, &format!("{place}.{name}"))),
             (None, Value::Bool(false)) => found.push(format!("{place}: has an unknown `{name}`")),

@@ -1,31 +1,36 @@
 //! The OpenAPI document, generated from the registry of actions and the table of routes.
 
+mod errors;
+
 use std::sync::Arc;
 
 use paned_kernel::{ActionDefinition, Registry};
-use paned_model::Refusal;
 use schemars::SchemaGenerator;
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
 
+use self::errors::ErrorSources;
 use crate::http::reply::JSON;
 use crate::http::routes::{ParamLocation, RequiredAccess, Route};
 
+/// The version of OpenAPI.
+pub(crate) const VERSION: &str = "3.1.0";
 /// The route of all actions; in the document each action has its own path.
 const ACTIONS: &str = "/action/{name}";
 
 /// The document for these actions and routes and this version of paned.
 pub(crate) fn document(registry: &Registry, routes: &[Arc<Route>], version: &str) -> Value {
     let mut schemas = Schemas::new();
-    let refusal = schemas.answers.subschema_for::<Refusal>().to_value();
+    let responses = errors::components(&mut schemas.answers);
     let actions = registry.iter().map(|action| action_path(action, &mut schemas));
     let mut paths: Map<String, Value> = actions.collect();
     for route in routes.iter().filter(|route| route.path != ACTIONS) {
         let path = paths.entry(route.path).or_insert_with(|| json!({}));
         path[route.method.as_str().to_ascii_lowercase()] = operation(route);
     }
+    name_of_event(registry, &mut paths);
     json!({
-        "openapi": "3.1.0",
+        "openapi": VERSION,
         "info": {
             "title": "paned",
             "summary": "The terminal daemon for AI agents and the people who watch them.",
@@ -35,15 +40,19 @@ pub(crate) fn document(registry: &Registry, routes: &[Arc<Route>], version: &str
         "paths": paths,
         "components": {
             "securitySchemes": { "bearer": { "type": "http", "scheme": "bearer" } },
-            "responses": {
-                "Refused": {
-                    "description": "The error: a code for programs and a message for people.",
-                    "content": content(JSON, refusal),
-                },
-            },
+            "responses": responses,
             "schemas": schemas.answers.take_definitions(true),
         },
     })
+}
+
+/// The event of `/emit/{event}` has the rules of the action that records it.
+fn name_of_event(registry: &Registry, paths: &mut Map<String, Value>) {
+    let Ok(action) = registry.get("event:emit") else { return };
+    let (params, _) = action.schemas();
+    if let Some(emit) = paths.get_mut("/emit/{event}") {
+        emit["post"]["parameters"][0]["schema"] = params["properties"]["name"].clone();
+    }
 }
 
 /// Schema generators. A type may be deserialized differently than it is serialized, under the same
@@ -71,16 +80,25 @@ impl Schemas {
 fn action_path(action: &ActionDefinition, schemas: &mut Schemas) -> (String, Value) {
     let params = action.params(&mut schemas.params);
     let answer = action.answer(&mut schemas.answers);
-    let is_required = params.get("required").is_some();
+    let is_required = !accepts_nothing(&params);
     let operation = json!({
         "operationId": camel(&action.name),
         "summary": &*action.doc,
         "x-scope": action.scope,
         "x-kind": action.kind,
         "requestBody": { "required": is_required, "content": content(JSON, params) },
-        "responses": responses(JSON, answer),
+        "responses": responses(Some((JSON, answer)), ErrorSources::ACTION),
     });
     (ACTIONS.replace("{name}", &action.name), json!({ "post": operation }))
+}
+
+/// Whether parameters can be left out altogether. Rules about several fields may ask for one of
+/// them, too.
+fn accepts_nothing(schema: &Value) -> bool {
+    let list = |name: &str| schema[name].as_array();
+    list("required").is_none_or(Vec::is_empty)
+        && list("allOf").is_none_or(|rules| rules.iter().all(accepts_nothing))
+        && list("anyOf").is_none_or(|rules| rules.iter().any(accepts_nothing))
 }
 
 /// The operation of a route.
@@ -89,15 +107,16 @@ fn operation(route: &Route) -> Value {
         "operationId": operation_id(route),
         "summary": route.doc,
         "parameters": parameters(route),
-        "responses": responses(route.answers, answer(route)),
+        "responses": route_responses(route),
     });
     match route.required_access() {
         RequiredAccess::Open => operation["security"] = json!([{}, { "bearer": [] }]),
         RequiredAccess::Grant => {}
         RequiredAccess::Scope(scope) => operation["x-scope"] = json!(scope),
     }
-    if route.method == "POST" {
-        operation["requestBody"] = json!({ "content": content(JSON, json!({})) });
+    if let Some((media, schema)) = route.shape.body {
+        operation["requestBody"] =
+            json!({ "required": route.shape.needs_body, "content": content(media, schema()) });
     }
     operation
 }
@@ -123,24 +142,38 @@ fn parameters(route: &Route) -> Vec<Value> {
             "in": location,
             "description": input.doc,
             "required": input.location == ParamLocation::Path,
-            "schema": { "type": "string" },
+            "schema": (input.schema)(),
         })
     });
     parameters.collect()
 }
 
-/// The schema of a route's answer: any JSON, or a string.
-fn answer(route: &Route) -> Value {
-    if route.answers == JSON { json!({}) } else { json!({ "type": "string" }) }
+/// The responses of a route.
+fn route_responses(route: &Route) -> Value {
+    let shape = &route.shape;
+    let is_ours = matches!(route.path, "/actions" | "/openapi.json" | "/health" | "/metrics");
+    let errors = ErrorSources {
+        reads: shape.body.is_some() || !route.params.is_empty(),
+        acts: !is_ours,
+        more: shape.statuses,
+        format: shape.errors,
+    };
+    let answer = shape.answer.map(|schema| (route.answers, schema()));
+    let mut responses = responses(answer, errors);
+    if shape.upgrades {
+        responses["101"] = json!({ "description": "The connection is a WebSocket now." });
+    }
+    responses
 }
 
-fn responses(media: &str, answer: Value) -> Value {
-    let refused = json!({ "$ref": "#/components/responses/Refused" });
-    json!({
-        "200": { "description": "Done.", "content": content(media, answer) },
-        "4XX": refused,
-        "5XX": refused,
-    })
+/// The answer, with its media type, and the errors.
+fn responses(answer: Option<(&str, Value)>, errors: ErrorSources) -> Value {
+    let mut responses = errors.responses();
+    if let Some((media, schema)) = answer {
+        let done = json!({ "description": "Done.", "content": content(media, schema) });
+        responses.insert("200".to_owned(), done);
+    }
+    Value::Object(responses)
 }
 
 fn content(media: &str, schema: Value) -> Value {
@@ -167,6 +200,16 @@ fn camel(name: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_body_is_required_where_nothing_would_be_refused() {
+        let required = json!({ "required": ["a"] });
+        assert!(accepts_nothing(&json!({ "properties": { "a": required } })));
+        assert!(!accepts_nothing(&required));
+        let either = json!({ "allOf": [{ "anyOf": [required, { "properties": {} }] }] });
+        assert!(accepts_nothing(&either));
+        assert!(!accepts_nothing(&json!({ "allOf": [{ "anyOf": [required] }] })));
+    }
 
     #[test]
     fn names_become_names_that_programs_can_use() {

@@ -14,7 +14,7 @@ pub const JSON: &str = "application/json";
 /// The same with a charset, as agentmux sends it.
 pub const JSON_UTF8: &str = "application/json; charset=utf-8";
 /// The media type of RFC 9457 problem details.
-const PROBLEM: &str = "application/problem+json";
+pub(crate) const PROBLEM: &str = "application/problem+json";
 
 /// The result of a handler.
 pub type HandlerResult = Result<Response, Rejection>;

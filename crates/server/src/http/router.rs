@@ -22,6 +22,10 @@ use crate::state::ServerState;
 /// The router of a listener.
 pub(crate) type ListenerRouter = TowerToHyperService<Router>;
 
+/// An extension of a request whose path has a route, but not for its method.
+#[derive(Clone, Copy, Debug)]
+pub struct OtherMethod;
+
 /// The routes of a compat API without their prefix, or all routes. A request has passed the guard,
 /// and its [`RequestContext`] is an extension of it.
 pub(crate) fn router(
@@ -47,10 +51,12 @@ pub(crate) fn router(
     }
     let unmatched = if compat.is_some() { redirect_to_index } else { unknown_route };
     let api = compat.clone();
-    let router =
-        router.method_not_allowed_fallback(move |State(shared), Extension(context), request| {
+    let router = router.method_not_allowed_fallback(
+        move |State(shared), Extension(context), mut request: Request| {
+            request.extensions_mut().insert(OtherMethod);
             answer_unmatched(api, shared, context, request, not_allowed)
-        });
+        },
+    );
     let router = router.fallback(move |State(shared), Extension(context), request| {
         answer_unmatched(compat, shared, context, request, unmatched)
     });
@@ -85,7 +91,10 @@ async fn answer_unmatched(
         context.check_content(AcceptedBody::Anything)?;
         return fallback(Call::new(shared, context, request).await?).await;
     }
-    context.check_content(AcceptedBody::Json)?;
+    // A method that the path does not take is refused whatever the body is.
+    if request.extensions().get::<OtherMethod>().is_none() {
+        context.check_content(AcceptedBody::Json)?;
+    }
     context.caller()?;
     otherwise(request.method(), &path.escape_debug().to_string())
 }

@@ -18,7 +18,8 @@ use crate::compat_api::CompatApi;
 use crate::http::call::Call;
 use crate::http::reply::{HandlerResult, JSON};
 use crate::http::request::RequestContext;
-use crate::http::{actions, api_reference, events, health, metrics};
+use crate::http::route_shape::{RouteSchema, RouteShape};
+use crate::http::{actions, api_reference, events, health, metrics, own_schemas};
 use crate::state::ServerState;
 use crate::ws;
 
@@ -36,6 +37,8 @@ pub struct Route {
     pub takes: AcceptedBody,
     /// The media type of what it answers.
     pub answers: &'static str,
+    /// The body that it reads, the answers that it gives, and its errors, for the documentation.
+    pub shape: RouteShape,
     pub(crate) handler: RouteHandler,
 }
 
@@ -47,6 +50,8 @@ pub struct RouteParam {
     pub name: &'static str,
     /// One sentence.
     pub doc: &'static str,
+    /// What it can be.
+    pub schema: RouteSchema,
 }
 
 /// Where a parameter is.
@@ -96,9 +101,11 @@ const OWN_ROUTES: [Route; 8] = [
             location: ParamLocation::Path,
             name: "name",
             doc: "The action's name.",
+            schema: own_schemas::any_text,
         }],
         takes: AcceptedBody::Json,
         answers: JSON,
+        shape: RouteShape::NOTHING,
         handler: RouteHandler::Grant(|call| Box::pin(actions::run(call))),
     },
     Route {
@@ -109,9 +116,13 @@ const OWN_ROUTES: [Route; 8] = [
             location: ParamLocation::Path,
             name: "event",
             doc: "The event's name.",
+            schema: own_schemas::event_name,
         }],
         takes: AcceptedBody::Json,
         answers: JSON,
+        shape: RouteShape::NOTHING
+            .with_body(own_schemas::anything)
+            .with_answer(own_schemas::emitted),
         handler: RouteHandler::Grant(|call| Box::pin(actions::emit(call))),
     },
     Route {
@@ -121,6 +132,7 @@ const OWN_ROUTES: [Route; 8] = [
         params: &[],
         takes: AcceptedBody::Json,
         answers: JSON,
+        shape: RouteShape::NOTHING.with_answer(own_schemas::actions),
         handler: RouteHandler::Grant(|call| Box::pin(api_reference::actions(call))),
     },
     Route {
@@ -130,6 +142,7 @@ const OWN_ROUTES: [Route; 8] = [
         params: &[],
         takes: AcceptedBody::Json,
         answers: JSON,
+        shape: RouteShape::NOTHING.with_answer(own_schemas::openapi),
         handler: RouteHandler::Grant(|call| Box::pin(api_reference::openapi(call))),
     },
     Route {
@@ -142,20 +155,24 @@ const OWN_ROUTES: [Route; 8] = [
                 name: "include",
                 doc: "The events to stream: a comma-separated list of names, `prefix:*` or `*`; \
                      none when omitted.",
+                schema: own_schemas::event_filter,
             },
             RouteParam {
                 location: ParamLocation::Query,
                 name: "since",
                 doc: "Resume after this event; only new events when omitted.",
+                schema: own_schemas::event_id,
             },
             RouteParam {
                 location: ParamLocation::Header,
                 name: "Last-Event-ID",
                 doc: "The same as `since`, which it overrides; browsers send it when they reconnect.",
+                schema: own_schemas::event_id,
             },
         ],
         takes: AcceptedBody::Json,
         answers: events::MEDIA_TYPE,
+        shape: RouteShape::NOTHING.with_answer(own_schemas::any_text),
         handler: RouteHandler::Scope(Scope::Read, |call| Box::pin(events::follow(call))),
     },
     Route {
@@ -166,6 +183,7 @@ const OWN_ROUTES: [Route; 8] = [
         params: &[],
         takes: AcceptedBody::Json,
         answers: JSON,
+        shape: RouteShape::NOTHING.with_answer(own_schemas::health),
         handler: RouteHandler::Open(|shared, caller| Box::pin(health::health(shared, caller))),
     },
     Route {
@@ -175,6 +193,7 @@ const OWN_ROUTES: [Route; 8] = [
         params: &[],
         takes: AcceptedBody::Json,
         answers: metrics::MEDIA_TYPE,
+        shape: RouteShape::NOTHING.with_answer(own_schemas::any_text),
         handler: RouteHandler::Scope(Scope::Read, |call| Box::pin(metrics::show(call))),
     },
     Route {
@@ -186,9 +205,11 @@ const OWN_ROUTES: [Route; 8] = [
             location: ParamLocation::Header,
             name: "Sec-WebSocket-Protocol",
             doc: "`paned.v1`; browsers add `paned.bearer.<token>` instead of `Authorization`.",
+            schema: own_schemas::any_text,
         }],
         takes: AcceptedBody::Json,
         answers: JSON,
+        shape: RouteShape::NOTHING.with_answer(own_schemas::web_socket).with_upgrade(),
         handler: RouteHandler::Socket(|shared, caller, request| {
             Box::pin(ws::open(shared, caller, request))
         }),
@@ -211,8 +232,22 @@ impl Route {
         doc: &'static str,
         handler: CallHandler,
     ) -> Self {
-        let handler = RouteHandler::Compat(handler);
-        Self { method, path, doc, params: &[], takes: AcceptedBody::Json, answers: JSON, handler }
+        Self {
+            method,
+            path,
+            doc,
+            params: &[],
+            takes: AcceptedBody::Json,
+            answers: JSON,
+            shape: RouteShape::NOTHING,
+            handler: RouteHandler::Compat(handler),
+        }
+    }
+
+    /// The same with these shapes of its body and its answers.
+    #[must_use]
+    pub fn with_shape(self, shape: RouteShape) -> Self {
+        Self { shape, ..self }
     }
 
     /// What a caller needs.

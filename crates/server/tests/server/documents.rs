@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use paned_kernel::{AccessRequest, ActionHandler, ActionKind, ActionSpec, BoxedFuture, Caller};
-use paned_model::{Refusal, Scope};
+use paned_model::{Code, Refusal, Scope};
 use paned_server::{RequiredAccess, routes};
 use serde_json::{Value, json};
 
@@ -59,11 +59,12 @@ async fn every_route_is_documented_with_what_it_needs() {
         let method = route.method.as_str().to_ascii_lowercase();
         let operation = &document["paths"][route.path][&method];
         assert_eq!(operation["summary"], route.doc);
-        assert!(
-            operation["responses"]["200"]["content"][route.answers].is_object(),
-            "{}",
-            route.path
-        );
+        let responses = &operation["responses"];
+        let is_answered = responses["200"]["content"][route.answers]["schema"].is_object();
+        assert_eq!(is_answered, route.shape.answer.is_some(), "{}", route.path);
+        assert_eq!(responses.get("101").is_some(), route.shape.upgrades, "{}", route.path);
+        let reads = operation["requestBody"]["content"].is_object();
+        assert_eq!(reads, route.shape.body.is_some(), "{}", route.path);
         assert_eq!(operation["parameters"].as_array().unwrap().len(), route.params.len());
         let open = operation.get("security").is_some();
         assert_eq!(open, route.required_access() == RequiredAccess::Open, "{}", route.path);
@@ -94,6 +95,24 @@ async fn the_document_holds_together() {
     let ids: BTreeSet<_> =
         operations().map(|operation| operation["operationId"].as_str().unwrap()).collect();
     assert_eq!(ids.len(), operations().count(), "{ids:?}");
+}
+
+#[tokio::test]
+async fn every_operation_documents_each_error_with_the_codes_it_can_have() {
+    let server = TestServer::new().await;
+    let document = server.get("/openapi.json").await.json();
+    let action = &document["paths"]["/action/pane:new"]["post"]["responses"];
+    for code in Code::ALL {
+        let response = &action[code.http().to_string()]["$ref"];
+        let response = document.pointer(&response.as_str().unwrap()[1..]).unwrap();
+        let schema = &response["content"]["application/json"]["schema"];
+        let codes = &schema["allOf"][1]["properties"]["code"]["enum"];
+        assert!(codes.as_array().unwrap().contains(&json!(code)), "{code}: {response}");
+    }
+    let emit = &document["paths"]["/emit/{event}"]["post"]["parameters"][0]["schema"];
+    let params = &document["paths"]["/action/event:emit"]["post"]["requestBody"];
+    let name = &params["content"]["application/json"]["schema"]["properties"]["name"];
+    assert_eq!(emit["pattern"], name["pattern"]);
 }
 
 #[tokio::test]

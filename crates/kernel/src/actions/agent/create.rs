@@ -14,6 +14,10 @@ use super::start::AgentStartRequest;
 use crate::access::AccessRequest;
 use crate::actions::pane::new;
 use crate::actions::pane::new::PaneCapability;
+use crate::actions::support::param_rules::{
+    Argv, Environment, Folder, GitName, MetaEntries, SessionNameText, Title, TmuxPaneName,
+    TmuxServer, Umask, at_least_one, tmux_location,
+};
 use crate::actions::support::visibility::Visibility;
 use crate::actions::support::wait_limit::wait_limit;
 use crate::agents::{AgentLaunch, GENERIC, RestartPolicy, WorktreeRequest};
@@ -30,13 +34,15 @@ pub(in crate::actions) struct AgentCreate;
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[schemars(transform = tmux_location)]
+#[schemars(transform = at_least_one(&["profile", "argv"]))]
 pub(in crate::actions) struct Params {
     /// The agent program and how to read its screen: `codex`, `opencode`, … `agent:profiles` lists
     /// all profiles.
     profile: Option<String>,
     /// The program and its arguments, instead of those of the profile. Without a matching profile,
     /// only the program's hooks report its state.
-    #[schemars(length(min = 1))]
+    #[schemars(with = "Option<Argv>")]
     argv: Option<Vec<String>>,
     /// The model: a name or alias that the program accepts.
     model: Option<String>,
@@ -62,21 +68,26 @@ pub(in crate::actions) struct Params {
     /// The id of its pane; generated when omitted.
     id: Option<PaneId>,
     /// The absolute path of its working directory; defaults to the user's home.
+    #[schemars(with = "Option<Folder>")]
     cwd: Option<String>,
     /// Variables to add to the server's environment, or the whole environment if `inheritEnv` is
     /// false.
     #[serde(default)]
+    #[schemars(with = "Environment")]
     env: BTreeMap<String, String>,
     /// Whether it inherits the server's environment; defaults to true.
     inherit_env: Option<bool>,
     /// Its file mode creation mask in octal, as in `022`; defaults to the server's.
+    #[schemars(with = "Option<Umask>")]
     umask: Option<String>,
     /// The size of its terminal; defaults to 120 columns and 40 rows.
     size: Option<Size>,
     /// Its title; defaults to the title that the program sets, or the command.
+    #[schemars(with = "Option<Title>")]
     title: Option<String>,
     /// Custom data.
     #[serde(default)]
+    #[schemars(with = "MetaEntries")]
     meta: Meta,
     /// Custom labels.
     #[serde(default)]
@@ -96,10 +107,13 @@ pub(in crate::actions) struct Params {
     visible: Option<Visibility>,
     /// The session to show it in; defaults to the one that follows new panes, or `main`. It is
     /// started if it does not exist.
+    #[schemars(with = "Option<SessionNameText>")]
     session: Option<String>,
     /// An existing tmux pane to show it beside: `$TMUX_PANE`, as in `%3`.
+    #[schemars(with = "Option<TmuxPaneName>")]
     beside: Option<String>,
     /// The tmux server of that pane: `$TMUX`, or the path of its socket.
+    #[schemars(with = "Option<TmuxServer>")]
     tmux: Option<String>,
     /// What happens when a user closes the tmux pane; defaults to `close`.
     on_view_closed: Option<OnViewClosed>,
@@ -120,8 +134,10 @@ enum WorktreeChoice {
 #[serde(deny_unknown_fields)]
 struct WorktreeOptions {
     /// The branch, which is created if it does not exist; defaults to a new name.
+    #[schemars(with = "Option<GitName>")]
     branch: Option<String>,
     /// The start point of a new branch; defaults to the commit that is checked out in `cwd`.
+    #[schemars(with = "Option<GitName>")]
     base: Option<String>,
 }
 

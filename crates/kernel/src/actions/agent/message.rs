@@ -39,6 +39,7 @@ pub(in crate::actions) struct Params {
     /// The message: up to 1 MiB of plain text, in any number of lines.
     text: String,
     /// A unique key: a retry with the same key and text does not type the message again.
+    #[schemars(length(max = 256))]
     idempotency_key: Option<String>,
     /// What to do if the agent is busy; defaults to `queue`.
     #[serde(default)]

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::access::AccessRequest;
 use crate::actions::support::agents::no_agent;
+use crate::actions::support::param_rules::at_most_one;
 use crate::agents::{AgentRecording, record};
 use crate::registry::{Action, ActionContext, ActionKind};
 
@@ -18,6 +19,7 @@ pub(in crate::actions) struct AgentRecordAction;
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[schemars(transform = at_most_one(&["since", "lastMs"]))]
 pub(in crate::actions) struct Params {
     /// The agent's pane.
     pane_id: PaneId,

@@ -12,6 +12,7 @@ use crate::Kernel;
 use crate::access::AccessRequest;
 use crate::actions::support::meta;
 use crate::actions::support::meta::MetaChangeOutput;
+use crate::actions::support::param_rules::any_case;
 use crate::agents::{AgentOrigin, AgentRequest, SESSION, is_session_id};
 use crate::registry::{Action, ActionContext, ActionKind};
 
@@ -19,6 +20,27 @@ use crate::registry::{Action, ActionContext, ActionKind};
 const LONGEST: usize = 64 << 10;
 /// The maximum number of fields that are read.
 const MOST: usize = 64;
+
+/// The words for a status that are understood, in any case.
+const STATUS_WORDS: [&str; 15] = [
+    "running",
+    "busy",
+    "working",
+    "idle",
+    "ready",
+    "waiting",
+    "error",
+    "failed",
+    "blocked",
+    "permission",
+    "starting",
+    "limited",
+    "exited",
+    "done",
+    "unknown",
+];
+/// A session id, as [`is_session_id`] accepts it.
+const SESSION_PATTERN: &str = "^[A-Za-z0-9][A-Za-z0-9._:-]{0,127}$";
 
 pub(in crate::actions) struct AgentSetState;
 
@@ -32,26 +54,65 @@ impl JsonSchema for Params {
     }
 
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        let text = |doc: &str| json!({ "type": "string", "description": doc });
+        let field = |doc: &str, mut schema: Value| {
+            schema["description"] = json!(doc);
+            schema
+        };
         json_schema!({
             "type": "object",
             "description": "A hook's report. Fields may also have the prefix `agent.`, or be \
                            nested under `agent`; other fields are used as evidence as well.",
             "properties": {
-                "paneId": text("The pane; defaults to the caller's."),
-                "runtime": text("The agent program: the name of a profile."),
-                "sessionId": text("The agent's own session id."),
-                "status": text("Its status: `running`, `idle`, `error`, or a state of \
-                               `agent:state`."),
-                "kind": text("The kind of question it is waiting on: `permission`, `plan`, \
-                             `question`, …"),
-                "error": text("The error message."),
-                "event": text("The hook's name of the event; `hook_event_name` and `type` are \
-                              synonyms."),
+                "paneId": field("The pane; defaults to the caller's.", id(PaneId::PATTERN)),
+                "runtime": field("The agent program: the name of a profile.", json!({})),
+                "sessionId": field("The agent's own session id.", id(SESSION_PATTERN)),
+                "status": field(
+                    "Its status: `running`, `idle`, `error`, or a state of `agent:state`.",
+                    text(&status_pattern()),
+                ),
+                "kind": field(
+                    "The kind of question it is waiting on: `permission`, `plan`, `question`, …",
+                    json!({}),
+                ),
+                "error": field("The error message.", json!({})),
+                "event": field(
+                    "The hook's name of the event; `hook_event_name` and `type` are synonyms.",
+                    json!({}),
+                ),
+                "agent": { "patternProperties": synonyms() },
             },
+            "patternProperties": synonyms(),
             "additionalProperties": true,
         })
     }
+}
+
+/// The rules of fields under all their names.
+fn synonyms() -> Value {
+    json!({
+        r"^(agent\.)?(paneId|pane|pane_id)$": id(PaneId::PATTERN),
+        r"^(agent\.)?(sessionId|session_id|sessionID)$": id(SESSION_PATTERN),
+        r"^(agent\.)?(status|state)$": text(&status_pattern()),
+    })
+}
+
+/// A text of this pattern. A list, an object or null says nothing and is ignored.
+fn text(pattern: &str) -> Value {
+    json!({ "type": ["string", "array", "object", "null"], "pattern": pattern })
+}
+
+/// The same for an id, which a number or a boolean can be as well.
+fn id(pattern: &str) -> Value {
+    let mut schema = text(pattern);
+    schema["type"] = json!(["string", "array", "object", "null", "boolean", "number"]);
+    schema["minimum"] = json!(0);
+    schema
+}
+
+/// The pattern of the words for a status.
+fn status_pattern() -> String {
+    let words: Vec<String> = STATUS_WORDS.iter().map(|word| any_case(word)).collect();
+    format!("^({})$", words.join("|"))
 }
 
 /// A report in its parsed form.
@@ -153,7 +214,7 @@ impl AgentHookReport {
         let mut report = Self::default();
         let nested = fields.get("agent").and_then(Value::as_object).into_iter().flatten();
         for (key, value) in nested.chain(fields).take(MOST) {
-            let Some(text) = text(value) else { continue };
+            let Some(text) = value_text(value) else { continue };
             report.take(key.strip_prefix("agent.").unwrap_or(key), text)?;
         }
         Ok(report)
@@ -161,7 +222,10 @@ impl AgentHookReport {
 
     fn take(&mut self, key: &str, text: String) -> Result<(), Refusal> {
         match key {
-            "paneId" | "pane" | "pane_id" => self.pane = Some(text),
+            "paneId" | "pane" | "pane_id" => {
+                read_id(&text)?;
+                self.pane = Some(text);
+            }
             "runtime" => self.runtime = Some(text),
             "sessionId" | "session_id" | "sessionID" => self.session = Some(check_session(text)?),
             "error" => self.error = Some(text),
@@ -189,7 +253,7 @@ fn check_session(text: String) -> Result<String, Refusal> {
 }
 
 /// A value as text; arrays and objects are ignored.
-fn text(value: &Value) -> Option<String> {
+fn value_text(value: &Value) -> Option<String> {
     let text = match value {
         Value::String(text) => text.clone(),
         Value::Bool(_) | Value::Number(_) => value.to_string(),

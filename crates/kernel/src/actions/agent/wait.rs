@@ -10,6 +10,7 @@ use tokio::time::{Instant, sleep_until};
 
 use crate::access::AccessRequest;
 use crate::actions::support::agents::agent;
+use crate::actions::support::param_rules::agent_conditions;
 use crate::actions::support::wait_limit::{DAY_MS, wait_limit};
 use crate::agents::{AgentRequest, AgentStatus, Turns};
 use crate::registry::{Action, ActionContext, ActionKind};
@@ -21,6 +22,7 @@ pub(in crate::actions) struct AgentWait;
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[schemars(transform = agent_conditions)]
 pub(in crate::actions) struct Params {
     /// The agent's pane.
     pane_id: PaneId,

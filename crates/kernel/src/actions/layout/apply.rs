@@ -12,6 +12,9 @@ use serde::Deserialize;
 use super::get::{LayoutGetOutput, window};
 use crate::Kernel;
 use crate::access::AccessRequest;
+use crate::actions::support::param_rules::{
+    LayoutName, LayoutToml, SessionNameText, TmuxPaneName, TmuxServer, exactly_one, tmux_location,
+};
 use crate::actions::support::visibility::LocationParams;
 use crate::names::missing_name;
 use crate::registry::{Action, ActionContext, ActionKind};
@@ -24,16 +27,23 @@ pub(in crate::actions) struct LayoutApply;
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[schemars(transform = tmux_location)]
+#[schemars(transform = exactly_one(&["name", "toml"]))]
 pub(in crate::actions) struct Params {
     /// The name of a saved layout.
+    #[schemars(with = "Option<LayoutName>")]
     name: Option<String>,
     /// A layout in TOML, as `layout:save` writes it.
+    #[schemars(with = "Option<LayoutToml>")]
     toml: Option<String>,
     /// The session on paned's own tmux server; defaults to `main`.
+    #[schemars(with = "Option<SessionNameText>")]
     session: Option<String>,
     /// An existing tmux pane in the window: `$TMUX_PANE`, as in `%3`.
+    #[schemars(with = "Option<TmuxPaneName>")]
     beside: Option<String>,
     /// The tmux server of that pane: `$TMUX`, or the path of its socket.
+    #[schemars(with = "Option<TmuxServer>")]
     tmux: Option<String>,
 }
 

@@ -7,6 +7,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::Kernel;
 use crate::access::AccessRequest;
+use crate::actions::support::param_rules::{
+    SessionNameText, TmuxPaneName, TmuxServer, tmux_location,
+};
 use crate::actions::support::visibility::LocationParams;
 use crate::registry::{Action, ActionContext, ActionKind};
 use crate::tmux_view::{ViewRequest, WindowSnapshot};
@@ -15,12 +18,16 @@ pub(in crate::actions) struct LayoutGet;
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[schemars(transform = tmux_location)]
 pub(in crate::actions) struct Params {
     /// The session on paned's own tmux server; defaults to `main`.
+    #[schemars(with = "Option<SessionNameText>")]
     session: Option<String>,
     /// An existing tmux pane in the window: `$TMUX_PANE`, as in `%3`.
+    #[schemars(with = "Option<TmuxPaneName>")]
     beside: Option<String>,
     /// The tmux server of that pane: `$TMUX`, or the path of its socket.
+    #[schemars(with = "Option<TmuxServer>")]
     tmux: Option<String>,
 }
 

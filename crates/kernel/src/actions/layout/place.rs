@@ -5,6 +5,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::access::AccessRequest;
+use crate::actions::support::param_rules::{
+    SessionNameText, TmuxPaneName, TmuxServer, tmux_location,
+};
 use crate::actions::support::visibility::{LocationParams, no_room};
 use crate::panes::Pane;
 use crate::panes::pane::pane_gone;
@@ -17,15 +20,19 @@ pub(in crate::actions) struct LayoutPlace;
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[schemars(transform = tmux_location)]
 pub(in crate::actions) struct Params {
     /// The pane to show.
     pane_id: PaneId,
     /// The session on paned's own tmux server; defaults to `main`. It is started if it does not
     /// exist.
+    #[schemars(with = "Option<SessionNameText>")]
     session: Option<String>,
     /// An existing tmux pane to show it beside: `$TMUX_PANE`, as in `%3`.
+    #[schemars(with = "Option<TmuxPaneName>")]
     beside: Option<String>,
     /// The tmux server of that pane: `$TMUX`, or the path of its socket.
+    #[schemars(with = "Option<TmuxServer>")]
     tmux: Option<String>,
     /// What happens when a user closes the tmux pane. By default the pane keeps running hidden,
     /// unless it was created for that session.

@@ -7,6 +7,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::access::AccessRequest;
+use crate::actions::support::param_rules::{
+    SessionNameText, TmuxPaneName, TmuxServer, tmux_location,
+};
 use crate::actions::support::visibility::{LocationParams, no_room};
 use crate::registry::{Action, ActionContext, ActionKind};
 use crate::tmux_view::ViewRequest;
@@ -18,15 +21,19 @@ pub(in crate::actions) struct LayoutPlanAction;
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[schemars(transform = tmux_location)]
 pub(in crate::actions) struct Params {
     /// The ids of the panes to place, one after the other; they need not exist yet.
     #[schemars(length(min = 1, max = 64))]
     panes: Vec<PaneId>,
     /// The session on paned's own tmux server; defaults to `main`.
+    #[schemars(with = "Option<SessionNameText>")]
     session: Option<String>,
     /// An existing tmux pane in the window: `$TMUX_PANE`, as in `%3`.
+    #[schemars(with = "Option<TmuxPaneName>")]
     beside: Option<String>,
     /// The tmux server of that pane: `$TMUX`, or the path of its socket.
+    #[schemars(with = "Option<TmuxServer>")]
     tmux: Option<String>,
     /// Whether panes that have finished may be replaced.
     #[serde(default)]

@@ -11,6 +11,9 @@ use serde::{Deserialize, Serialize};
 
 use super::apply::layout_file;
 use crate::access::AccessRequest;
+use crate::actions::support::param_rules::{
+    LayoutName, SessionNameText, TmuxPaneName, TmuxServer, tmux_location,
+};
 use crate::actions::support::visibility::LocationParams;
 use crate::registry::{Action, ActionContext, ActionKind};
 use crate::tmux_view::ViewRequest;
@@ -19,14 +22,19 @@ pub(in crate::actions) struct LayoutSave;
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[schemars(transform = tmux_location)]
 pub(in crate::actions) struct Params {
     /// The layout's name: letters, digits, `_` and `-`.
+    #[schemars(with = "LayoutName")]
     name: String,
     /// The session on paned's own tmux server; defaults to `main`.
+    #[schemars(with = "Option<SessionNameText>")]
     session: Option<String>,
     /// An existing tmux pane in the window: `$TMUX_PANE`, as in `%3`.
+    #[schemars(with = "Option<TmuxPaneName>")]
     beside: Option<String>,
     /// The tmux server of that pane: `$TMUX`, or the path of its socket.
+    #[schemars(with = "Option<TmuxServer>")]
     tmux: Option<String>,
 }
 

@@ -14,6 +14,7 @@ use serde::Deserialize;
 use super::new::{LONGEST_TITLE, ancestors, check_title, fresh_id, fresh_instance, register};
 use crate::Kernel;
 use crate::access::AccessRequest;
+use crate::actions::support::param_rules::{MetaEntries, Title, TmuxPaneName, TmuxServer};
 use crate::actions::support::{meta, visibility};
 use crate::agents::{AgentOrigin, AgentRecord};
 use crate::grants::{StoredGrant, random_name};
@@ -30,17 +31,21 @@ pub(in crate::actions) struct PaneAdopt;
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(in crate::actions) struct Params {
     /// The tmux server: `$TMUX`, or the path of its socket. `tmux:list` lists the servers.
+    #[schemars(with = "TmuxServer")]
     tmux: String,
     /// The tmux pane: `$TMUX_PANE`, as in `%3`.
+    #[schemars(with = "TmuxPaneName")]
     pane: String,
     /// Its id in paned; generated when omitted.
     id: Option<PaneId>,
     /// Its title; defaults to the title that the program sets, or its command.
+    #[schemars(with = "Option<Title>")]
     title: Option<String>,
     /// The agent profile, if its program is an agent that is not recognized by its command.
     profile: Option<String>,
     /// Custom data.
     #[serde(default)]
+    #[schemars(with = "MetaEntries")]
     meta: Meta,
     /// Custom labels.
     #[serde(default)]

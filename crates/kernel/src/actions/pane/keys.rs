@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::write::{LONG_LINE, encoder, write};
 use crate::access::AccessRequest;
+use crate::actions::support::param_rules::KeyName;
 use crate::registry::{Action, ActionContext, ActionKind};
 
 const MOST: usize = 1000;
@@ -19,7 +20,7 @@ pub(in crate::actions) struct Params {
     /// The pane.
     pane_id: PaneId,
     /// Keys by name: `enter`, `ctrl+c`, `shift+tab`, `alt+x`, `up`, `f5`, `kp_enter`, `a`.
-    #[schemars(length(min = 1))]
+    #[schemars(with = "Vec<KeyName>", length(min = 1))]
     keys: Vec<String>,
     /// How many times to repeat the whole sequence.
     #[serde(default = "once")]

@@ -15,6 +15,10 @@ use serde_json::json;
 
 use crate::Kernel;
 use crate::access::AccessRequest;
+use crate::actions::support::param_rules::{
+    Argv, Environment, Folder, MetaEntries, SessionNameText, Title, TmuxPaneName, TmuxServer,
+    Umask, tmux_location,
+};
 use crate::actions::support::visibility::{LocationParams, Visibility, VisibilityParams};
 use crate::actions::support::{next_run, visibility};
 use crate::agents::{AgentOrigin, AgentRecord};
@@ -27,13 +31,14 @@ use crate::registry::{Action, ActionContext, ActionKind};
 use crate::tmux_view::{DEFAULT_SIZE, OnViewClosed};
 
 pub(in crate::actions) use super::spawn_plan::{
-    LONGEST_TITLE, PaneSpawnPlan, ancestors, check_title, fresh_id, fresh_instance,
+    LONGEST_TITLE, PaneSpawnPlan, ancestors, check_argv, check_title, fresh_id, fresh_instance,
 };
 
 pub(in crate::actions) struct PaneNew;
 
 #[derive(Clone, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[schemars(transform = tmux_location)]
 pub(in crate::actions) struct Params {
     /// Its id; generated when omitted.
     pub(in crate::actions) id: Option<PaneId>,
@@ -49,24 +54,29 @@ pub(in crate::actions) struct Params {
     #[serde(default)]
     pub(in crate::actions) restart: PaneRestartPolicy,
     /// The program and its arguments; defaults to the user's login shell.
-    #[schemars(length(min = 1))]
+    #[schemars(with = "Option<Argv>")]
     pub(in crate::actions) argv: Option<Vec<String>>,
     /// The absolute path of its working directory; defaults to the user's home.
+    #[schemars(with = "Option<Folder>")]
     pub(in crate::actions) cwd: Option<String>,
     /// Variables to add to the server's environment, or the whole environment if `inheritEnv` is
     /// false.
     #[serde(default)]
+    #[schemars(with = "Environment")]
     pub(in crate::actions) env: BTreeMap<String, String>,
     /// Whether it inherits the server's environment; defaults to true.
     pub(in crate::actions) inherit_env: Option<bool>,
     /// Its file mode creation mask in octal, as in `022`; defaults to the server's.
+    #[schemars(with = "Option<Umask>")]
     pub(in crate::actions) umask: Option<String>,
     /// The size of its terminal; defaults to 80 columns and 24 rows.
     pub(in crate::actions) size: Option<Size>,
     /// Its title; defaults to the title that the program sets, or the command.
+    #[schemars(with = "Option<Title>")]
     pub(in crate::actions) title: Option<String>,
     /// Custom data.
     #[serde(default)]
+    #[schemars(with = "MetaEntries")]
     pub(in crate::actions) meta: Meta,
     /// Custom labels.
     #[serde(default)]
@@ -89,10 +99,13 @@ pub(in crate::actions) struct Params {
     pub(in crate::actions) visible: Option<Visibility>,
     /// The session to show it in; defaults to the one that follows new panes, or `main`. It is
     /// started if it does not exist.
+    #[schemars(with = "Option<SessionNameText>")]
     pub(in crate::actions) session: Option<String>,
     /// An existing tmux pane to show it beside: `$TMUX_PANE`, as in `%3`.
+    #[schemars(with = "Option<TmuxPaneName>")]
     pub(in crate::actions) beside: Option<String>,
     /// The tmux server of that pane: `$TMUX`, or the path of its socket.
+    #[schemars(with = "Option<TmuxServer>")]
     pub(in crate::actions) tmux: Option<String>,
     /// What happens when a user closes the tmux pane; defaults to `close`.
     pub(in crate::actions) on_view_closed: Option<OnViewClosed>,

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::write::{LONG_LINE, enter, write};
 use crate::access::AccessRequest;
+use crate::actions::support::param_rules::PasteText;
 use crate::registry::{Action, ActionContext, ActionKind};
 
 pub(in crate::actions) struct PanePaste;
@@ -17,6 +18,7 @@ pub(in crate::actions) struct Params {
     /// The pane.
     pane_id: PaneId,
     /// The text to paste.
+    #[schemars(with = "PasteText")]
     text: String,
     /// Whether to press Enter afterwards, encoded for the terminal's modes. No other input can come
     /// in between.

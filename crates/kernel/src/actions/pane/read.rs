@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::Kernel;
 use crate::access::AccessRequest;
+use crate::actions::support::param_rules::{RegexText, at_most_one, read_views};
 use crate::panes::search::pattern::PatternParam;
 use crate::panes::text::printed::{self, PrintedAt};
 use crate::panes::text::reading;
@@ -34,6 +35,8 @@ pub(in crate::actions) struct PaneRead;
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[schemars(transform = at_most_one(&["offset", "tail", "since", "sinceTime"]))]
+#[schemars(transform = read_views)]
 pub(in crate::actions) struct Params {
     /// The pane.
     pane_id: PaneId,
@@ -62,6 +65,7 @@ pub(in crate::actions) struct Params {
     #[serde(default)]
     times: bool,
     /// Only lines that match this regular expression, anywhere in their first 262144 characters.
+    #[schemars(with = "Option<RegexText>")]
     pattern: Option<String>,
     /// Whether to ignore case.
     #[serde(default)]

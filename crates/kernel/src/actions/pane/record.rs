@@ -5,6 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::access::AccessRequest;
+use crate::actions::support::param_rules::at_most_one;
 use crate::agents::{AgentRecording, record_output};
 use crate::registry::{Action, ActionContext, ActionKind};
 
@@ -15,6 +16,7 @@ pub(in crate::actions) struct PaneRecordAction;
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[schemars(transform = at_most_one(&["since", "lastMs"]))]
 pub(in crate::actions) struct Params {
     /// The pane; it may have ended.
     pane_id: PaneId,

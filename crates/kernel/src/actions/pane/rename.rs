@@ -9,6 +9,7 @@ use serde_json::json;
 
 use super::new::check_title;
 use crate::access::AccessRequest;
+use crate::actions::support::param_rules::Title;
 use crate::journal::draft;
 use crate::panes::Pane;
 use crate::panes::record::PaneTitle;
@@ -22,6 +23,7 @@ pub(in crate::actions) struct Params {
     /// The pane.
     pane_id: PaneId,
     /// The new title; titles that the program sets are ignored from then on.
+    #[schemars(with = "Title")]
     title: String,
 }
 

@@ -10,6 +10,9 @@ use serde::{Deserialize, Serialize};
 use super::new;
 use super::read::{MOST_LINES, PaneReadOutput, check_limit};
 use crate::access::AccessRequest;
+use crate::actions::support::param_rules::{
+    Argv, Environment, Folder, ProgramText, Umask, exactly_one,
+};
 use crate::actions::support::visibility::Visibility;
 use crate::panes::text::reading;
 use crate::panes::text::reading::LinesRead;
@@ -22,23 +25,28 @@ pub(in crate::actions) struct PaneRun;
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[schemars(transform = exactly_one(&["argv", "command"]))]
 pub(in crate::actions) struct Params {
     /// The program and its arguments.
-    #[schemars(length(min = 1))]
+    #[schemars(with = "Option<Argv>")]
     argv: Option<Vec<String>>,
     /// A command for `sh -c`, instead of `argv`.
+    #[schemars(with = "Option<ProgramText>")]
     command: Option<String>,
     /// The id of the pane; generated when omitted.
     id: Option<PaneId>,
     /// The absolute path of its working directory; defaults to the user's home.
+    #[schemars(with = "Option<Folder>")]
     cwd: Option<String>,
     /// Variables to add to the server's environment, or the whole environment if `inheritEnv` is
     /// false.
     #[serde(default)]
+    #[schemars(with = "Environment")]
     env: BTreeMap<String, String>,
     /// Whether it inherits the server's environment; defaults to true.
     inherit_env: Option<bool>,
     /// Its file mode creation mask in octal, as in `022`; defaults to the server's.
+    #[schemars(with = "Option<Umask>")]
     umask: Option<String>,
     /// The size of its terminal; defaults to 80 columns and 24 rows.
     size: Option<Size>,

@@ -11,6 +11,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::access::AccessRequest;
+use crate::actions::support::param_rules::RegexText;
 use crate::actions::support::wait_limit::wait_limit;
 use crate::panes::search::pattern::{LinePattern, PatternParam};
 use crate::panes::search::scan;
@@ -33,6 +34,7 @@ pub(in crate::actions) struct PaneSearch;
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(in crate::actions) struct Params {
     /// A regular expression, matched against each line of text without escape sequences.
+    #[schemars(with = "RegexText")]
     pattern: String,
     /// Whether to ignore case.
     #[serde(default)]

@@ -8,6 +8,7 @@ use serde_json::Value;
 use crate::access::AccessRequest;
 use crate::actions::support::meta;
 use crate::actions::support::meta::MetaChangeOutput;
+use crate::actions::support::param_rules::MetaKey;
 use crate::registry::{Action, ActionContext, ActionKind};
 
 pub(in crate::actions) struct PaneSetMeta;
@@ -18,6 +19,7 @@ pub(in crate::actions) struct Params {
     /// The pane.
     pane_id: PaneId,
     /// The entry's key.
+    #[schemars(with = "MetaKey")]
     key: String,
     /// Its new value.
     value: Value,

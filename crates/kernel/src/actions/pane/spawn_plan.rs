@@ -228,11 +228,16 @@ fn grant(kernel: &Kernel, pane: &PaneRef) -> (StoredGrant, Token) {
 fn argv(requested: Option<Vec<String>>, shell: Option<&str>) -> Result<Vec<String>, Refusal> {
     let login = || vec![shell.unwrap_or("/bin/sh").to_owned(), "-l".to_owned()];
     let argv = requested.unwrap_or_else(login);
+    check_argv(&argv)?;
+    Ok(argv)
+}
+
+/// Refuses what cannot be a program and its arguments.
+pub(in crate::actions) fn check_argv(argv: &[String]) -> Result<(), Refusal> {
     if argv.is_empty() {
         return Err(Refusal::invalid("`argv` must not be empty; omit it for a login shell"));
     }
-    argv.iter().try_for_each(|arg| environment::check_text("argv", arg))?;
-    Ok(argv)
+    argv.iter().try_for_each(|arg| environment::check_text("argv", arg))
 }
 
 /// A text of up to this length may be part of a word by accident.

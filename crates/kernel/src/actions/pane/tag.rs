@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::access::AccessRequest;
 use crate::actions::support::meta::check_tags;
+use crate::actions::support::param_rules::Tag;
 use crate::registry::{Action, ActionContext, ActionKind};
 
 pub(in crate::actions) struct PaneTag;
@@ -19,6 +20,7 @@ pub(in crate::actions) struct Params {
     pane_id: PaneId,
     /// Tags to add.
     #[serde(default)]
+    #[schemars(with = "Vec<Tag>")]
     add: Vec<String>,
     /// Tags to remove, before the others are added.
     #[serde(default)]

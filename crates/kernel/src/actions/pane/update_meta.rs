@@ -7,6 +7,7 @@ use serde::Deserialize;
 use crate::access::AccessRequest;
 use crate::actions::support::meta;
 use crate::actions::support::meta::MetaChangeOutput;
+use crate::actions::support::param_rules::MetaEntries;
 use crate::registry::{Action, ActionContext, ActionKind};
 
 pub(in crate::actions) struct PaneUpdateMeta;
@@ -18,6 +19,7 @@ pub(in crate::actions) struct Params {
     pane_id: PaneId,
     /// Entries to set.
     #[serde(default)]
+    #[schemars(with = "MetaEntries")]
     set: Meta,
     /// Entries to remove, before the others are set.
     #[serde(default)]

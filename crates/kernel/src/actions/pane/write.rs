@@ -15,6 +15,7 @@ use tokio::time::Instant;
 
 use crate::Kernel;
 use crate::access::AccessRequest;
+use crate::actions::support::param_rules::{Base64Text, exactly_one};
 use crate::panes::pane::{late, pane_gone};
 use crate::panes::{Pane, TypedInput};
 use crate::registry::{Action, ActionContext, ActionKind};
@@ -23,12 +24,14 @@ pub(in crate::actions) struct PaneWrite;
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[schemars(transform = exactly_one(&["text", "base64"]))]
 pub(in crate::actions) struct Params {
     /// The pane.
     pane_id: PaneId,
     /// The exact text to type.
     text: Option<String>,
     /// The bytes to type as base64, for data that is not text.
+    #[schemars(with = "Option<Base64Text>")]
     base64: Option<String>,
     /// Whether to press Enter afterwards, as a separate write, encoded for the terminal's modes. No
     /// other input can come in between.

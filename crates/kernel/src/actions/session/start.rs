@@ -8,6 +8,7 @@ use serde::Deserialize;
 
 use crate::access::AccessRequest;
 use crate::actions::pane::new;
+use crate::actions::support::param_rules::{Argv, Environment, Folder, SessionNameText, Umask};
 use crate::actions::support::visibility::{Visibility, usual};
 use crate::registry::{Action, ActionContext, ActionKind};
 use crate::tmux_view::{DEFAULT_SIZE, SessionInfo, ViewRequest};
@@ -19,19 +20,23 @@ pub(in crate::actions) struct SessionStart;
 pub(in crate::actions) struct Params {
     /// Its name: letters, digits, `_`, `.` and `-`.
     #[serde(default = "usual")]
+    #[schemars(with = "SessionNameText")]
     name: String,
     /// The program of its first pane; defaults to the user's login shell.
-    #[schemars(length(min = 1))]
+    #[schemars(with = "Option<Argv>")]
     argv: Option<Vec<String>>,
     /// The absolute path of its working directory; defaults to the user's home.
+    #[schemars(with = "Option<Folder>")]
     cwd: Option<String>,
     /// Variables to add to the server's environment, or the whole environment if `inheritEnv` is
     /// false.
     #[serde(default)]
+    #[schemars(with = "Environment")]
     env: BTreeMap<String, String>,
     /// Whether the program inherits the server's environment; defaults to true.
     inherit_env: Option<bool>,
     /// Its file mode creation mask in octal, as in `022`; defaults to the server's.
+    #[schemars(with = "Option<Umask>")]
     umask: Option<String>,
     /// The size of its window until a client attaches; defaults to 200 columns and 50 rows.
     size: Option<Size>,

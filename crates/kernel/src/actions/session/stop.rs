@@ -5,7 +5,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::access::AccessRequest;
-use crate::actions::support::visibility::usual;
+use crate::actions::support::param_rules::SessionNameText;
+use crate::actions::support::visibility::{check_session_name, usual};
 use crate::panes::close::close;
 use crate::registry::{Action, ActionContext, ActionKind};
 use crate::tmux_view::{SessionStopRequest, ViewRequest, ViewSpec};
@@ -17,6 +18,7 @@ pub(in crate::actions) struct SessionStop;
 pub(in crate::actions) struct Params {
     /// The session.
     #[serde(default = "usual")]
+    #[schemars(with = "SessionNameText")]
     name: String,
     /// Whether the programs of its panes keep running hidden.
     #[serde(default)]
@@ -48,6 +50,7 @@ impl Action for SessionStop {
     }
 
     async fn run(context: ActionContext, params: Params) -> Result<SessionStopOutput, Refusal> {
+        check_session_name(&params.name)?;
         let kernel = &context.kernel;
         let is_ending = !params.keep_panes && !params.itself;
         let request = SessionStopRequest {

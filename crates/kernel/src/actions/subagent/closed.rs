@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use super::opened::check;
 use crate::access::AccessRequest;
+use crate::actions::support::param_rules::SubagentId;
 use crate::panes::close::close;
 use crate::registry::{Action, ActionContext, ActionKind};
 
@@ -16,6 +17,7 @@ pub(in crate::actions) struct SubagentClosed;
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(in crate::actions) struct Params {
     /// The sub-agent's session id.
+    #[schemars(with = "SubagentId")]
     id: String,
     /// Confirms that the caller may stop the pane it runs in.
     #[serde(default, rename = "self")]

@@ -12,10 +12,14 @@ use tokio::time::timeout;
 use crate::Kernel;
 use crate::access::AccessRequest;
 use crate::actions::pane::new;
+use crate::actions::pane::new::{check_argv, check_title};
+use crate::actions::support::param_rules::{
+    Argv, Folder, SessionNameText, SubagentId, Title, TmuxPaneName, TmuxServer, tmux_location,
+};
 use crate::actions::support::visibility::{LocationParams, Visibility};
 use crate::panes::Pane;
 use crate::registry::{Action, ActionContext, ActionKind};
-use crate::tmux_view::ViewRequest;
+use crate::tmux_view::{ViewLocation, ViewRequest};
 
 /// How long a program that shows a sub-agent may take until it shows anything.
 const READY_TIMEOUT: Duration = Duration::from_secs(10);
@@ -28,30 +32,37 @@ pub(in crate::actions) struct SubagentOpened;
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[schemars(transform = tmux_location)]
 pub(in crate::actions) struct Params {
     /// The sub-agent's session id.
+    #[schemars(with = "SubagentId")]
     id: String,
     /// The session that it was opened from; without it, this is not a sub-agent, and nothing is
     /// done.
     #[serde(alias = "parentID")]
     parent_id: Option<String>,
     /// Its title.
+    #[schemars(with = "Option<Title>")]
     title: Option<String>,
     /// The URL of the agent's server, for `{url}` in the command; defaults to
     /// `http://localhost:4096`.
     url: Option<String>,
     /// The command that shows it; defaults to the configured one. `{id}`, `{url}` and `{parent}`
     /// are substituted.
-    #[schemars(length(min = 1))]
+    #[schemars(with = "Option<Argv>")]
     argv: Option<Vec<String>>,
     /// The absolute path of its working directory.
+    #[schemars(with = "Option<Folder>")]
     cwd: Option<String>,
     /// The session on paned's own tmux server to show it in; defaults to the one that follows new
     /// panes, or `main`.
+    #[schemars(with = "Option<SessionNameText>")]
     session: Option<String>,
     /// An existing tmux pane to show it beside: `$TMUX_PANE`, as in `%3`.
+    #[schemars(with = "Option<TmuxPaneName>")]
     beside: Option<String>,
     /// The tmux server of that pane: `$TMUX`, or the path of its socket.
+    #[schemars(with = "Option<TmuxServer>")]
     tmux: Option<String>,
 }
 
@@ -85,6 +96,7 @@ impl Action for SubagentOpened {
 
     async fn run(context: ActionContext, params: Params) -> Result<SubagentOpenedOutput, Refusal> {
         check(&params.id)?;
+        let location = check_params(&params)?;
         if params.parent_id.is_none() {
             return Ok(SubagentOpenedOutput::without_pane(
                 "without a `parentId` it is not a sub-agent",
@@ -94,12 +106,6 @@ impl Action for SubagentOpened {
         if let Some(pane) = find(&context, &params.id) {
             return Ok(SubagentOpenedOutput::of(&pane, has_printed(&pane)));
         }
-        let location = LocationParams {
-            session: params.session.clone(),
-            beside: params.beside.clone(),
-            tmux: params.tmux.clone(),
-        };
-        let location = location.resolve()?;
         if let Err(refusal) =
             kernel.tmux_views().ask_at(kernel, &location, ViewRequest::Ready).await
         {
@@ -122,6 +128,19 @@ impl SubagentOpenedOutput {
     fn without_pane(reason: &str) -> Self {
         Self { pane_id: None, state: None, ready: false, reason: Some(reason.to_owned()) }
     }
+}
+
+/// Refuses parameters that would be refused later on, also where no pane is needed. Returns where
+/// it is shown.
+fn check_params(params: &Params) -> Result<ViewLocation, Refusal> {
+    params.title.clone().map(check_title).transpose()?;
+    if let Some(argv) = params.argv.clone() {
+        check_argv(&argv)?;
+    }
+    paned_backend::find_folder(params.cwd.as_deref(), None)?;
+    let Params { session, beside, tmux, .. } = params;
+    LocationParams { session: session.clone(), beside: beside.clone(), tmux: tmux.clone() }
+        .resolve()
 }
 
 /// Refuses what cannot be an id; it is filled into a command.

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use paned_backend::tmux::{SessionName, TmuxPane};
 use paned_model::{BackendKind, Refusal, Size};
 use paned_policy::interactive::{InteractiveVerdict, judge};
 use paned_policy::layout::NoRoom;
@@ -48,14 +49,14 @@ impl LocationParams {
     fn resolve_or(self, session: impl FnOnce() -> String) -> Result<ViewLocation, Refusal> {
         match (self.session, self.beside, self.tmux) {
             (named, None, None) => {
+                named.as_deref().map_or(Ok(()), check_session_name)?;
                 Ok(ViewLocation::Session { name: named.unwrap_or_else(session) })
             }
             (None, Some(beside), Some(tmux)) => {
-                let pane = beside.strip_prefix('%').and_then(|number| number.parse().ok());
-                let pane = pane.ok_or_else(|| {
+                let pane = TmuxPane::parse(beside.as_bytes()).ok_or_else(|| {
                     Refusal::invalid("`beside` must be a tmux pane id such as `%3`")
                 })?;
-                Ok(ViewLocation::Beside { socket: socket(&tmux)?.into(), pane })
+                Ok(ViewLocation::Beside { socket: socket(&tmux)?.into(), pane: pane.0 })
             }
             (Some(_), _, _) => {
                 Err(Refusal::invalid("pass `session`, or `beside` and `tmux`, not both"))
@@ -68,6 +69,11 @@ impl LocationParams {
 /// The default name of a session.
 pub(in crate::actions) fn usual() -> String {
     "main".to_owned()
+}
+
+/// Refuses what cannot be the name of a session.
+pub(in crate::actions) fn check_session_name(name: &str) -> Result<(), Refusal> {
+    SessionName::new(name).map(drop).map_err(|error| Refusal::invalid(error.to_string()))
 }
 
 /// The socket of `$TMUX`, which is the socket, the server's process and a session; a socket alone
@@ -131,6 +137,8 @@ pub(in crate::actions) async fn view_spec(
     argv: Option<&[String]>,
 ) -> Result<Option<WantedView>, Refusal> {
     let kernel = &context.kernel;
+    // Also where nothing is shown: a mistake is one whatever else is asked for.
+    params.location.clone().resolve()?;
     let following = kernel.tmux_views().following();
     let is_required = match params.visible {
         Some(Visibility::Always) => true,

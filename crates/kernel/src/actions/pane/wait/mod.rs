@@ -19,6 +19,7 @@ use self::since::WaitSince;
 use crate::Kernel;
 use crate::access::AccessRequest;
 use crate::actions::agent::wait::AgentStateFilter;
+use crate::actions::support::param_rules::{HttpAddress, RegexText, pane_conditions};
 use crate::actions::support::wait_limit::{DAY_MS, check_millis, wait_limit};
 use crate::panes::search::pattern::PatternParam;
 use crate::panes::text::line_watch::WatchPatterns;
@@ -32,6 +33,7 @@ pub(in crate::actions) struct PaneWait;
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[schemars(transform = pane_conditions)]
 pub(in crate::actions) struct Params {
     /// The pane. May be left out with `port` and `http`.
     pane_id: Option<PaneId>,
@@ -46,10 +48,12 @@ pub(in crate::actions) struct Params {
     /// is matched against whole lines, as they read at that moment: up to 262144 characters. A line
     /// that began before `since` counts once its text differs from the text there, or has differed
     /// meanwhile; a line that is only rewritten, or ends, is not new.
+    #[schemars(with = "Option<RegexText>")]
     pattern: Option<String>,
     /// Patterns that end the wait early: signs that the awaited line will not come. Up to 32, of
     /// 4000 characters in all.
     #[serde(default)]
+    #[schemars(with = "Vec<RegexText>", length(max = 32))]
     stop: Vec<String>,
     /// Whether the patterns ignore case.
     #[serde(default)]
@@ -75,6 +79,7 @@ pub(in crate::actions) struct Params {
     /// Until a GET of this `http://` address is answered with a status from 200 to 399. Needs the
     /// scope `spawn` as well, and `admin` for another host than this machine. Not for several
     /// panes.
+    #[schemars(with = "Option<HttpAddress>")]
     http: Option<String>,
     /// Time limit in milliseconds: defaults to 30000, up to a day.
     #[schemars(range(max = 86_400_000))]
