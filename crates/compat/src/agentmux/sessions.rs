@@ -10,6 +10,7 @@ use serde_json::json;
 use tokio::sync::SemaphorePermit;
 use tokio::time::sleep;
 
+use super::launch::{AgentmuxLaunch, AgentmuxProfile};
 use super::session::{AgentmuxSession, fresh_name};
 use super::{Agentmux, NAME};
 use crate::client::{DeliveryReply, KernelClient, random};
@@ -42,11 +43,6 @@ struct AgentmuxRestartReply {
 #[derive(Deserialize)]
 struct AgentmuxProfilesReply {
     profiles: Vec<AgentmuxProfile>,
-}
-
-#[derive(Deserialize)]
-struct AgentmuxProfile {
-    name: String,
 }
 
 impl AgentmuxSessions {
@@ -178,15 +174,13 @@ impl AgentmuxSessions {
     /// Starts an agent in a new session, without waiting until it is ready.
     pub(super) async fn start(&self) -> Result<AgentmuxSession, Refusal> {
         let config = &self.api.config;
-        let profile = self.profile().await?;
-        // agentmux's own command for codex never asked for permission.
-        let is_auto = profile == "codex" && config.argv.is_none();
+        let launch = AgentmuxLaunch::new(config, self.profile().await?);
         let agent = json!({
             "id": self.new_name(),
-            "profile": profile,
-            "argv": config.argv,
+            "profile": launch.profile,
+            "argv": launch.argv,
             "cwd": config.workdir,
-            "permissions": is_auto.then_some("auto"),
+            "permissions": launch.permissions,
             "trust": true,
             "tags": [NAME],
             "waitReady": false,
@@ -250,17 +244,22 @@ impl AgentmuxSessions {
     }
 
     /// The profile of new agents.
-    async fn profile(&self) -> Result<String, Refusal> {
+    async fn profile(&self) -> Result<AgentmuxProfile, Refusal> {
         let wanted = &self.api.config.agent;
-        let AgentmuxProfilesReply { profiles } =
+        let AgentmuxProfilesReply { mut profiles } =
             self.client.act("agent:profiles", json!({})).await?;
-        if profiles.iter().any(|profile| profile.name == *wanted) {
-            return Ok(wanted.clone());
+        let mut take = |name: &str| {
+            let at = profiles.iter().position(|profile| profile.name == name)?;
+            Some(profiles.swap_remove(at))
+        };
+        if let Some(found) = take(wanted) {
+            return Ok(found);
         }
         tracing::warn!(
             agent = wanted,
             "no profile has this name; using {FALLBACK_PROFILE} instead"
         );
-        Ok(FALLBACK_PROFILE.to_owned())
+        let missing = || Refusal::internal(format!("there is no profile `{FALLBACK_PROFILE}`"));
+        take(FALLBACK_PROFILE).ok_or_else(missing)
     }
 }

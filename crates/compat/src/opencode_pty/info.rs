@@ -70,7 +70,8 @@ impl PtyCompatInfo {
             exit_signal: pane.exit_signal,
             pid: pane.pid,
             created_at: pane.created_at,
-            line_count: pane.lines + u64::from(is_inside_line),
+            line_count: (pane.lines + u64::from(is_inside_line))
+                .min(pane.max_lines.unwrap_or(u64::MAX)),
         }
     }
 }
