@@ -42,7 +42,7 @@ use paned_backend::BoxedFuture;
 pub use paned_backend::tmux::capture::CaptureStyle;
 pub use program::Program;
 pub use rules::{LONGEST_TEXT, MOST_LINES};
-pub use tmux::TmuxSubstrate;
+pub use tmux::{TmuxSubstrate, check_tmux, tmux_version};
 
 /// What sessions of panes run on.
 pub trait Substrate: Send + Sync + 'static {

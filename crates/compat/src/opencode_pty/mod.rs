@@ -37,6 +37,14 @@ const HTML: &str = "text/html; charset=utf-8";
 const SESSION: &[RouteParam] =
     &[RouteParam { location: ParamLocation::Path, name: "id", doc: "The session's id." }];
 
+/// The query parameter that limits a request to the sessions of one session of opencode.
+const PARENT_QUERY: &str = "parentSessionId";
+const PARENT: &[RouteParam] = &[RouteParam {
+    location: ParamLocation::Query,
+    name: PARENT_QUERY,
+    doc: "Only sessions that were started for this session of opencode.",
+}];
+
 /// The API.
 #[derive(Debug, Default)]
 pub(crate) struct OpencodePty {
@@ -61,22 +69,23 @@ impl CompatApi for OpencodePty {
             errors: ErrorFormat::Coded,
         };
         let html = RouteBuilder { context: json.context.clone(), answers: HTML, ..json };
+        let of_parent = |route: Route| Route { params: PARENT, ..route };
         vec![
-            json.route(
+            of_parent(json.route(
                 "GET /compat/opencode-pty/api/sessions",
                 "List the sessions of opencode-pty clients.",
                 rest::list,
-            ),
+            )),
             json.route(
                 "POST /compat/opencode-pty/api/sessions",
                 "Start a program in a new session.",
                 rest::create,
             ),
-            json.route(
+            of_parent(json.route(
                 "DELETE /compat/opencode-pty/api/sessions",
                 "Stop and delete every session.",
                 rest::clear,
-            ),
+            )),
             json.route(
                 "GET /compat/opencode-pty/api/sessions/{id}",
                 "Show one session.",
