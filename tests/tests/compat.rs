@@ -126,8 +126,11 @@ fn lines_beyond_the_limit_of_opencode_ptys_variable_are_gone_also_after_restarts
         let plain = listener.ask("GET", &format!("{path}/buffer/plain")).json();
         let plain = plain["plain"].as_str().unwrap();
         assert!(plain.starts_with("line 152 ") && plain.ends_with("\r\nopen"), "{plain}");
-        let found = json!({ "paneId": id, "panes": [id], "pattern": "^line 151 " });
-        assert_eq!(listener.server.act("pane:search", found)["matches"], json!([]));
+        for (pattern, count) in [("^line 151 ", 0), ("^line 152 ", 1)] {
+            let found = json!({ "panes": [id], "pattern": pattern });
+            let found = listener.server.act("pane:search", found);
+            assert_eq!(found["matches"].as_array().unwrap().len(), count, "{found}");
+        }
         let pane = listener.server.pane(&id);
         assert_eq!((&pane["maxLines"], &pane["lines"]), (&json!(50), &json!(200)));
         assert!(0 < pane["dropped"].as_u64().unwrap());

@@ -96,6 +96,30 @@ fn a_program_with_agentmuxs_own_prompt_takes_one_and_shows_its_context() {
     assert_eq!(idle["ctx_percent"], 42);
 }
 
+/// A program whose cursor is hidden, and not in its prompt: paned's rules for any program find none.
+const DRAWN: &str = "import sys, tty\ntty.setcbreak(0)\ntext = ''\nsys.stdout.write('\\x1b[?25l')\n\
+    while True:\n    sys.stdout.write('\\x1b[H\\x1b[J\u{276f} ' + text + '\\r\\n\\r\\n  ctx:7%\\r\\n')\n    \
+    sys.stdout.flush()\n    c = sys.stdin.read(1)\n    if c in '\\r\\n':\n        \
+    open(sys.argv[1], 'w').write(text)\n        text = ''\n    else:\n        text += c\n";
+
+#[test]
+fn a_prompt_that_agentmux_takes_for_idle_is_enough_where_the_cursor_is_elsewhere() {
+    let folder = TempDir::with_prefix("paned-drawn-").expect("a folder");
+    let (program, taken) = (folder.path().join("drawn.py"), folder.path().join("taken"));
+    fs::write(&program, DRAWN).expect("the folder is ours");
+    let command = format!("python3 {} {}", program.display(), taken.display());
+    let mux = AgentmuxServer::new("", &[("AGENTMUX_REPL_CMD", &command)]);
+    let ran = mux.ask("POST", "/run", Some(json!({ "text": "hello there" })));
+    assert_eq!(ran.status, 200, "{ran:?}");
+    let read = || fs::read_to_string(&taken).unwrap_or_default();
+    wait_for("the text", || (read() == "hello there").then_some(()));
+    let idle = wait_for("idle", || Some(mux.get("/idle")).filter(|it| it["idle"] == true));
+    assert_eq!(idle["ctx_percent"], 7);
+    let sent = mux.ask("POST", "/send", Some(json!({ "text": "more" })));
+    assert_eq!(sent.status, 200, "{sent:?}");
+    wait_for("the second text", || (read() == "more").then_some(()));
+}
+
 /// How an agent is started, by its arguments.
 #[track_caller]
 fn check_arguments(agent: &str, config: &str, arguments: &str) {

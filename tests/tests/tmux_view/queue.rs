@@ -128,7 +128,7 @@ fn a_pane_that_went_quiet_makes_room_where_that_is_set_and_one_that_prints_does_
     show(&server, "prints", "while sleep 0.2; do echo tick; done");
     show(&server, "quiet", "exec cat");
     // As an agent's pane is requested: it may replace others, and waits for room.
-    wait_in(&server, "main", "next");
+    server.act("pane:new", with(shown("next", "cat"), "wait", json!(true)));
     until_state(&server, "next", "shown");
     assert_eq!(state(&server, "quiet"), "hidden");
     assert_eq!(server.pane("quiet")["status"], "running", "its program keeps running");
