@@ -69,7 +69,10 @@ impl CompatApi for OpencodePty {
             errors: ErrorFormat::Coded,
         };
         let html = RouteBuilder { context: json.context.clone(), answers: HTML, ..json };
-        let of_parent = |route: Route| Route { params: PARENT, ..route };
+        let of_parent = |mut route: Route| {
+            route.params = PARENT;
+            route
+        };
         vec![
             of_parent(json.route(
                 "GET /compat/opencode-pty/api/sessions",
