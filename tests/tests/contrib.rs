@@ -39,6 +39,7 @@ fn the_systemd_unit_ends_the_server_and_not_the_panes() {
         ("Service.Restart", "on-failure"),
         ("Service.ExecStart", "%h/.local/bin/paned serve"),
         ("Service.ExecReload", "%h/.local/bin/paned server upgrade"),
+        ("Service.EnvironmentFile", "-%h/.config/paned/service.env"),
         ("Install.WantedBy", "default.target"),
     ] {
         assert_eq!(unit.get(key).map(String::as_str), Some(value), "{key}");
@@ -93,10 +94,28 @@ fn the_launchd_agent_ends_the_server_and_not_the_panes() {
     let words = keys["ProgramArguments"].children().filter(|node| node.is_element());
     let words: Vec<_> = words.map(|node| node.text().unwrap()).collect();
     assert_eq!(words[..2], ["/bin/sh", "-c"]);
-    assert!(words[2].starts_with("exec \"$HOME/.local/bin/paned\" serve 2>>"), "{words:?}");
-    // The shell takes it.
-    let checked = Command::new("/bin/sh").args(["-n", "-c", words[2]]).status().unwrap();
-    assert!(checked.success());
+    assert!(words[2].contains("; exec \"$HOME/.local/bin/paned\" serve 2>>"), "{words:?}");
+    check_launchd_command(words[2]);
+}
+
+/// What launchd runs starts the server with the variables of the user's file, if there is one.
+fn check_launchd_command(command: &str) {
+    let home = tempfile::tempdir().unwrap();
+    for folder in [".local/bin", "Library/Logs", ".config/paned"] {
+        std::fs::create_dir_all(home.path().join(folder)).unwrap();
+    }
+    let program = home.path().join(".local/bin/paned");
+    std::fs::write(&program, "#!/bin/sh\necho \"$* ${AGENTMUX_TOKEN-none}\"\n").unwrap();
+    std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let run = || {
+        let mut shell = Command::new("/bin/sh");
+        shell.args(["-c", command]).env("HOME", home.path()).env_remove("AGENTMUX_TOKEN");
+        decode_output(&shell.output().unwrap())
+    };
+    assert_eq!(run(), ("serve none\n".to_owned(), String::new(), 0));
+    let file = home.path().join(".config/paned/service.env");
+    std::fs::write(file, "# mine\nAGENTMUX_TOKEN=hunter2\n").unwrap();
+    assert_eq!(run(), ("serve hunter2\n".to_owned(), String::new(), 0));
 }
 
 /// `paned service` on a machine with a service manager that only takes notes.

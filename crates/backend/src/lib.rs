@@ -23,6 +23,7 @@ pub mod trusted_path;
 use std::fmt;
 use std::future::Future;
 use std::io;
+use std::num::NonZeroU64;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -106,6 +107,8 @@ pub struct SpawnSpec {
     pub size: Size,
     /// How many bytes of its output to keep.
     pub capacity: u64,
+    /// How many of its last lines can be read; all that are kept when left out.
+    pub max_lines: Option<NonZeroU64>,
     /// Its time limit.
     pub timeout: Option<Duration>,
     /// How long it may take to exit after it was asked to.

@@ -60,6 +60,11 @@ pub trait Output: Debug + Send + Sync {
     /// # Errors
     /// When the disk refuses.
     fn read(&self, offset: u64, buffer: &mut [u8]) -> io::Result<Result<usize, OutputGap>>;
+    /// Whether a line is known to begin at the first offset that is kept, although more was printed
+    /// before it.
+    fn is_line_start(&self, _first: u64) -> bool {
+        false
+    }
     /// The nearest offset before this one from which lines can be counted.
     ///
     /// # Errors
@@ -137,6 +142,10 @@ impl Output for TapeReader {
 
     fn read(&self, offset: u64, buffer: &mut [u8]) -> io::Result<Result<usize, OutputGap>> {
         Self::read(self, offset, buffer)
+    }
+
+    fn is_line_start(&self, first: u64) -> bool {
+        Self::is_line_start(self, first)
     }
 
     fn line_mark(&self, offset: u64) -> io::Result<Result<LineMark, OutputGap>> {

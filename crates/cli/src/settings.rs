@@ -42,6 +42,8 @@ pub(crate) struct Settings {
     pub(crate) panes: u64,
     pub(crate) agents: u64,
     pub(crate) tape_bytes: u64,
+    /// How many lines of each pane can be read; 0 for all that are kept.
+    pub(crate) lines: u64,
     pub(crate) meta_bytes: u64,
     pub(crate) grace_ms: u64,
     pub(crate) hook_ms: u64,
@@ -56,6 +58,8 @@ pub(crate) struct Settings {
     /// How many panes may wait for space there, and for how long.
     pub(crate) queue_limit: u64,
     pub(crate) queue_timeout_seconds: u64,
+    /// After how long without output a pane may be replaced there; 0 for never.
+    pub(crate) quiet_seconds: u64,
     /// The user's rules for which commands must be visible, and which need not be.
     pub(crate) rules: Vec<UserRule>,
     /// The command that shows a sub-agent, as a list of arguments.
@@ -135,6 +139,7 @@ impl Sources<'_> {
             panes: self.number("limits.panes")?,
             agents: self.number("limits.agents")?,
             tape_bytes: self.number("limits.tape_bytes")?,
+            lines: self.number("limits.lines")?,
             meta_bytes: self.number("limits.meta_bytes")?,
             grace_ms: self.number("limits.grace_ms")?,
             hook_ms: self.number("limits.hook_ms")?,
@@ -146,6 +151,7 @@ impl Sources<'_> {
             layout: self.layout()?,
             queue_limit: self.number("layout.waiting")?,
             queue_timeout_seconds: self.number("layout.patience_seconds")?,
+            quiet_seconds: self.number("layout.replace_quiet_seconds")?,
             rules: self.rules()?,
             subagent: self.subagent()?,
             compat: self.compat()?,
@@ -153,7 +159,7 @@ impl Sources<'_> {
     }
 
     fn profiles(&self) -> Result<PathBuf, Refusal> {
-        self.folder("profiles_dir")
+        self.path("profiles_dir")
     }
 
     /// Whether a command that needs a server starts one.
@@ -166,12 +172,12 @@ impl Sources<'_> {
     /// # Errors
     /// When nothing says where it is.
     pub(crate) fn state_dir(&self) -> Result<PathBuf, Refusal> {
-        self.folder("state_dir")
+        self.path("state_dir")
     }
 
-    /// A folder as an absolute path: `~` is the home folder, and a relative path in a file is
+    /// A folder or file as an absolute path: `~` is the home folder, and a relative path in a file is
     /// relative to that file.
-    fn folder(&self, key: &str) -> Result<PathBuf, Refusal> {
+    fn path(&self, key: &str) -> Result<PathBuf, Refusal> {
         let (text, origin) = self.pick(key)?;
         let path = self.expand_home(&text);
         let parent = match &origin {
@@ -186,10 +192,10 @@ impl Sources<'_> {
     /// A value as `paned config show` prints it, and where it comes from.
     pub(crate) fn shown(&self, row: &SettingRow) -> Result<(String, SettingOrigin), Refusal> {
         let (text, origin) = self.pick(row.key)?;
-        if text.is_empty() || !matches!(row.kind, SettingKind::Folder) {
+        if text.is_empty() || !matches!(row.kind, SettingKind::Folder | SettingKind::File) {
             return Ok((text, origin));
         }
-        Ok((self.folder(row.key)?.to_string_lossy().into_owned(), origin))
+        Ok((self.path(row.key)?.to_string_lossy().into_owned(), origin))
     }
 
     fn expand_home(&self, text: &str) -> PathBuf {

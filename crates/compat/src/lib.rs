@@ -18,7 +18,7 @@ use std::sync::Arc;
 use paned_server::compat_api::CompatApi;
 
 pub use address::CompatAddress;
-pub use agentmux::AgentmuxConfig;
+pub use agentmux::{AgentmuxConfig, AgentmuxPermissions, REQUEST_LOG};
 
 use agentapi::Agentapi;
 use agentmux::Agentmux;

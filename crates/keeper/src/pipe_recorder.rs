@@ -139,6 +139,7 @@ impl PipeRecorder {
         let started = time::now();
         let mut tape = TapeWriter::create(Path::new(&request.tape), request.capacity, started)?;
         tape.set_size(request.size);
+        request.max_lines.into_iter().for_each(|most| tape.limit_lines(most));
         tape.set_pid(request.pid);
         let mut rest = before;
         while !rest.is_empty() {

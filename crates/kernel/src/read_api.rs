@@ -118,7 +118,8 @@ impl Kernel {
         let pane = self.readable_pane(pane, caller)?;
         let output = pane.readable()?;
         let changes = pane.watch();
-        Ok(PaneOutput { pane, output, at: from, changes })
+        let first = output.first();
+        Ok(PaneOutput { pane, output, at: from, first, changes })
     }
 
     /// Reads a pane's screen as everything it printed up to now makes it.
@@ -220,6 +221,9 @@ pub struct PaneOutput {
     pane: Arc<Pane>,
     output: Arc<dyn Output>,
     at: Offset,
+    /// What could be read when this reader began. It may still read on from before what can be
+    /// read by now: a limit of lines costs a reader that keeps up nothing.
+    first: u64,
     changes: watch::Receiver<u64>,
 }
 
@@ -270,6 +274,10 @@ impl PaneOutput {
     }
 
     fn read(&mut self, max: usize) -> Result<Option<PaneOutputChunk>, Refusal> {
+        if self.at.0 < self.first {
+            let from = std::mem::replace(&mut self.at, Offset(self.first));
+            return Ok(Some(PaneOutputChunk::Gap(from, self.at)));
+        }
         let wanted = self.output.end().saturating_sub(self.at.0).min(max as u64);
         let mut bytes = vec![0; usize::try_from(wanted).unwrap_or(max)];
         let from = self.at;

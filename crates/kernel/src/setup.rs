@@ -1,5 +1,6 @@
 //! The kernel's setup, given once at its start.
 
+use std::num::NonZeroU64;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -49,6 +50,9 @@ pub struct TmuxViewSetup {
     pub max_waiting: usize,
     /// How long each of them waits at most.
     pub wait_timeout: Duration,
+    /// After how long without output a pane whose state is not known may be replaced by one that
+    /// may replace others; never when left out.
+    pub quiet_after: Option<Duration>,
     /// The user's rules for which commands need a visible terminal; they precede the built-in
     /// rules.
     pub rules: Vec<UserRule>,
@@ -78,6 +82,8 @@ pub struct KernelLimits {
     pub agents: usize,
     /// Bytes of output kept for each pane.
     pub tape_bytes: u64,
+    /// How many of the last lines of each pane can be read; all that are kept when left out.
+    pub lines: Option<NonZeroU64>,
     /// Bytes of meta of one pane, as JSON; the same limit holds for its tags.
     pub meta: usize,
     /// Events per second that a grant may record, except the owner's.
@@ -100,6 +106,7 @@ impl Default for KernelLimits {
             panes: 1000,
             agents: 50,
             tape_bytes: 16 << 20,
+            lines: None,
             meta: 64 << 10,
             events_per_second: 200,
             streams_per_grant: 64,

@@ -8,6 +8,8 @@
 
 mod codec;
 
+use std::num::NonZeroU64;
+
 use serde::{Deserialize, Serialize};
 
 use crate::{Exit, PaneId, Size, Time};
@@ -59,6 +61,9 @@ pub struct SpawnRequest {
     pub size: Size,
     /// How many bytes of output to keep.
     pub capacity: u64,
+    /// How many of the last lines can be read; all that are kept when left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_lines: Option<NonZeroU64>,
     /// Kill the program after this time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout_ms: Option<u64>,
@@ -88,6 +93,9 @@ pub struct RecordRequest {
     pub size: Size,
     /// How many bytes of output to keep.
     pub capacity: u64,
+    /// How many of the last lines can be read; all that are kept when left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_lines: Option<NonZeroU64>,
 }
 
 /// The role of a keeper's client.

@@ -349,6 +349,9 @@ pub struct PaneInfo {
     pub bytes: u64,
     /// How many of these bytes are no longer retained.
     pub dropped: u64,
+    /// How many of its last lines are retained, if that is limited.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_lines: Option<u64>,
     /// What is wrong with its output file, if that was damaged.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub damage: Option<String>,

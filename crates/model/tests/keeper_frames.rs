@@ -27,14 +27,20 @@ fn requests() -> Vec<ToKeeper> {
         cwd: "/".into(),
         size: SIZE,
         capacity: 1 << 20,
+        max_lines: None,
         timeout_ms: Some(60_000),
         grace_ms: 3000,
         followed: true,
         piped_input: false,
         umask: None,
     };
-    let record =
-        RecordRequest { tape: "/state/%1.tape".into(), pid: 7, size: SIZE, capacity: 1 << 20 };
+    let record = RecordRequest {
+        tape: "/state/%1.tape".into(),
+        pid: 7,
+        size: SIZE,
+        capacity: 1 << 20,
+        max_lines: None,
+    };
     vec![
         ToKeeper::Hello(Hello { version: 1, role: ClientRole::Server }),
         ToKeeper::Hello(Hello { version: 1, role: ClientRole::Viewer }),

@@ -17,6 +17,23 @@
 //!   last.
 //! - Sizes are what the programs see. A split halves a pane and leaves one cell between the halves.
 //! - Every call has a time-out of its own. Dropping a call's future stops waiting for it.
+//!
+//! ```no_run
+//! use paned_backend::tmux::TmuxServerAddr;
+//! use paned_model::Size;
+//! use paned_substrate::{Error, Name, Program, Substrate, Target, TmuxSubstrate};
+//!
+//! async fn demo(folder: &std::path::Path) -> Result<(), Error> {
+//!     paned_substrate::check_tmux().await?;
+//!     let tmux = TmuxSubstrate::new(TmuxServerAddr::own(folder));
+//!     let name = Name::new("agent.1")?;
+//!     tmux.spawn(&name, &Program::new(["sh"]), Size { cols: 200, rows: 50 }).await?;
+//!     tmux.send(&Target::from(&name), "echo hello").await?;
+//!     let last = tmux.capture(&Target::from(&name), 10).await?;
+//!     println!("{last:?} of {} sessions", tmux.list().await?.len());
+//!     tmux.destroy(&name).await
+//! }
+//! ```
 #![forbid(unsafe_code)]
 
 mod error;
@@ -42,7 +59,7 @@ use paned_backend::BoxedFuture;
 pub use paned_backend::tmux::capture::CaptureStyle;
 pub use program::Program;
 pub use rules::{LONGEST_TEXT, MOST_LINES};
-pub use tmux::TmuxSubstrate;
+pub use tmux::{TmuxSubstrate, check_tmux, tmux_version};
 
 /// What sessions of panes run on.
 pub trait Substrate: Send + Sync + 'static {

@@ -27,12 +27,32 @@ use paned_backend::tmux::{
 };
 
 const ENTER: &[u8] = b"\r";
+/// How often a query is sent again whose connection was lost while the server runs.
+const MAX_RETRIES: usize = 3;
 
 /// Sessions on one tmux server. Other clients of that server see them, too.
 #[derive(Debug)]
 pub struct TmuxSubstrate {
     addr: TmuxServerAddr,
     client: OnceCell<ControlClient>,
+    /// Filled once a tmux was found that can be used.
+    checked: OnceCell<()>,
+}
+
+/// The version of the tmux on the `PATH`, such as `3.3a`.
+///
+/// # Errors
+/// [`Error::TmuxNotFound`] when there is none, or it is older than 3.2.
+pub async fn tmux_version() -> Result<String, Error> {
+    Ok(tmux::installed_version().await?)
+}
+
+/// Checks that there is a tmux on the `PATH` that can be used.
+///
+/// # Errors
+/// [`Error::TmuxNotFound`] when there is none, or it is older than 3.2.
+pub async fn check_tmux() -> Result<(), Error> {
+    tmux_version().await.map(drop)
 }
 
 /// A snapshot of a server's sessions and panes.
@@ -45,7 +65,7 @@ impl TmuxSubstrate {
     /// Sessions on the server at this address.
     #[must_use]
     pub fn new(addr: TmuxServerAddr) -> Self {
-        Self { addr, client: OnceCell::new() }
+        Self { addr, client: OnceCell::new(), checked: OnceCell::new() }
     }
 
     /// Kills a server of our own, with every session on it. A foreign server is left alone.
@@ -69,6 +89,8 @@ impl TmuxSubstrate {
         if self.is_there().await {
             return self.connected().await;
         }
+        // Without tmux, no server will ever be there.
+        self.checked.get_or_try_init(|| self.addr.check_program()).await?;
         let socket = self.addr.socket().display();
         Err(Error::NoServer(format!(
             "no tmux server at {socket}; it starts with the first session"
@@ -98,10 +120,18 @@ impl TmuxSubstrate {
         locked.map(Some).map_err(failed)
     }
 
+    /// Queries the server. The session that our client is attached to may just have ended, and the
+    /// client with it: a query may be sent again, to the next one.
     async fn snapshot(&self, client: &ControlClient) -> Result<TmuxServerSnapshot, Error> {
-        match TmuxServerSnapshot::query(client).await {
-            Err(tmux::Error::Gone(why)) if !self.is_there().await => Err(Error::NoServer(why)),
-            other => Ok(other?),
+        let mut tries = 0;
+        loop {
+            match TmuxServerSnapshot::query(client).await {
+                Err(tmux::Error::Gone(why)) if !self.is_there().await => {
+                    return Err(Error::NoServer(why));
+                }
+                Err(tmux::Error::Gone(_)) if tries < MAX_RETRIES => tries += 1,
+                other => return Ok(other?),
+            }
         }
     }
 
@@ -121,6 +151,11 @@ impl TmuxSubstrate {
         let program = tmux_program(program)?;
         let client = self.connected().await?;
         let tmux_name = SessionName::new(name.as_str())?;
+        // A client whose session has just ended does not answer this, and the next one does.
+        let before = self.snapshot(client).await;
+        if before.is_ok_and(|before| before.session(name).is_ok()) {
+            return Err(Error::taken(name));
+        }
         let mut created = client.new_session(&tmux_name, size, &program).await;
         // The server exited during the request, with all its sessions; the request is sent to the
         // next one.
@@ -281,7 +316,15 @@ impl Substrate for TmuxSubstrate {
         Box::pin(async move {
             let client = self.client().await?;
             let session = self.snapshot(client).await?.session(name)?.id;
-            Ok(client.kill_session(session).await?)
+            match client.kill_session(session).await {
+                // Our client was attached to it, or it was the last one of its server.
+                Err(tmux::Error::Gone(why)) => match self.snapshot(client).await {
+                    Ok(after) if after.session(name).is_ok() => Err(tmux::Error::Gone(why).into()),
+                    Ok(_) | Err(Error::NoServer(_)) => Ok(()),
+                    Err(error) => Err(error),
+                },
+                done => Ok(done?),
+            }
         })
     }
 

@@ -6,6 +6,8 @@ mod agentmux;
 mod cli;
 mod entry;
 mod lives;
+mod programs;
+mod submit;
 
 use std::fs;
 

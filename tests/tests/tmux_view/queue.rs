@@ -121,6 +121,22 @@ fn who_waits_too_long_is_told_so() {
 }
 
 #[test]
+fn a_pane_that_went_quiet_makes_room_where_that_is_set_and_one_that_prints_does_not() {
+    let server = Server::start_set("[layout]\nreplace_quiet_seconds = 2\n", &[]);
+    let size = json!({ "cols": 160, "rows": 24 });
+    server.act("session:start", json!({ "argv": ["cat"], "size": size, "follow": false }));
+    show(&server, "prints", "while sleep 0.2; do echo tick; done");
+    show(&server, "quiet", "exec cat");
+    // As an agent's pane is requested: it may replace others, and waits for room.
+    server.act("pane:new", with(shown("next", "cat"), "wait", json!(true)));
+    until_state(&server, "next", "shown");
+    assert_eq!(state(&server, "quiet"), "hidden");
+    assert_eq!(server.pane("quiet")["status"], "running", "its program keeps running");
+    assert_eq!(state(&server, "prints"), "shown");
+    assert!(Tmux::of(&server).view("quiet").is_none());
+}
+
+#[test]
 fn one_who_waits_for_a_session_that_ends_gets_it() {
     let server = Server::start();
     small(&server, "main");

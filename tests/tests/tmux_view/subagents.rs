@@ -43,6 +43,16 @@ fn one_that_ends_by_itself_stays_readable_and_is_shown_no_more() {
 }
 
 #[test]
+fn with_tmux_off_a_sub_agent_gets_no_pane_and_its_hook_does_not_fail() {
+    let server = Server::start_set("[tmux]\nenabled = false\n", &[]);
+    let opened = open(&server, "ses_1", "exec cat");
+    assert_eq!(opened.get("paneId"), None, "{opened}");
+    assert!(opened["reason"].as_str().unwrap().contains("tmux"), "{opened}");
+    assert_eq!(server.act("pane:list", json!({})), json!([]));
+    assert_eq!(server.act("subagent:closed", json!({ "id": "ses_1" }))["closed"], json!([]));
+}
+
+#[test]
 fn an_id_that_could_be_more_than_one_is_refused() {
     let server = Server::start();
     for id in ["", "-x", "$(x)", "a b", "a;b", "a\nb"] {

@@ -11,6 +11,7 @@ pub mod discover;
 mod events;
 mod servers;
 
+use std::num::NonZeroU64;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -59,6 +60,8 @@ pub struct AdoptSpec {
     pub location: AdoptedLocation,
     /// How many bytes of its output to keep.
     pub capacity: u64,
+    /// How many of its last lines can be read; all that are kept when left out.
+    pub max_lines: Option<NonZeroU64>,
     /// A record of the kernel's, returned with the pane when it is recovered.
     pub record: String,
 }
@@ -113,7 +116,8 @@ impl AdoptedPanes {
             }
         };
         let size = size.check().unwrap_or_default();
-        let record = RecordSpec { pid: identity.pid, size, capacity: spec.capacity, history };
+        let (capacity, max_lines) = (spec.capacity, spec.max_lines);
+        let record = RecordSpec { pid: identity.pid, size, capacity, max_lines, history };
         match listener.accept(record).await {
             Ok(handle) => Ok(self.watch(&spec.id, handle, spec.location, Some(server))),
             Err(error) => {

@@ -139,6 +139,7 @@ impl NativeBackend {
             cwd: spec.cwd.unwrap_or_default(),
             size: spec.size,
             capacity: spec.capacity,
+            max_lines: spec.max_lines,
             timeout_ms: spec.timeout.map(millis),
             grace_ms: millis(spec.grace),
             followed: spec.followed,

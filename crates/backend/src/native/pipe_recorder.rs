@@ -2,6 +2,7 @@
 //! keeper from then on.
 
 use std::fs::{self, Permissions};
+use std::num::NonZeroU64;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -43,6 +44,8 @@ pub(crate) struct RecordSpec {
     pub(crate) size: Size,
     /// How many bytes of its output to keep.
     pub(crate) capacity: u64,
+    /// How many of its last lines can be read; all that are kept when left out.
+    pub(crate) max_lines: Option<NonZeroU64>,
     /// What it had printed before the recorder started.
     pub(crate) history: Vec<u8>,
 }
@@ -99,6 +102,7 @@ impl RecorderListener {
             pid: spec.pid,
             size: spec.size,
             capacity: spec.capacity,
+            max_lines: spec.max_lines,
         };
         conn.queue(&ToKeeper::Record(Box::new(request)));
         let welcome =

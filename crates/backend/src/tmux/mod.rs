@@ -32,5 +32,5 @@ pub use events::{TmuxEvent, TmuxEvents, TmuxServerInfo};
 pub use ids::{SessionId, TmuxPane, WindowId};
 pub use name::SessionName;
 pub use notice::Notice;
-pub use server_addr::TmuxServerAddr;
+pub use server_addr::{TmuxServerAddr, installed_version};
 pub use views::{NewView, TmuxPaneView, TmuxSnapshot, ViewCommands};

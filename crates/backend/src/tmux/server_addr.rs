@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use tokio::process::{Child, Command as Process};
 
+use super::client::DEADLINE;
 use super::error::Error;
 use super::ids::SessionId;
 use crate::SECRET_VARIABLES;
@@ -207,6 +208,14 @@ impl TmuxServerAddr {
         args
     }
 
+    /// Checks that its tmux program is there and new enough. The server need not run.
+    ///
+    /// # Errors
+    /// When there is none, it is too old, or it does not answer.
+    pub async fn check_program(&self) -> Result<(), Error> {
+        self.version(DEADLINE).await.map(drop)
+    }
+
     /// Asks tmux for its version.
     pub(super) async fn version(&self, limit: Duration) -> Result<String, Error> {
         let mut process = Process::new(&self.program);
@@ -248,6 +257,15 @@ impl TmuxServerAddr {
         }
         Err(Error::NoServer(format!("the path {} is too long for a socket", self.socket.display())))
     }
+}
+
+/// The version of the tmux on the `PATH`, such as `3.3a`.
+///
+/// # Errors
+/// When there is none, it is too old, or it does not answer.
+pub async fn installed_version() -> Result<String, Error> {
+    // The folder does not matter: nothing is connected to.
+    TmuxServerAddr::own(Path::new("/")).version(DEADLINE).await
 }
 
 fn no_server(error: trusted_path::Error) -> Error {

@@ -1,5 +1,6 @@
 //! `paned new`: starts a program in a new pane.
 
+use std::num::NonZeroU32;
 use std::process::ExitCode;
 
 use anyhow::Result;
@@ -53,6 +54,10 @@ pub(crate) struct Args {
     #[arg(long, value_name = "TIME", value_parser = seconds)]
     #[serde(rename = "timeoutSeconds")]
     timeout: Option<u32>,
+    /// Keep only this many of its last lines of output
+    #[arg(long, value_name = "N")]
+    #[serde(rename = "maxLines")]
+    max_lines: Option<NonZeroU32>,
     /// Exclude it from automatic clean-up
     #[arg(long)]
     persist: bool,

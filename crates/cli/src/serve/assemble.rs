@@ -2,6 +2,7 @@
 //! them all.
 
 use std::io::{self, ErrorKind};
+use std::num::NonZeroU64;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -147,6 +148,8 @@ fn tmux_view(plan: &ServeOptions) -> Result<TmuxViewSetup> {
         limits: plan.settings.layout.clone(),
         max_waiting: plan.settings.queue_limit.try_into()?,
         wait_timeout: Duration::from_secs(plan.settings.queue_timeout_seconds),
+        quiet_after: NonZeroU64::new(plan.settings.quiet_seconds)
+            .map(|seconds| Duration::from_secs(seconds.get())),
         rules: plan.settings.rules.clone(),
         subagent_command: plan.settings.subagent.clone(),
         layouts: plan.state.folder().join("layouts"),
@@ -158,6 +161,7 @@ fn limits(settings: &Settings) -> Result<KernelLimits> {
         panes: settings.panes.try_into()?,
         agents: settings.agents.try_into()?,
         tape_bytes: settings.tape_bytes,
+        lines: NonZeroU64::new(settings.lines),
         meta: settings.meta_bytes.try_into()?,
         events_per_second: settings.events_per_second,
         streams_per_grant: settings.streams_per_grant.try_into()?,

@@ -16,6 +16,7 @@ mod server_fds;
 mod signals;
 
 use std::fs;
+use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::{Context as _, Result};
@@ -146,7 +147,6 @@ fn serve(
     inherited: Option<ServerFds>,
 ) -> Result<ExitCode> {
     memory::configure_malloc();
-    logs::start()?;
     close_inherited().context("cannot list the open files")?;
     protect_memory();
     let mut flags = listen.flags();
@@ -154,9 +154,10 @@ fn serve(
         flags.insert("compat.agentmux_serve", true.to_string());
     }
     let settings = context.settings(flags)?;
+    let compat = listen.compat_addresses(&settings)?;
+    logs::start(log_file(&settings, &compat))?;
     let state = StateFolder::at(settings.state_dir.clone());
     let listen_args = listen.to_args();
-    let compat = listen.compat_addresses(&settings)?;
     refuse_ignored_password(&compat)?;
     warn_of_unused_variables(&settings, &compat);
     let plan =
@@ -170,6 +171,13 @@ fn serve(
     plan.state.remove_server_info();
     let _ = fs::remove_file(plan.state.socket());
     Ok(ExitCode::SUCCESS)
+}
+
+/// The file of agentmux's log: only while its protocol has a port of its own, because the variable
+/// may be left over.
+fn log_file<'a>(settings: &'a Settings, compat: &[CompatAddress]) -> Option<&'a Path> {
+    let is_served = compat.iter().any(|at| at.protocol == CompatProtocol::Agentmux);
+    settings.compat.log_file.as_deref().filter(|_| is_served)
 }
 
 /// opencode-pty asks for a password where these variables are set, and paned does not: an open

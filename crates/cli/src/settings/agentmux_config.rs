@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 use super::Env;
 
 /// Keys of the file, each with our own key.
-const KEYS: [(&str, &str); 9] = [
+const KEYS: [(&str, &str); 10] = [
     ("host", "compat.agentmux_host"),
     ("port", "compat.agentmux_port"),
     ("token", "compat.agentmux_token"),
@@ -20,6 +20,7 @@ const KEYS: [(&str, &str); 9] = [
     ("workdir", "compat.agentmux_workdir"),
     ("repl_cmd", "compat.agentmux_command"),
     ("startup_delay", "compat.agentmux_startup_delay"),
+    ("log_file", "compat.agentmux_log_file"),
     ("allow_external_target", "compat.agentmux_any_target"),
 ];
 

@@ -1,8 +1,9 @@
 //! Settings for the protocols of other tools, under our names or theirs.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
-use paned_compat::{AgentmuxConfig, CompatProtocol};
+use paned_compat::{AgentmuxConfig, AgentmuxPermissions, CompatProtocol};
 use paned_model::Refusal;
 use paned_server::Secret;
 
@@ -25,6 +26,8 @@ pub(crate) struct CompatSettings {
     pub(crate) secret: Option<Secret>,
     /// How the agentmux protocol is served.
     pub(crate) agentmux: AgentmuxConfig,
+    /// The file that the log is also written to while agentmux's protocol has a port of its own.
+    pub(crate) log_file: Option<PathBuf>,
     /// Variables of other tools that name an address, while nothing switches their listener on;
     /// each with its protocol.
     pub(crate) unused_variables: Vec<(&'static str, CompatProtocol)>,
@@ -39,6 +42,7 @@ impl Sources<'_> {
             listeners: listeners.into_iter().flatten().collect(),
             secret: (!secret.is_empty()).then_some(Secret(secret)),
             agentmux: self.agentmux_rules()?,
+            log_file: self.optional_path("compat.agentmux_log_file")?,
             unused_variables: self.unused_variables()?,
         })
     }
@@ -55,6 +59,7 @@ impl Sources<'_> {
                 ("AGENTMUX_PORT", CompatProtocol::Agentmux),
                 ("AGENTMUX_HOST", CompatProtocol::Agentmux),
                 ("AGENTMUX_TOKEN", CompatProtocol::Agentmux),
+                ("AGENTMUX_LOG_FILE", CompatProtocol::Agentmux),
             ]);
         }
         found.retain(is_set);
@@ -123,8 +128,7 @@ impl Sources<'_> {
 
     fn agentmux_rules(&self) -> Result<AgentmuxConfig, Refusal> {
         let text = |key| Ok::<_, Refusal>(self.pick(key)?.0);
-        let has_workdir = !text("compat.agentmux_workdir")?.is_empty();
-        let workdir = has_workdir.then(|| self.folder("compat.agentmux_workdir")).transpose()?;
+        let workdir = self.optional_path("compat.agentmux_workdir")?;
         Ok(AgentmuxConfig {
             agent: text("compat.agentmux_agent")?,
             prefix: text("compat.agentmux_session")?,
@@ -133,7 +137,18 @@ impl Sources<'_> {
             ready_timeout: READY_TIMEOUT + self.delay()?,
             one_at_a_time: self.boolean("compat.agentmux_one_at_a_time")?,
             any_target: self.boolean("compat.agentmux_any_target")?,
+            permissions: match self.valid("compat.agentmux_permissions")?.as_str() {
+                "ask" => AgentmuxPermissions::Ask,
+                "auto" => AgentmuxPermissions::Auto,
+                _ => AgentmuxPermissions::AsAgentmux,
+            },
         })
+    }
+
+    /// A path, where one is set.
+    fn optional_path(&self, key: &'static str) -> Result<Option<PathBuf>, Refusal> {
+        let is_set = !self.pick(key)?.0.is_empty();
+        is_set.then(|| self.path(key)).transpose()
     }
 
     /// agentmux slept this long before it looked at an agent; we extend the time-out by it.
@@ -218,8 +233,11 @@ mod tests {
             ("AGENTMUX_REPL_CMD", "codex --model=x"),
             ("AGENTMUX_STARTUP_DELAY", "1.5"),
             ("AGENTMUX_ALLOW_EXTERNAL_TARGET", "Yes"),
+            ("AGENTMUX_LOG_FILE", "~/mux.log"),
         ];
-        let compat = compat(&env, "[compat]\nagentmux_one_at_a_time = true");
+        let compat =
+            compat(&env, "[compat]\nagentmux_one_at_a_time = true\nagentmux_permissions = 'auto'");
+        assert_eq!(compat.log_file, Some(PathBuf::from("/h/mux.log")));
         assert_eq!(compat.secret, Some(Secret("s".to_owned())));
         let expect = AgentmuxConfig {
             agent: "codex".to_owned(),
@@ -229,6 +247,7 @@ mod tests {
             ready_timeout: Duration::from_millis(31_500),
             one_at_a_time: true,
             any_target: true,
+            permissions: AgentmuxPermissions::Auto,
         };
         assert_eq!(compat.agentmux, expect);
         assert!(!format!("{compat:?}").contains("\"s\""));
@@ -239,6 +258,7 @@ mod tests {
         assert_eq!(compat(&[], ""), CompatSettings::default());
         assert_eq!(compat(&[("AGENTMUX_STARTUP_DELAY", "-1")], ""), CompatSettings::default());
         assert!(settle(None, &[("AGENTMUX_STARTUP_DELAY", "x")], "").is_err());
+        assert!(settle(None, &[], "[compat]\nagentmux_permissions = 'never'").is_err());
         assert!(settle(None, &[("AGENTMUX_ALLOW_EXTERNAL_TARGET", "x")], "").is_err());
     }
 

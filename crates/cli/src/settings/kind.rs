@@ -15,6 +15,7 @@ pub(crate) enum SettingKind {
     Boolean,
     Choice(&'static [&'static str]),
     Folder,
+    File,
     /// An address that only this machine can reach.
     Loopback,
     /// A port, or nothing.
@@ -38,7 +39,7 @@ impl SettingKind {
     /// With what the setting takes, to be put after "invalid …: ".
     pub(crate) fn check(self, text: &str) -> Result<(), String> {
         let is_valid = match self {
-            Self::Text | Self::Folder | Self::Commands | Self::Command => true,
+            Self::Text | Self::Folder | Self::File | Self::Commands | Self::Command => true,
             Self::Number { low, high } => {
                 text.parse().is_ok_and(|number: u64| (low..=high).contains(&number))
             }
@@ -64,6 +65,7 @@ impl SettingKind {
                 format!("{} or {last}", others.join(", "))
             }
             Self::Folder => "a folder".to_owned(),
+            Self::File => "a file".to_owned(),
             Self::Loopback => {
                 "a loopback address; paned serves on 127.0.0.1, ::1 and localhost only".to_owned()
             }

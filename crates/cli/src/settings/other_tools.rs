@@ -35,12 +35,10 @@ pub(crate) const WITHOUT_EFFECT: &[(&str, &str)] = &[
     ("POLY_SESSION_NAME", "name a session with `paned session start NAME`"),
     ("POLY_EXTENSIONS_DIR", "paned loads no extensions of poly; follow events with `paned events`"),
     ("AGENTMUX_WINDOW", "an agent is a pane, and there are no windows to name"),
-    ("AGENTMUX_LOG_FILE", "the log is server.log in the state folder; PANED_LOG sets its level"),
     ("AGENTMUX_URL", "it is for agentmux-submit.sh, and has no effect on the server"),
     ("AGENTMUX_TIMEOUT", "it is for agentmux-submit.sh; use `paned agent send --wait --timeout`"),
     ("AGENTMUX_POLL_INTERVAL", "it is for agentmux-submit.sh; `paned agent wait` does not poll"),
     ("AGENTMUX_IDLE_STABLE_COUNT", "it is for agentmux-submit.sh; `idle` needs no repetition"),
-    ("PTY_MAX_BUFFER_LINES", "output is limited in bytes: `tape_bytes` under `[limits]`"),
     ("PTY_WEB_PASSWORD", "paned asks for a token instead; `paned token create` makes one"),
     ("PTY_WEB_USERNAME", "paned asks for a token instead; `paned token create` makes one"),
     ("PTY_WEB_AUTOSTART", "use `opencode_pty_serve = true` under `[compat]` in config.toml"),
@@ -108,7 +106,8 @@ mod tests {
 
     #[test]
     fn variables_without_an_effect_are_found_with_what_to_use_instead() {
-        check(&["PTY_MAX_BUFFER_LINES"], "", &[("PTY_MAX_BUFFER_LINES", "tape_bytes")]);
+        check(&["PTY_SKILL_SOCKET"], "", &[("PTY_SKILL_SOCKET", "PANED_SOCKET")]);
+        check(&["PTY_MAX_BUFFER_LINES"], "", &[]);
         check(&["POLY_PORT", "POLY_PANE", "HOME", "AGENTMUX_AGENT"], "", &[]);
         check(&["POLY_PORT", "PANED_PORT"], "", &[("POLY_PORT", "PANED_PORT is set")]);
         check(&["PANED_PROT"], "", &[("PANED_PROT", "did you mean PANED_PORT?")]);

@@ -79,6 +79,9 @@ const fn row(key: &'static str, default: &'static str, about: &'static str) -> S
 /// The layouts that `layout.kind` can name.
 pub(super) const LAYOUTS: &[&str] = &["vertical", "horizontal", "grid"];
 
+/// The permissions that `compat.agentmux_permissions` can name.
+const PERMISSIONS: &[&str] = &["agentmux", "ask", "auto"];
+
 /// Every setting, in the order of the documentation.
 pub(crate) const TABLE: &[SettingRow] = &[
     row("port", "7263", "TCP port of the server; 0 chooses a free one")
@@ -112,6 +115,13 @@ pub(crate) const TABLE: &[SettingRow] = &[
     row("limits.tape_bytes", "16777216", "Bytes of output kept for each pane")
         .number(4096, 1 << 40)
         .env(&["PANED_TAPE_BYTES", "PTY_MAX_BUFFER_SIZE"]),
+    row(
+        "limits.lines",
+        "0",
+        "Lines of output kept for each pane, of those that fit into `tape_bytes`; 0 keeps them all",
+    )
+    .number(0, u32::MAX as u64)
+    .env(&["PANED_MAX_LINES", "PTY_MAX_BUFFER_LINES"]),
     row("limits.meta_bytes", "65536", "Maximum bytes of metadata of each pane")
         .number(2, 1 << 20)
         .env(&["PANED_META_BYTES"]),
@@ -165,6 +175,14 @@ pub(crate) const TABLE: &[SettingRow] = &[
     row("layout.patience_seconds", "300", "Seconds after which a pane no longer waits for space")
         .number(1, 86_400)
         .env(&["PANED_LAYOUT_PATIENCE_SECONDS"]),
+    row(
+        "layout.replace_quiet_seconds",
+        "0",
+        "Seconds without output after which an agent's pane may replace one whose state is not \
+         known; 0 is never",
+    )
+    .number(0, 86_400)
+    .env(&["PANED_LAYOUT_REPLACE_QUIET_SECONDS"]),
     row(
         "subagent.command",
         "opencode attach {url} --session {id}",
@@ -252,6 +270,21 @@ pub(crate) const TABLE: &[SettingRow] = &[
     row("compat.agentmux_command", "", "Command of agentmux's sessions; default: the command of the profile")
         .kind(SettingKind::Command)
         .env(&["AGENTMUX_REPL_CMD"]),
+    row(
+        "compat.agentmux_permissions",
+        "agentmux",
+        "Whether agentmux's agents ask before they act; agentmux: claude in your own mode, codex in \
+         a sandbox around its folder, outside of which it asks",
+    )
+    .kind(SettingKind::Choice(PERMISSIONS))
+    .env(&["PANED_AGENTMUX_PERMISSIONS"]),
+    row(
+        "compat.agentmux_log_file",
+        "",
+        "File that the server's log and each request of agentmux's clients are also written to",
+    )
+    .kind(SettingKind::File)
+    .env(&["AGENTMUX_LOG_FILE"]),
     row(
         "compat.agentmux_startup_delay",
         "",

@@ -5,9 +5,11 @@
 //! | `body` | parses a request, with agentmux's error texts |
 //! | `session` | a session as its clients see it |
 //! | `sessions` | operations on sessions, by actions of the kernel |
+//! | `launch` | the command that a session runs, and the profile that judges it |
 //! | `http` | the endpoints, and the answer where there is none |
 //! | `shapes` | its bodies and answers as JSON Schema |
 //! | `content_length` | an invalid `Content-Length` |
+//! | `request_log` | a line of the log for each request |
 //!
 //! A session is an agent's pane with our tag, and its name is the pane's. The active one is the
 //! newest: there is no state of its own, so nothing is lost when the server restarts.
@@ -15,6 +17,8 @@
 mod body;
 mod content_length;
 mod http;
+mod launch;
+mod request_log;
 mod session;
 mod sessions;
 mod shapes;
@@ -25,7 +29,7 @@ use std::time::Duration;
 use axum::http::HeaderMap;
 use paned_model::{Code, Refusal};
 use paned_server::compat_api::{
-    CallHandler, CompatApi, ConnStream, ErrorFormat, JSON_UTF8, Rejection, authorization,
+    Call, CallHandler, CompatApi, ConnStream, ErrorFormat, JSON_UTF8, Rejection, authorization,
 };
 use paned_server::{AcceptedBody, ListenerAuth, ParamLocation, Route, RouteParam, Secret};
 use subtle::ConstantTimeEq;
@@ -34,6 +38,7 @@ use tokio::sync::Semaphore;
 use crate::client::KernelClient;
 use crate::routes::{RouteBuilder, respond};
 use content_length::ContentLengthRewriter;
+pub use request_log::REQUEST_LOG;
 use sessions::AgentmuxSessions;
 
 /// The name of this API, which is also the tag of its panes.
@@ -59,6 +64,21 @@ pub struct AgentmuxConfig {
     pub one_at_a_time: bool,
     /// Whether any pane may be a target, and not only agentmux's own.
     pub any_target: bool,
+    /// Whether its agents ask before they act.
+    pub permissions: AgentmuxPermissions,
+}
+
+/// Whether the agents of agentmux ask before they act.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum AgentmuxPermissions {
+    /// As agentmux started them: claude in the user's own mode, codex in a sandbox around its
+    /// folder, outside of which it asks.
+    #[default]
+    AsAgentmux,
+    /// They ask.
+    Ask,
+    /// They act without asking. The user must request this by name.
+    Auto,
 }
 
 impl Default for AgentmuxConfig {
@@ -71,6 +91,7 @@ impl Default for AgentmuxConfig {
             ready_timeout: Duration::from_secs(30),
             one_at_a_time: false,
             any_target: false,
+            permissions: AgentmuxPermissions::AsAgentmux,
         }
     }
 }
@@ -128,7 +149,7 @@ impl CompatApi for Agentmux {
             http::capture,
         );
         capture.params = CAPTURE;
-        vec![
+        let routes = vec![
             json.route(
                 "GET /compat/agentmux/health",
                 "Show the status of agentmux sessions.",
@@ -179,11 +200,13 @@ impl CompatApi for Agentmux {
                 http::cleanup,
             ),
             json.route("POST /compat/agentmux/kill", "Close a session.", shapes::KILL, http::kill),
-        ]
+        ];
+        routes.into_iter().map(|route| route.map_handler(request_log::logged)).collect()
     }
 
     fn fallback(self: Arc<Self>) -> Option<CallHandler> {
-        Some(Arc::new(|call| respond(JSON_UTF8, ErrorFormat::Bare, http::unknown(call))))
+        let unknown = |call: Call| respond(JSON_UTF8, ErrorFormat::Bare, http::unknown(call));
+        Some(request_log::logged(Arc::new(unknown)))
     }
 
     /// On an open listener any credentials are ignored.
@@ -198,6 +221,7 @@ impl CompatApi for Agentmux {
             ListenerAuth::Secret(secret) if presents_secret(headers, secret) => Some(Ok(())),
             ListenerAuth::Secret(_) => {
                 let forbidden = Rejection::from(Refusal::new(Code::Forbidden, "forbidden"));
+                tracing::debug!(target: REQUEST_LOG, "403: the token is missing or wrong");
                 Some(Err(forbidden.with_format(ErrorFormat::Bare)))
             }
         }

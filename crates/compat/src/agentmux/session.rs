@@ -19,6 +19,9 @@ pub(super) struct AgentmuxSession {
     pub(super) persist: bool,
     #[serde(default)]
     pub(super) agent: Option<AgentInfo>,
+    /// Whether its state is not known, and its screen shows the prompt of [`shows_prompt`].
+    #[serde(skip)]
+    pub(super) shows_prompt: bool,
 }
 
 /// A session in a list.
@@ -61,7 +64,13 @@ impl AgentmuxSession {
 
     /// Whether its agent takes a prompt. An unknown state is not idle.
     pub(super) fn is_idle(&self) -> bool {
-        self.is_alive() && self.state().takes_prompts()
+        self.is_alive() && (self.state().takes_prompts() || self.shows_prompt)
+    }
+
+    /// Whether its program runs and nothing is known of what it does.
+    pub(super) fn is_unknown(&self) -> bool {
+        let is_unknown = matches!(self.state(), AgentState::Starting | AgentState::Unknown);
+        self.is_alive() && is_unknown
     }
 
     pub(super) fn state(&self) -> AgentState {
@@ -94,12 +103,25 @@ impl AgentmuxSession {
     fn status_word(&self) -> &'static str {
         match (self.status, self.exit_code) {
             (PaneStatus::Starting, _) => "creating",
+            (PaneStatus::Running, _) if self.shows_prompt => "active",
             (PaneStatus::Running, _) if self.state() == AgentState::Starting => "creating",
             (PaneStatus::Running, _) => "active",
             (PaneStatus::Exited, Some(0)) => "completed",
             (PaneStatus::Exited | PaneStatus::Killed | PaneStatus::Lost, _) => "error",
         }
     }
+}
+
+/// The glyph that agentmux looks for.
+const PROMPT: char = '\u{276f}';
+/// In how many of the last rows that are not blank.
+const PROMPT_ROWS: usize = 5;
+
+/// Whether agentmux takes this screen for that of an idle agent: wherever its cursor is, one of the
+/// last rows ends with a prompt and nothing behind it.
+pub(super) fn shows_prompt(rows: &[String]) -> bool {
+    let last = rows.iter().rev().map(|row| row.trim()).filter(|row| !row.is_empty());
+    last.take(PROMPT_ROWS).any(|row| row.ends_with(PROMPT))
 }
 
 /// A time in this time zone.
@@ -163,6 +185,21 @@ mod tests {
         check(json!({ "status": "exited", "exitCode": 0 }), "completed", false);
         check(json!({ "status": "exited", "exitCode": 1 }), "error", false);
         check(json!({ "status": "lost" }), "error", false);
+    }
+
+    #[test]
+    fn a_prompt_that_agentmux_takes_for_idle_is_one() {
+        let shows = |text: &str| shows_prompt(&text.lines().map(str::to_owned).collect::<Vec<_>>());
+        for idle in ["\u{276f}", "hello\n \u{276f} \n\n", "~/src \u{276f}\n\n  ctx:42%\n"] {
+            assert!(shows(idle), "{idle:?}");
+        }
+        for busy in ["", "\u{276f} hello", "\u{276f}\n1\n2\n3\n4\n5", "> "] {
+            assert!(!shows(busy), "{busy:?}");
+        }
+        let mut unknown = session(json!({ "agent.state": "starting" }));
+        assert!(unknown.is_unknown() && !unknown.is_idle());
+        unknown.shows_prompt = true;
+        assert_eq!((unknown.status_word(), unknown.is_idle()), ("active", true));
     }
 
     #[test]

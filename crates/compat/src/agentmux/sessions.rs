@@ -8,9 +8,10 @@ use paned_model::{AgentInfo, AgentState, Code, Delivery, Refusal};
 use serde::Deserialize;
 use serde_json::json;
 use tokio::sync::SemaphorePermit;
-use tokio::time::sleep;
+use tokio::time::{Instant, sleep};
 
-use super::session::{AgentmuxSession, fresh_name};
+use super::launch::{AgentmuxLaunch, AgentmuxProfile};
+use super::session::{AgentmuxSession, fresh_name, shows_prompt};
 use super::{Agentmux, NAME};
 use crate::client::{DeliveryReply, KernelClient, random};
 
@@ -18,6 +19,8 @@ use crate::client::{DeliveryReply, KernelClient, random};
 pub(super) const MAX_SESSIONS: usize = 10;
 /// How long to wait between two key presses, so that the program does not take them for a paste.
 const KEY_INTERVAL: Duration = Duration::from_millis(80);
+/// How long a prompt must stay on the screen.
+const PROMPT_INTERVAL: Duration = Duration::from_secs(2);
 /// The states of an agent that has started, or never will.
 const SETTLED_STATES: [AgentState; 3] = [AgentState::Ready, AgentState::Error, AgentState::Exited];
 /// The profile of an agent without a profile of its own.
@@ -35,6 +38,13 @@ struct AgentmuxWaitReply {
 }
 
 #[derive(Deserialize)]
+struct AgentmuxScreenReply {
+    rows: Vec<String>,
+    #[serde(default)]
+    history: Vec<String>,
+}
+
+#[derive(Deserialize)]
 struct AgentmuxRestartReply {
     new: AgentmuxSession,
 }
@@ -44,18 +54,31 @@ struct AgentmuxProfilesReply {
     profiles: Vec<AgentmuxProfile>,
 }
 
-#[derive(Deserialize)]
-struct AgentmuxProfile {
-    name: String,
-}
-
 impl AgentmuxSessions {
     /// All of them, oldest first.
     pub(super) async fn list(&self) -> Result<Vec<AgentmuxSession>, Refusal> {
         let mut all: Vec<AgentmuxSession> =
             self.client.act("pane:list", json!({ "tag": NAME })).await?;
         all.sort_by_key(|session| session.created_at);
+        for session in &mut all {
+            session.shows_prompt = self.shows_prompt(session).await?;
+        }
         Ok(all)
+    }
+
+    /// Whether a program of the user's own shows the prompt that agentmux looks for, while the
+    /// rules for any program find none: those need a cursor in it.
+    async fn shows_prompt(&self, session: &AgentmuxSession) -> Result<bool, Refusal> {
+        if self.api.config.argv.is_none() || !session.is_unknown() {
+            return Ok(false);
+        }
+        let screen = json!({ "paneId": session.name });
+        match self.client.act::<AgentmuxScreenReply>("pane:screen", screen).await {
+            Ok(screen) => Ok(shows_prompt(&screen.rows)),
+            // It is not started yet, or gone.
+            Err(refusal) if matches!(refusal.code, Code::NotFound | Code::Gone) => Ok(false),
+            Err(refusal) => Err(refusal),
+        }
     }
 
     /// The active one: the newest.
@@ -94,7 +117,10 @@ impl AgentmuxSessions {
     /// Any pane, by its name or as a target.
     async fn pane(&self, target: &str) -> Result<AgentmuxSession, Refusal> {
         let name = target.strip_suffix(":0.0").unwrap_or(target);
-        self.client.act("pane:get", json!({ "paneId": name })).await
+        let mut session: AgentmuxSession =
+            self.client.act("pane:get", json!({ "paneId": name })).await?;
+        session.shows_prompt = self.shows_prompt(&session).await?;
+        Ok(session)
     }
 
     /// Sends a text to a session's agent, even if that is busy. Returns the outcome.
@@ -106,7 +132,9 @@ impl AgentmuxSessions {
         session: &AgentmuxSession,
         text: &str,
     ) -> Result<Delivery, Refusal> {
-        if session.agent.is_none() {
+        let is_typed = session.agent.is_none()
+            || self.api.config.argv.is_some() && self.pane(&session.name).await?.shows_prompt;
+        if is_typed {
             let paste = json!({ "paneId": session.name, "text": text, "submit": true });
             self.client.run("pane:paste", paste).await?;
             return Ok(Delivery::Submitted);
@@ -149,12 +177,6 @@ impl AgentmuxSessions {
         session: &AgentmuxSession,
         lines: u64,
     ) -> Result<String, Refusal> {
-        #[derive(Deserialize)]
-        struct AgentmuxScreenReply {
-            rows: Vec<String>,
-            #[serde(default)]
-            history: Vec<String>,
-        }
         let screen = json!({ "paneId": session.name, "history": lines });
         let AgentmuxScreenReply { rows, mut history } =
             self.client.act("pane:screen", screen).await?;
@@ -178,15 +200,13 @@ impl AgentmuxSessions {
     /// Starts an agent in a new session, without waiting until it is ready.
     pub(super) async fn start(&self) -> Result<AgentmuxSession, Refusal> {
         let config = &self.api.config;
-        let profile = self.profile().await?;
-        // agentmux's own command for codex never asked for permission.
-        let is_auto = profile == "codex" && config.argv.is_none();
+        let launch = AgentmuxLaunch::new(config, self.profile().await?);
         let agent = json!({
             "id": self.new_name(),
-            "profile": profile,
-            "argv": config.argv,
+            "profile": launch.profile,
+            "argv": launch.argv,
             "cwd": config.workdir,
-            "permissions": is_auto.then_some("auto"),
+            "permissions": launch.permissions,
             "trust": true,
             "tags": [NAME],
             "waitReady": false,
@@ -198,9 +218,38 @@ impl AgentmuxSessions {
     /// Waits until a session's agent takes a prompt. Returns whether it does. Questions at startup
     /// are answered automatically where its profile allows that; any other is left to a person.
     pub(super) async fn wait_ready(&self, name: &str) -> Result<bool, Refusal> {
-        let wait = json!({ "paneId": name, "state": SETTLED_STATES, "timeoutMs": self.ready_timeout_ms() });
-        let AgentmuxWaitReply { agent } = self.client.act("agent:wait", wait).await?;
+        if self.api.config.argv.is_some() {
+            return self.wait_program_ready(name).await;
+        }
+        let agent = self.wait_settled(name, self.ready_timeout_ms()).await?;
         Ok(agent.state.takes_prompts())
+    }
+
+    /// The same for a program of the user's own: as agentmux does, it also counts as ready once it
+    /// has shown a prompt twice, two seconds apart.
+    async fn wait_program_ready(&self, name: &str) -> Result<bool, Refusal> {
+        let deadline = Instant::now() + self.api.config.ready_timeout;
+        let mut has_shown = false;
+        loop {
+            let left = deadline.saturating_duration_since(Instant::now());
+            let pause = left.min(PROMPT_INTERVAL).as_millis() as u64;
+            let agent = self.wait_settled(name, pause).await?;
+            if SETTLED_STATES.contains(&agent.state) || left.is_zero() {
+                return Ok(agent.state.takes_prompts());
+            }
+            let shows = self.pane(name).await?.shows_prompt;
+            if shows && has_shown {
+                return Ok(true);
+            }
+            has_shown = shows;
+        }
+    }
+
+    /// Waits until a session's agent has started, or the time has passed.
+    async fn wait_settled(&self, name: &str, timeout_ms: u64) -> Result<AgentInfo, Refusal> {
+        let wait = json!({ "paneId": name, "state": SETTLED_STATES, "timeoutMs": timeout_ms });
+        let AgentmuxWaitReply { agent } = self.client.act("agent:wait", wait).await?;
+        Ok(agent)
     }
 
     fn ready_timeout_ms(&self) -> u64 {
@@ -250,17 +299,22 @@ impl AgentmuxSessions {
     }
 
     /// The profile of new agents.
-    async fn profile(&self) -> Result<String, Refusal> {
+    async fn profile(&self) -> Result<AgentmuxProfile, Refusal> {
         let wanted = &self.api.config.agent;
-        let AgentmuxProfilesReply { profiles } =
+        let AgentmuxProfilesReply { mut profiles } =
             self.client.act("agent:profiles", json!({})).await?;
-        if profiles.iter().any(|profile| profile.name == *wanted) {
-            return Ok(wanted.clone());
+        let mut take = |name: &str| {
+            let at = profiles.iter().position(|profile| profile.name == name)?;
+            Some(profiles.swap_remove(at))
+        };
+        if let Some(found) = take(wanted) {
+            return Ok(found);
         }
         tracing::warn!(
             agent = wanted,
             "no profile has this name; using {FALLBACK_PROFILE} instead"
         );
-        Ok(FALLBACK_PROFILE.to_owned())
+        let missing = || Refusal::internal(format!("there is no profile `{FALLBACK_PROFILE}`"));
+        take(FALLBACK_PROFILE).ok_or_else(missing)
     }
 }

@@ -8,6 +8,10 @@ use serde_json::Value;
 pub(super) const DESCRIPTION: &str = "opencode.description";
 /// Meta key: whether the client wants to be notified of the exit.
 pub(super) const NOTIFY: &str = "opencode.notifyOnExit";
+/// Meta key: the session of opencode that a session was started for.
+pub(super) const PARENT: &str = "opencode.parentSessionId";
+/// Meta key: the agent of that session.
+pub(super) const PARENT_AGENT: &str = "opencode.parentAgent";
 /// Meta key: the time-out in seconds.
 pub(super) const TIMEOUT: &str = "opencode.timeoutSeconds";
 
@@ -70,7 +74,8 @@ impl PtyCompatInfo {
             exit_signal: pane.exit_signal,
             pid: pane.pid,
             created_at: pane.created_at,
-            line_count: pane.lines + u64::from(is_inside_line),
+            line_count: (pane.lines + u64::from(is_inside_line))
+                .min(pane.max_lines.unwrap_or(u64::MAX)),
         }
     }
 }

@@ -43,6 +43,14 @@ const SESSION: &[RouteParam] = &[RouteParam {
     schema: shapes::text,
 }];
 
+/// The query parameter that limits a request to the sessions of one session of opencode.
+const PARENT_QUERY: &str = "parentSessionId";
+const PARENT: &[RouteParam] = &[RouteParam {
+    location: ParamLocation::Query,
+    name: PARENT_QUERY,
+    doc: "Only sessions that were started for this session of opencode.",
+}];
+
 /// The API.
 #[derive(Debug, Default)]
 pub(crate) struct OpencodePty {
@@ -67,25 +75,29 @@ impl CompatApi for OpencodePty {
             errors: ErrorFormat::Coded,
         };
         let html = RouteBuilder { context: json.context.clone(), answers: HTML, ..json };
+        let of_parent = |mut route: Route| {
+            route.params = PARENT;
+            route
+        };
         vec![
-            json.route(
+            of_parent(json.route(
                 "GET /compat/opencode-pty/api/sessions",
                 "List the sessions of opencode-pty clients.",
                 shapes::LIST,
                 rest::list,
-            ),
+            )),
             json.route(
                 "POST /compat/opencode-pty/api/sessions",
                 "Start a program in a new session.",
                 shapes::CREATE,
                 rest::create,
             ),
-            json.route(
+            of_parent(json.route(
                 "DELETE /compat/opencode-pty/api/sessions",
                 "Stop and delete every session.",
                 shapes::DONE,
                 rest::clear,
-            ),
+            )),
             json.route(
                 "GET /compat/opencode-pty/api/sessions/{id}",
                 "Show one session.",

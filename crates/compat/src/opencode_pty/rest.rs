@@ -2,16 +2,17 @@
 
 use std::time::Instant;
 
+use axum::extract::{FromRequestParts, Query};
 use axum::http::header::{CONTENT_SECURITY_POLICY, X_FRAME_OPTIONS};
 use axum::response::IntoResponse;
 use paned_model::{Code, Refusal};
 use paned_server::compat_api::{Call, HandlerResult, Rejection, resident_bytes, text};
 use serde_json::{Value, json};
 
-use super::HTML;
 use super::plain_text::strip;
 use super::sessions::PtyCompatSessions;
 use super::spawn::{PtyCompatSpawn, fresh_id};
+use super::{HTML, PARENT_QUERY};
 use crate::client::KernelClient;
 use crate::routes::JsonResult;
 
@@ -20,9 +21,10 @@ const PAGE: &str = "<!doctype html><title>opencode-pty</title><p>paned serves cl
                    opencode-pty here: <code>/api/sessions</code>, <code>/ws</code>, \
                    <code>/health</code>.";
 
-/// Lists all sessions.
-pub(super) async fn list(sessions: PtyCompatSessions, _: Call) -> JsonResult {
-    Ok(json!(sessions.list().await?))
+/// Lists all sessions, or those of a session of opencode.
+pub(super) async fn list(sessions: PtyCompatSessions, mut call: Call) -> JsonResult {
+    let parent = parent(&mut call).await?;
+    Ok(json!(sessions.list_of(parent.as_deref()).await?))
 }
 
 /// Starts a session.
@@ -31,9 +33,24 @@ pub(super) async fn create(sessions: PtyCompatSessions, mut call: Call) -> JsonR
     Ok(json!(sessions.spawn(&fresh_id(), spawn).await?))
 }
 
-/// Ends and removes all sessions.
-pub(super) async fn clear(sessions: PtyCompatSessions, _: Call) -> JsonResult {
-    success_or(sessions.clear().await, "Failed to kill session")
+/// Ends and removes all sessions, or those of a session of opencode: what its plugin does when
+/// that is deleted.
+pub(super) async fn clear(sessions: PtyCompatSessions, mut call: Call) -> JsonResult {
+    let parent = parent(&mut call).await?;
+    success_or(sessions.clear(parent.as_deref()).await, "Failed to kill session")
+}
+
+/// The session of opencode that a request is limited to.
+async fn parent(call: &mut Call) -> Result<Option<String>, Rejection> {
+    let query = Query::<Vec<(String, String)>>::from_request_parts(&mut call.parts, &()).await;
+    let Query(query) = query.map_err(|error| Refusal::invalid(error.body_text()))?;
+    let named = query.into_iter().find(|(key, _)| key == PARENT_QUERY).map(|(_, id)| id);
+    if named.as_ref().is_some_and(String::is_empty) {
+        // It must not mean all of them.
+        let sentence = format!("{PARENT_QUERY} is empty; name a session, or leave it out for all");
+        return Err(Refusal::invalid(sentence).into());
+    }
+    Ok(named)
 }
 
 /// Shows a session.

@@ -7,10 +7,10 @@ use paned_kernel::{PaneOutput, PaneOutputChunk};
 use paned_model::{Code, Offset, PaneId, PaneInfo, PaneStatus, Refusal};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::NAME;
-use super::info::PtyCompatInfo;
+use super::info::{PARENT, PtyCompatInfo};
 use super::sockets::PtyCompatSockets;
 use super::spawn::{PtyCompatSpawn, spawn_failed};
 use crate::client::KernelClient;
@@ -33,8 +33,26 @@ struct PtyCompatKillReply {
 impl PtyCompatSessions {
     /// All of them, oldest first.
     pub(super) async fn list(&self) -> Result<Vec<PtyCompatInfo>, Refusal> {
-        let panes: Vec<PaneInfo> = self.client.act("pane:list", json!({ "tag": NAME })).await?;
+        self.list_of(None).await
+    }
+
+    /// All of them, or those that were started for this session of opencode.
+    pub(super) async fn list_of(
+        &self,
+        parent: Option<&str>,
+    ) -> Result<Vec<PtyCompatInfo>, Refusal> {
+        let panes = self.panes(parent).await?;
         Ok(panes.into_iter().map(|pane| self.info(pane)).collect())
+    }
+
+    async fn panes(&self, parent: Option<&str>) -> Result<Vec<PaneInfo>, Refusal> {
+        let mut panes: Vec<PaneInfo> = self.client.act("pane:list", json!({ "tag": NAME })).await?;
+        if let Some(parent) = parent {
+            let of =
+                |pane: &PaneInfo| pane.meta.get(PARENT).and_then(Value::as_str) == Some(parent);
+            panes.retain(of);
+        }
+        Ok(panes)
     }
 
     /// One of them.
@@ -112,9 +130,9 @@ impl PtyCompatSessions {
         Ok(())
     }
 
-    /// Ends and removes all of them, concurrently.
-    pub(super) async fn clear(&self) -> Result<(), Refusal> {
-        let panes: Vec<PaneInfo> = self.client.act("pane:list", json!({ "tag": NAME })).await?;
+    /// Ends and removes all of them, or those of this session of opencode, concurrently.
+    pub(super) async fn clear(&self, parent: Option<&str>) -> Result<(), Refusal> {
+        let panes = self.panes(parent).await?;
         let closing = panes.iter().map(|pane| self.close(pane.id.as_str()));
         let gone = |refusal: &Refusal| refusal.code == Code::NotFound;
         let mut refusals = join_all(closing).await.into_iter().filter_map(Result::err);

@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::NAME;
-use super::info::{DESCRIPTION, NOTIFY, TIMEOUT};
+use super::info::{DESCRIPTION, NOTIFY, PARENT, PARENT_AGENT, TIMEOUT};
 use crate::client::random;
 
 /// The size of every session's terminal, as opencode-pty's clients draw it.
@@ -30,6 +30,8 @@ pub(super) struct PtyCompatSpawn {
     #[serde(default)]
     notify_on_exit: bool,
     timeout_seconds: Option<u32>,
+    parent_session_id: Option<String>,
+    parent_agent: Option<String>,
 }
 
 impl PtyCompatSpawn {
@@ -66,7 +68,13 @@ impl PtyCompatSpawn {
         let described = description.as_ref().map(|text| (DESCRIPTION, json!(text)));
         let timeout = self.timeout_seconds.map(|seconds| (TIMEOUT, json!(seconds)));
         let notify = self.notify_on_exit.then_some((NOTIFY, json!(true)));
-        let meta = [described, timeout, notify].into_iter().flatten();
+        let parent = self.parent_session_id.as_ref().map(|id| (PARENT, json!(id)));
+        let agent = self.parent_agent.as_ref().map(|agent| (PARENT_AGENT, json!(agent)));
+        let recipient = self
+            .parent_session_id
+            .as_ref()
+            .map(|id| json!({ "sessionId": id, "agent": self.parent_agent }));
+        let meta = [described, timeout, notify, parent, agent].into_iter().flatten();
         let meta: Meta = meta.map(|(key, value)| (key.to_owned(), value)).collect();
         json!({
             "id": id,
@@ -78,7 +86,7 @@ impl PtyCompatSpawn {
             "meta": meta,
             "tags": [NAME],
             "notifyOnExit": self.notify_on_exit,
-            "notice": { "words": "pty", "description": description },
+            "notice": { "words": "pty", "description": description, "recipient": recipient },
             "timeoutSeconds": self.timeout_seconds,
             "visible": "never",
         })

@@ -86,6 +86,46 @@ async fn an_end_is_told_in_the_words_that_clients_know() {
 }
 
 #[tokio::test]
+async fn sessions_of_a_deleted_parent_are_cleaned_up_and_no_others() {
+    let server = TestServer::new().await;
+    let start = async |parent: Value| {
+        let body =
+            json!({ "command": "/bin/sh", "parentSessionId": parent, "parentAgent": "build" });
+        let info = server.listener("POST", "/api/sessions", Some(body)).await.json();
+        info["id"].as_str().unwrap().to_owned()
+    };
+    let (one, two) = (start(json!("ses_1")).await, start(json!("ses_1")).await);
+    let (other, none) = (start(json!("ses_2")).await, start(Value::Null).await);
+    let pane = server.act("pane:get", json!({ "paneId": one })).await;
+    assert_eq!(pane["meta"]["opencode.parentSessionId"], "ses_1");
+    assert_eq!(pane["meta"]["opencode.parentAgent"], "build");
+    let list = async |query: &str| -> Vec<String> {
+        let all = server.listener("GET", &format!("/api/sessions{query}"), None).await.json();
+        let ids = all.as_array().unwrap().iter().map(|it| it["id"].as_str().unwrap().to_owned());
+        ids.collect()
+    };
+    assert_eq!(list("?parentSessionId=ses_1").await, [one.clone(), two.clone()]);
+    let empty = server.listener("DELETE", "/api/sessions?parentSessionId=", None).await;
+    assert_eq!(empty.status, 400, "it must not mean all");
+    let cleared = server.listener("DELETE", "/api/sessions?parentSessionId=ses_1", None).await;
+    assert_eq!(cleared.json(), json!({ "success": true }));
+    assert_eq!(list("").await, [other, none]);
+}
+
+#[tokio::test]
+async fn a_notice_says_which_session_of_opencode_it_is_for() {
+    let server = TestServer::new().await;
+    let body = json!({
+        "command": "/bin/sh", "notifyOnExit": true, "parentSessionId": "ses_7", "parentAgent": "plan",
+    });
+    let info = server.listener("POST", "/api/sessions", Some(body)).await.json();
+    server.fake.pane(info["id"].as_str().unwrap()).unwrap().exit(Exit::Code(1));
+    let notice = first_event(&server, "pane:notice").await;
+    assert_eq!(notice["recipient"], json!({ "sessionId": "ses_7", "agent": "plan" }));
+    assert_eq!(notice["paneId"], info["id"]);
+}
+
+#[tokio::test]
 async fn what_is_not_known_is_left_out() {
     let server = TestServer::new().await;
     let body = json!({ "command": "/bin/sh", "args": ["-i"] });

@@ -28,6 +28,7 @@ fn keeper_of(folder: &Path, script: &str) -> (Keeper, UnixStream) {
         cwd: "/".into(),
         size: Size::default(),
         capacity: MIN_CAPACITY,
+        max_lines: None,
         timeout_ms: None,
         grace_ms: 0,
         followed: false,

@@ -64,6 +64,7 @@ fn try_spawn(
     let mut tape = TapeWriter::create(tape, request.capacity, started)
         .map_err(machine("cannot create the tape"))?;
     tape.set_size(request.size);
+    request.max_lines.into_iter().for_each(|most| tape.limit_lines(most));
     let (listener, socket) = listen(socket).map_err(machine("cannot listen for the server"))?;
     let pid = start(request, &pty)?;
     tape.set_pid(pid);

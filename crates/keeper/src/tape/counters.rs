@@ -55,6 +55,12 @@ impl Counters {
         word_at(&self.page, word as usize)
     }
 
+    /// The first offset that can be read: what is still kept, or less where lines are limited.
+    pub(super) fn first(&self) -> u64 {
+        let limited = self.get(HeaderWord::LineStart).min(self.get(HeaderWord::End));
+        self.get(HeaderWord::First).max(limited)
+    }
+
     pub(super) fn time(&self, word: HeaderWord) -> Time {
         Time(self.get(word))
     }

@@ -53,6 +53,10 @@ pub(super) enum HeaderWord {
     LastInput = 20,
     /// How many echoes of typed text were found: see `echoes`.
     Echoes = 21,
+    /// Where the first line begins that a limit of lines keeps: see `line_limit`.
+    LineStart = 22,
+    /// Line ends before that.
+    LinesBefore = 23,
     /// How many time marks were made.
     Times = 24,
     /// How many of them fit; zero once they were lost because the file was cut.

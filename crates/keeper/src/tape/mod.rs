@@ -16,6 +16,9 @@
 //! says, a reader neither panics, nor loops, nor allocates more than it was asked for. The file is
 //! sparse: an idle pane takes only the space of its output.
 //!
+//! A limit of lines hides older lines before the ring overwrites them: nothing that begins to read
+//! finds them, and one that has read up to there goes on without a gap.
+//!
 //! A file that was cut has lost its end, which may be any part of the output, because the data is a
 //! ring. A reader reports that as a gap. The writer restores the length and the header, and keeps
 //! only what is after the last byte that was lost.
@@ -24,6 +27,7 @@ mod counters;
 mod echoes;
 mod header;
 mod keeper_alive;
+mod line_limit;
 mod reader;
 mod sizes;
 mod times;

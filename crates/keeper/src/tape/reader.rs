@@ -144,7 +144,7 @@ impl TapeReader {
     pub fn summary(&self) -> Summary {
         let now = self.read_counters();
         Summary {
-            first: now.get(HeaderWord::First),
+            first: now.first(),
             end: now.get(HeaderWord::End),
             lines: now.get(HeaderWord::Lines),
             size: sizes::unpack(now.get(HeaderWord::Size)),
@@ -156,7 +156,7 @@ impl TapeReader {
     #[must_use]
     pub fn last_seen(&self) -> (u64, u64) {
         let counters = self.last_counters();
-        (counters.get(HeaderWord::First), counters.get(HeaderWord::End))
+        (counters.first(), counters.get(HeaderWord::End))
     }
 
     fn last_counters(&self) -> Counters {
@@ -166,7 +166,13 @@ impl TapeReader {
     /// The first offset that is still kept.
     #[must_use]
     pub fn first(&self) -> u64 {
-        self.read_counters().get(HeaderWord::First)
+        self.read_counters().first()
+    }
+
+    /// Whether a line is known to begin at this offset: the limit of lines hides what is before it.
+    #[must_use]
+    pub fn is_line_start(&self, offset: u64) -> bool {
+        offset != 0 && self.last_counters().get(HeaderWord::LineStart) == offset
     }
 
     /// The offset after the last byte.
@@ -232,28 +238,30 @@ impl TapeReader {
         self.read_counters().get(HeaderWord::Stalled) != 0
     }
 
-    /// Reads from an offset: up to a buffer full, nothing at the end.
+    /// Reads from an offset: up to a buffer full, nothing at the end. Lines that a limit hides are
+    /// read as long as the ring has them: a reader that begins does so at [`TapeReader::first`].
     ///
     /// # Errors
     /// When the disk refuses.
     pub fn read(&self, offset: u64, buffer: &mut [u8]) -> io::Result<Result<usize, OutputGap>> {
         let wanted_end = offset.saturating_add(buffer.len() as u64);
-        let (mut first, mut end) = self.last_seen();
+        let mut seen = self.last_counters();
+        let is_lost = |seen: &Counters| offset < seen.get(HeaderWord::First);
         // Written bytes stay written: old counters are good enough if they reach far enough.
-        if end < wanted_end || offset < first {
-            self.read_counters();
-            (first, end) = self.last_seen();
+        if seen.get(HeaderWord::End) < wanted_end || is_lost(&seen) {
+            seen = self.read_counters();
         }
-        if offset < first {
-            return Ok(Err(OutputGap { first }));
+        if is_lost(&seen) {
+            return Ok(Err(OutputGap { first: seen.first() }));
         }
+        let end = seen.get(HeaderWord::End);
         let left = usize::try_from(end.saturating_sub(offset)).unwrap_or(usize::MAX);
         let wanted = buffer.len().min(left);
         let got = self.read_data(offset, &mut buffer[..wanted])?;
         // The writer may have lapped us while we read.
-        let first = self.first();
-        if offset < first {
-            return Ok(Err(OutputGap { first }));
+        let now = self.read_counters();
+        if is_lost(&now) {
+            return Ok(Err(OutputGap { first: now.first() }));
         }
         if got < wanted {
             self.check_length();
@@ -291,14 +299,17 @@ impl TapeReader {
         let mut entry = [0; 16];
         let got = read_until_end(&self.file, &mut entry, self.geometry.entry_at(start))?;
         let now = self.read_counters();
-        let first = now.get(HeaderWord::First);
+        let first = now.first();
         if offset < first {
             return Ok(Err(OutputGap { first }));
         }
         if got < entry.len() {
             return Err(damaged("the index of the tape is cut"));
         }
-        let lines = header::word_at(&entry, 0);
+        let lines = match start < first && now.get(HeaderWord::LineStart) == first {
+            true => now.get(HeaderWord::LinesBefore),
+            false => header::word_at(&entry, 0),
+        };
         if start < now.get(HeaderWord::End) && now.get(HeaderWord::Lines) < lines {
             return Err(damaged("the index of the tape is damaged"));
         }

@@ -1,6 +1,7 @@
 //! The tape against a plain `Vec<u8>`.
 
 use std::fs::OpenOptions;
+use std::num::NonZeroU64;
 use std::path::PathBuf;
 
 use paned_model::Exit;
@@ -303,4 +304,75 @@ fn a_tape_is_kept_while_its_writer_has_it_and_not_by_whoever_reads_it() {
         !reader.has_live_keeper(),
         "this process has the keeper's number, and is not the keeper"
     );
+}
+
+/// A tape that keeps the last lines of a text that is appended in pieces of this size: what can be
+/// read of it by a reader that begins now, and how many lines are before that.
+fn last_lines(most: u64, bytes: &[u8], piece: usize) -> (Vec<u8>, u64) {
+    let mut case = TapeCase::new(MIN_CAPACITY);
+    case.writer.limit_lines(NonZeroU64::new(most).unwrap());
+    bytes.chunks(piece).for_each(|piece| case.append(piece));
+    let reader = case.reader();
+    let first = reader.first();
+    case.check_marks(&reader);
+    assert_eq!(reader.summary().first, first);
+    if let Some(hidden) = first.checked_sub(1) {
+        assert_eq!(reader.line_mark(hidden).unwrap(), Err(OutputGap { first }));
+    }
+    let (_, before, _) = reader.line_mark(first).unwrap().unwrap();
+    (case.kept(700), before)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    #[test]
+    fn a_limit_of_lines_leaves_exactly_the_last_ones(
+        lengths in prop::collection::vec(0_usize..90, 1..400),
+        most in 1_u64..60,
+        piece in 1_usize..3000,
+        is_open: bool,
+    ) {
+        let line = |length: &usize| [vec![b'x'; *length], b"\n".to_vec()].concat();
+        let mut text: Vec<u8> = lengths.iter().flat_map(line).collect();
+        if is_open {
+            text.extend(b"open");
+        }
+        let lines: Vec<&[u8]> = text.split_inclusive(|byte| *byte == b'\n').collect();
+        let dropped = lines.len().saturating_sub(most as usize);
+        let (kept, before) = last_lines(most, &text, piece);
+        prop_assert_eq!(kept, lines[dropped..].concat());
+        prop_assert_eq!(before, dropped as u64);
+    }
+}
+
+#[test]
+fn a_limit_of_lines_holds_where_the_ring_wraps_and_beyond_what_it_keeps() {
+    let text = noise(1_000_000, 9);
+    let lines: Vec<&[u8]> = text.split_inclusive(|byte| *byte == b'\n').collect();
+    for most in [1, 10, 500] {
+        let (kept, before) = last_lines(most, &text, 30_000);
+        assert_eq!(kept, lines[lines.len() - most as usize..].concat(), "{most}");
+        assert_eq!(before, lines.len() as u64 - most);
+    }
+    let mut free = TapeCase::new(MIN_CAPACITY);
+    free.append(&text);
+    assert_eq!(last_lines(900_000, &text, 30_000).0, free.kept(700), "the ring is smaller");
+    // One line that is longer than the ring.
+    let long = [b"a\nb\n".to_vec(), vec![b'x'; 300_000]].concat();
+    let (kept, before) = last_lines(2, &long, 30_000);
+    assert!(kept.len() < 300_000 && kept.iter().all(|byte| *byte == b'x'));
+    assert_eq!(before, 2);
+}
+
+#[test]
+fn a_reader_that_keeps_up_misses_nothing_of_what_the_limit_hides() {
+    let mut case = TapeCase::new(MIN_CAPACITY);
+    case.writer.limit_lines(NonZeroU64::MIN);
+    let reader = case.reader();
+    case.append(b"one\ntwo\nthree\n");
+    let mut buffer = [0; 99];
+    assert_eq!(reader.read(0, &mut buffer).unwrap(), Ok(14));
+    assert_eq!((reader.first(), reader.is_line_start(8)), (8, true));
+    assert!(!reader.is_line_start(0) && !reader.is_line_start(4));
 }

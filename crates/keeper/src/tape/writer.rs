@@ -2,6 +2,7 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io;
+use std::num::NonZeroU64;
 use std::ops::Range;
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::Path;
@@ -11,7 +12,9 @@ use paned_model::{Size, Time};
 use rustix::fs::{SeekFrom, seek};
 use rustix::io::Errno;
 
-use super::header::{HeaderWord, TapeHeader};
+use super::counters::read_until_end;
+use super::header::{self, HeaderWord, TapeHeader};
+use super::line_limit::{LineLimit, LineStart};
 use super::times::TimeMarks;
 use super::{BLOCK, ENTRY, Geometry, LEAD, echoes, sizes};
 use crate::time;
@@ -27,6 +30,8 @@ pub struct TapeWriter {
     times: TimeMarks,
     /// When the file last had its full length, and where the output ended then.
     checked: (Time, u64),
+    /// How many lines can be read, if that is limited.
+    line_limit: Option<LineLimit>,
 }
 
 /// How many milliseconds pass between two checks of the file's length while bytes are appended.
@@ -46,7 +51,12 @@ impl TapeWriter {
         let times = TimeMarks::create(&mut header, geometry);
         header.write(&file)?;
         let checked = (started, 0);
-        Ok(Self { file, header, geometry, end: 0, lines: 0, times, checked })
+        Ok(Self { file, header, geometry, end: 0, lines: 0, times, checked, line_limit: None })
+    }
+
+    /// Limits what can be read to this many of the last lines.
+    pub fn limit_lines(&mut self, most: NonZeroU64) {
+        self.line_limit = Some(LineLimit::new(most));
     }
 
     /// Restores a tape that another process has cut: its length and its header. Output up to the
@@ -154,25 +164,60 @@ impl TapeWriter {
         let lines = self.write_index(bytes, now)?;
         // Before readers see the bytes, so that no byte has an older one's time.
         self.times.record(&self.file, &mut self.header, self.geometry, self.end, now)?;
-        self.announce(end, lines)
+        self.announce(end, lines, bytes.last().is_some_and(|byte| *byte != b'\n'))
     }
 
-    /// Publishes the bytes up to an offset to readers.
-    fn announce(&mut self, end: u64, lines: u64) -> io::Result<()> {
+    /// Publishes the bytes up to an offset to readers. `is_open` if they end inside a line.
+    fn announce(&mut self, end: u64, lines: u64, is_open: bool) -> io::Result<()> {
         let first = self.geometry.first_announced(end).max(self.header.get(HeaderWord::First));
         self.header.set(HeaderWord::First, first);
+        let limited = self.limited_start(LineStart { offset: end, lines }, is_open);
+        if let Some(start) = limited {
+            self.header.set(HeaderWord::LineStart, start.offset);
+            self.header.set(HeaderWord::LinesBefore, start.lines);
+        }
         self.header.set(HeaderWord::Stalled, 0);
         self.header.set(HeaderWord::Lines, lines);
         self.header.set(HeaderWord::End, end);
         let written = self.header.write(&self.file);
         if written.is_err() {
+            if let Some(limit) = &self.line_limit {
+                self.header.set(HeaderWord::LineStart, limit.start.offset);
+                self.header.set(HeaderWord::LinesBefore, limit.start.lines);
+            }
             self.header.set(HeaderWord::Lines, self.lines);
             self.header.set(HeaderWord::End, self.end);
             return written;
         }
+        if let (Some(limit), Some(start)) = (&mut self.line_limit, limited) {
+            limit.start = start;
+        }
         self.end = end;
         self.lines = lines;
         Ok(())
+    }
+
+    /// Where the first line begins that can be read once the output ends here, if that changes.
+    fn limited_start(&self, end: LineStart, is_open: bool) -> Option<LineStart> {
+        let first = self.header.get(HeaderWord::First);
+        let (read, lines_at) = (|at| self.bytes_from(at), |at| self.lines_at(at));
+        self.line_limit.as_ref()?.start_of(end, is_open, first, read, lines_at)
+    }
+
+    /// Some bytes of the file from an offset on; none only where it was cut.
+    fn bytes_from(&self, offset: u64) -> io::Result<Vec<u8>> {
+        let to_edge = self.geometry.capacity() - offset % self.geometry.capacity();
+        let mut bytes = vec![0; to_edge.min(4 * BLOCK) as usize];
+        let read = read_until_end(&self.file, &mut bytes, self.geometry.data_at(offset))?;
+        bytes.truncate(read);
+        Ok(bytes)
+    }
+
+    /// Line ends before the block around an offset, as the index has them.
+    fn lines_at(&self, offset: u64) -> io::Result<u64> {
+        let mut entry = [0; ENTRY as usize];
+        self.file.read_exact_at(&mut entry, self.geometry.entry_at(offset))?;
+        Ok(header::word_at(&entry, 0))
     }
 
     fn write_data(&self, bytes: &[u8]) -> io::Result<()> {

@@ -63,7 +63,11 @@ fn notice(state: &PaneState, end: PaneExit) -> String {
 fn notice_event(state: &PaneState, text: &str) -> EventDraft {
     let record = &state.record;
     let to = record.parent().map(|parent| &parent.id);
-    draft("pane:notice", &record.event_payload(json!({ "to": to, "text": text })))
+    let mut payload = json!({ "to": to, "text": text });
+    if let Some(recipient) = &record.notice.recipient {
+        payload["recipient"] = json!(recipient);
+    }
+    draft("pane:notice", &record.event_payload(payload))
 }
 
 /// How many lines it printed, including a last one without a newline.

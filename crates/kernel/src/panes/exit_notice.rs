@@ -19,6 +19,20 @@ pub(crate) struct ExitNoticeFormat {
     /// A description of the pane, which is added to the notice.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     description: Option<String>,
+    /// The session of another program that the notice is for; it is in the event.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) recipient: Option<ExitNoticeRecipient>,
+}
+
+/// A session of another program: a client that follows the events passes the notice on.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct ExitNoticeRecipient {
+    /// Its id there.
+    session_id: String,
+    /// The agent in it that is to answer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    agent: Option<String>,
 }
 
 /// The tags and wording of a notice: its reader may search for them.

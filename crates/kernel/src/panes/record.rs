@@ -1,6 +1,8 @@
 //! What is stored of a pane: its record in the journal, and the first version of that beside its
 //! tape.
 
+use std::num::NonZeroU64;
+
 use paned_model::{Exit, Instance, Meta, PaneId, PaneRef, PaneStatus, Time};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -48,6 +50,9 @@ pub(crate) struct PaneRecord {
     /// After how many seconds it is ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) timeout_seconds: Option<u32>,
+    /// How many of its last lines can be read; all that are kept when left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) max_lines: Option<NonZeroU64>,
     /// The pane it was started from, the one that was started from, and so on.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) ancestors: Vec<PaneRef>,

@@ -262,6 +262,7 @@ fn guess_record(kernel: &Kernel, found: &RecoveredPane) -> Option<PaneRecord> {
         tags: Vec::new(),
         persist: false,
         notify_on_exit: false,
+        max_lines: None,
         notice: ExitNoticeFormat::default(),
         timeout_seconds: None,
         ancestors: Vec::new(),

@@ -3,20 +3,20 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
-use paned_backend::tmux::operations::TmuxProgram;
+use paned_backend::tmux::operations::{SplitSide, TmuxProgram};
 use paned_backend::tmux::{
     SessionId, TmuxPane, TmuxPaneView, TmuxServerAddr, TmuxSnapshot, ViewCommands, WindowId,
 };
-use paned_model::{Code, PaneId, Refusal, ViewState};
+use paned_model::{Code, PaneId, Refusal, Time, ViewState};
 use paned_policy::layout::{
-    BalanceRule, Decision, DesiredView, LayoutLimits, LayoutQueue, LayoutStep, NotShownReason,
-    TmuxPaneId, reconcile,
+    BalanceRule, Decision, DesiredView, LayoutDirection, LayoutLimits, LayoutQueue, LayoutStep,
+    NotShownReason, TmuxPaneId, reconcile,
 };
 use serde_json::json;
 
 use super::jobs::{ShowJob, ShowJobs, closed_at_once, settle};
 use super::records::{SessionInfo, SessionStopRequest, ViewRecords, ViewSessionRecord};
-use super::snapshot::{ObservedViews, ViewChanges, WindowSnapshot};
+use super::snapshot::{ObservedViews, ViewChanges, WindowSnapshot, next_quiet};
 use super::{DEFAULT_SIZE, ShowOutcome, ShowRequest};
 use super::{ViewLocation, ViewSpec};
 use crate::Kernel;
@@ -365,6 +365,13 @@ impl ServerViews {
         variables.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
     }
 
+    /// When a shown pane has been quiet for long enough to be replaced by one that waits.
+    pub(super) fn next_quiet(&self) -> Option<Time> {
+        let shown = self.observed.shown.keys();
+        let waits = !self.jobs.queue.is_empty();
+        waits.then(|| next_quiet(&self.records.kernel, shown)).flatten()
+    }
+
     pub(super) fn limits(&self) -> LayoutLimits {
         self.records
             .kernel
@@ -386,6 +393,14 @@ impl ServerViews {
             env: vec![("PANED_PANE".to_owned(), Vec::new())],
             cwd: Some("/".into()),
         }
+    }
+}
+
+/// Where tmux puts the new half of a pane that is split in this direction.
+pub(super) fn side(direction: LayoutDirection) -> SplitSide {
+    match direction {
+        LayoutDirection::Right => SplitSide::Right,
+        LayoutDirection::Down => SplitSide::Below,
     }
 }
 

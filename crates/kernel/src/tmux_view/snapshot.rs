@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use paned_backend::tmux::query::TmuxWindow;
 use paned_backend::tmux::{Error, SessionId, SessionName, TmuxPaneView, TmuxSnapshot, WindowId};
-use paned_model::{AgentState, Grant, PaneId, Refusal, Size};
+use paned_model::{AgentState, Grant, PaneId, Refusal, Size, Time};
 use paned_policy::layout::{
     LayoutWindow, ManagedPane, ManagedPaneState, PaneOwner, PaneOwners, SavedRole, TmuxPaneId,
 };
@@ -130,7 +130,7 @@ fn owners(kernel: &Kernel, views: &[TmuxPaneView], main: Option<TmuxPaneId>) -> 
         let shown = view.shows.as_ref().and_then(|id| kernel.panes().get(id).ok());
         match shown {
             _ if Some(id) == main => owners.set(id, PaneOwner::Main),
-            Some(pane) => owners.set(id, PaneOwner::Managed(ours(&pane))),
+            Some(pane) => owners.set(id, PaneOwner::Managed(ours(kernel, &pane))),
             None => {}
         }
     }
@@ -138,7 +138,55 @@ fn owners(kernel: &Kernel, views: &[TmuxPaneView], main: Option<TmuxPaneId>) -> 
 }
 
 /// What the layout needs to know of a pane that may have to make space.
-fn ours(pane: &Pane) -> ManagedPane {
+fn ours(kernel: &Kernel, pane: &Pane) -> ManagedPane {
+    let known = known(pane);
+    let since = quiet_since(kernel, pane).filter(|_| known.state == ManagedPaneState::Unknown);
+    match (since, quiet_after(kernel)) {
+        (Some(since), Some(after)) if after <= kernel.now().since(since) => {
+            ManagedPane { state: ManagedPaneState::Quiet, since, ..known }
+        }
+        _ => known,
+    }
+}
+
+/// After how many milliseconds without output a pane may be replaced, if that is allowed.
+fn quiet_after(kernel: &Kernel) -> Option<u64> {
+    let after = kernel.setup().tmux_view.as_ref()?.quiet_after?;
+    u64::try_from(after.as_millis()).ok()
+}
+
+/// Since when a pane whose state is not known has printed nothing, where that counts. A rate limit
+/// is a state, and its agent will go on.
+fn quiet_since(kernel: &Kernel, pane: &Pane) -> Option<Time> {
+    quiet_after(kernel)?;
+    let (agent, output) = {
+        let state = pane.lock();
+        (state.agent.as_ref().map(|agent| agent.state), state.output()?)
+    };
+    if agent == Some(AgentState::Limited) {
+        return None;
+    }
+    let last = output.end().checked_sub(1).map(|last| output.time(last));
+    match last {
+        None => Some(pane.created_at),
+        Some(read) => Some(read.ok()?.ok()?.time),
+    }
+}
+
+/// When the first of these panes has been quiet for long enough, if none has yet.
+pub(super) fn next_quiet<'a>(
+    kernel: &Kernel,
+    panes: impl Iterator<Item = &'a PaneId>,
+) -> Option<Time> {
+    let after = quiet_after(kernel)?;
+    let panes = panes.filter_map(|id| kernel.panes().get(id).ok());
+    let unknown = panes.filter(|pane| known(pane).state == ManagedPaneState::Unknown);
+    let due = unknown.filter_map(|pane| Some(Time(quiet_since(kernel, &pane)?.0 + after)));
+    due.filter(|due| kernel.now() < *due).min()
+}
+
+/// The same, as far as its program or a profile tells.
+fn known(pane: &Pane) -> ManagedPane {
     let state = pane.lock();
     let reported = state.meta().get("agent.status").and_then(Value::as_str);
     let is_live = state.status().is_live();

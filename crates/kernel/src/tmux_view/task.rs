@@ -5,21 +5,18 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use paned_backend::tmux::operations::SplitSide;
 use paned_backend::tmux::{
     self, ControlClient, Error, NewView, SessionName, TmuxEvent, TmuxEvents, TmuxPane,
     TmuxServerAddr, TmuxSnapshot, ViewCommands,
 };
-use paned_model::{PaneId, Refusal, ViewState};
-use paned_policy::layout::{
-    Decision, LayoutDirection, LayoutRequest, LayoutStep, SavedLayout, plan_all,
-};
+use paned_model::{PaneId, Refusal, Time, ViewState};
+use paned_policy::layout::{Decision, LayoutRequest, LayoutStep, SavedLayout, plan_all};
 use serde_json::json;
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep_until};
 
 use super::ViewLocation;
-use super::reconcile::{ServerViews, ViewOps};
+use super::reconcile::{ServerViews, ViewOps, side};
 use super::records::{SessionInfo, SessionStopRequest, ViewSessionRecord};
 use super::snapshot::{ObservedViews, WindowSnapshot};
 use super::{ShowRequest, ViewRequest};
@@ -43,6 +40,8 @@ pub(super) struct TmuxViewTask {
     connection: Option<ViewConnection>,
     restore_at: Option<Instant>,
     observe_at: Option<Instant>,
+    /// When a pane has been quiet for long enough to make room.
+    quiet_at: Option<Instant>,
     /// When our tmux server is stopped because it shows nothing, or this task ends for a server
     /// that is not ours.
     idle_at: Option<Instant>,
@@ -72,6 +71,7 @@ impl TmuxViewTask {
             connection: None,
             restore_at: None,
             observe_at: None,
+            quiet_at: None,
             idle_at: None,
             is_over: false,
             backoff: FIRST_BACKOFF,
@@ -188,7 +188,7 @@ impl TmuxViewTask {
             let reason = format!("no room after waiting {waited} s: {}", entry.reason);
             self.views.records.mark_expired(&entry.pane, &reason);
         }
-        if has_passed(&mut self.observe_at) {
+        if has_passed(&mut self.observe_at) | has_passed(&mut self.quiet_at) {
             // Views whose program has ended are closed: some users have tmux keep such panes.
             let ended =
                 self.views.observed.shown.keys().filter(|pane| !self.views.records.is_live(pane));
@@ -465,21 +465,14 @@ impl TmuxViewTask {
         self.idle_at = is_idle.then(|| Instant::now() + IDLE);
     }
 
-    fn deadline(&self) -> Option<Instant> {
+    fn deadline(&mut self) -> Option<Instant> {
         let now = self.views.records.kernel.now();
-        let expires = self.views.jobs.queue.next_deadline().map(|at| {
-            // A millisecond more, so that it has passed by then.
-            Instant::now() + Duration::from_millis(at.since(now) + 1)
-        });
-        let deadlines = [expires, self.restore_at, self.observe_at, self.idle_at];
+        // A millisecond more, so that it has passed by then.
+        let at = |at: Time| Instant::now() + Duration::from_millis(at.since(now) + 1);
+        let expires = self.views.jobs.queue.next_deadline().map(at);
+        self.quiet_at = self.views.next_quiet().map(at);
+        let deadlines = [expires, self.restore_at, self.observe_at, self.quiet_at, self.idle_at];
         deadlines.into_iter().flatten().min()
-    }
-}
-
-fn side(direction: LayoutDirection) -> SplitSide {
-    match direction {
-        LayoutDirection::Right => SplitSide::Right,
-        LayoutDirection::Down => SplitSide::Below,
     }
 }
 

@@ -91,6 +91,7 @@ impl TmuxSocket {
             limits: Default::default(),
             max_waiting: 20,
             wait_timeout: Duration::from_secs(300),
+            quiet_after: None,
             rules: Vec::new(),
             subagent_command: Vec::new(),
             layouts: self.0.path().to_owned(),

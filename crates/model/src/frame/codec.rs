@@ -256,6 +256,8 @@ fn number(bytes: &[u8]) -> Result<u64, BadFrame> {
 
 #[cfg(test)]
 mod tests {
+    use std::num::NonZeroU64;
+
     use proptest::prelude::*;
 
     use super::*;
@@ -288,6 +290,7 @@ mod tests {
                 pid: 7,
                 size: Size::default(),
                 capacity: 9,
+                max_lines: NonZeroU64::new(3),
             })),
             ToKeeper::Kill(Kill { id: 10, grace_ms: 3000 }),
             ToKeeper::Ack(u64::MAX),

@@ -51,6 +51,8 @@ pub enum ManagedPaneState {
     Starting,
     /// It has exited.
     Exited,
+    /// Its state is not known, and it has printed nothing for as long as the user has set.
+    Quiet,
     /// Its state is not known; it never counts as idle.
     Unknown,
 }
@@ -116,7 +118,7 @@ impl PaneOwners {
     }
 
     /// The managed panes that may be replaced, best first: exited ones, then those idle for
-    /// longest.
+    /// longest, then those quiet for longest.
     ///
     /// Never one that is busy, waits for the user, has the focus, is persistent, is starting or has
     /// an unknown state.
@@ -127,7 +129,7 @@ impl PaneOwners {
             .into_iter()
             .filter_map(|id| Some((id, self.managed(id)?)))
             .filter(|(id, ours)| blocker(window, *id, ours).is_none())
-            .map(|(id, ours)| (ours.state != ManagedPaneState::Exited, ours.since, id))
+            .map(|(id, ours)| (rank(ours.state), ours.since, id))
             .collect();
         victims.sort_unstable();
         victims.into_iter().map(|(_, _, id)| id).collect()
@@ -160,6 +162,15 @@ impl FromIterator<(TmuxPaneId, PaneOwner)> for PaneOwners {
     }
 }
 
+/// Which panes are replaced first.
+fn rank(state: ManagedPaneState) -> u8 {
+    match state {
+        ManagedPaneState::Exited => 0,
+        ManagedPaneState::Idle => 1,
+        _ => 2,
+    }
+}
+
 /// Why a pane may not be replaced.
 enum Blocker {
     Focused,
@@ -178,7 +189,7 @@ fn blocker(window: &LayoutWindow, id: TmuxPaneId, ours: &ManagedPane) -> Option<
         return Some(Blocker::Persistent);
     }
     match ours.state {
-        ManagedPaneState::Idle | ManagedPaneState::Exited => None,
+        ManagedPaneState::Idle | ManagedPaneState::Exited | ManagedPaneState::Quiet => None,
         ManagedPaneState::Busy => Some(Blocker::Busy),
         ManagedPaneState::Blocked => Some(Blocker::Blocked),
         ManagedPaneState::Starting => Some(Blocker::Starting),

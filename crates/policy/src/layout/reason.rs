@@ -57,7 +57,7 @@ pub enum NotShownReason {
 pub struct ReplaceReason {
     /// The pane.
     pub victim: TmuxPaneId,
-    /// Its state: idle or exited.
+    /// Its state: idle, exited or quiet.
     pub state: ManagedPaneState,
 }
 
@@ -131,6 +131,7 @@ impl fmt::Display for ReplaceReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.state {
             ManagedPaneState::Exited => write!(f, "the program in {} has exited", self.victim),
+            ManagedPaneState::Quiet => write!(f, "{} has been quiet the longest", self.victim),
             _ => write!(f, "{} has been idle the longest", self.victim),
         }
     }

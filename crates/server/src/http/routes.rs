@@ -250,6 +250,16 @@ impl Route {
         Self { shape, ..self }
     }
 
+    /// The same route with another handler around that of its compat API.
+    #[must_use]
+    pub fn map_handler(self, wrap: impl FnOnce(CallHandler) -> CallHandler) -> Self {
+        let handler = match self.handler {
+            RouteHandler::Compat(handler) => RouteHandler::Compat(wrap(handler)),
+            own => own,
+        };
+        Self { handler, ..self }
+    }
+
     /// What a caller needs.
     #[must_use]
     pub fn required_access(&self) -> RequiredAccess {

@@ -80,6 +80,7 @@ impl NativeSubstrate {
             cwd: Some(path(resolved.cwd)?),
             size,
             capacity: TAPE_CAPACITY,
+            max_lines: None,
             timeout: None,
             grace: GRACE,
             followed: false,

@@ -2,9 +2,9 @@
 
 use std::os::unix::fs::PermissionsExt as _;
 
-use paned_backend::tmux::TmuxServerAddr;
+use paned_backend::tmux::{SessionId, TmuxServerAddr};
 use paned_substrate::Substrate as _;
-use paned_substrate::{Error, Target, TmuxSubstrate};
+use paned_substrate::{Error, Target, TmuxSubstrate, check_tmux, tmux_version};
 
 use crate::programs;
 use crate::test_substrate::{SIZE, TestSubstrate, named};
@@ -19,6 +19,63 @@ async fn no_server_has_its_name_and_no_tmux_too() {
     let refused = TmuxSubstrate::new(place).spawn(&name, &programs::cat(), SIZE).await.unwrap_err();
     let says = "tmux not found: cannot run `/no/such/tmux`";
     assert_eq!(refused.to_string(), says);
+}
+
+#[tokio::test]
+async fn without_tmux_every_call_says_so() {
+    let server = TestSubstrate::tmux();
+    let addr = TmuxServerAddr::own(server.folder()).with_program("/no/such/tmux");
+    let missing = TmuxSubstrate::new(addr);
+    let refused = missing.list().await.unwrap_err();
+    assert!(matches!(refused, Error::TmuxNotFound(_)), "{refused:?}");
+    let refused = missing.destroy(&named("x")).await.unwrap_err();
+    assert!(matches!(refused, Error::TmuxNotFound(_)), "{refused:?}");
+}
+
+#[tokio::test]
+async fn the_version_of_tmux_is_told() {
+    let version = tmux_version().await.unwrap();
+    let said = std::process::Command::new("tmux").arg("-V").output().unwrap().stdout;
+    assert_eq!(format!("tmux {version}\n"), String::from_utf8(said).unwrap());
+    assert_eq!(check_tmux().await, Ok(()));
+}
+
+/// Ends the session that the client on a foreign server is attached to, by every call that can
+/// follow.
+#[tokio::test]
+async fn the_call_after_the_end_of_our_own_session_works() {
+    let server = TestSubstrate::tmux();
+    let addr = || TmuxServerAddr::foreign(&server.folder().join("tmux.sock"), None);
+    server.spawn("kept", &programs::cat()).await;
+    for round in 0..5 {
+        // tmux attaches a client to the session that was used last.
+        server.run_tmux(&["new-session", "-d", "-s", "ours", "cat"]).unwrap();
+        let ids = server.run_tmux(&["display-message", "-p", "-t", "ours:", "#{session_id}"]);
+        let id = ids.unwrap().trim().trim_start_matches('$').parse().unwrap();
+        let addr = TmuxServerAddr::foreign(addr().socket(), Some(SessionId(id)));
+        let foreign = TmuxSubstrate::new(addr);
+        foreign.list().await.unwrap();
+        foreign.destroy(&named("ours")).await.unwrap();
+        match round {
+            0 => drop(foreign.list().await.unwrap()),
+            1 => drop(foreign.panes(&named("kept")).await.unwrap()),
+            2 => foreign.send(&Target::from(&named("kept")), "hello").await.unwrap(),
+            3 => drop(foreign.spawn(&named("next"), &programs::cat(), SIZE).await.unwrap()),
+            _ => foreign.destroy(&named("next")).await.unwrap(),
+        }
+        assert!(foreign.list().await.unwrap().iter().any(|it| it.name == named("kept")));
+    }
+}
+
+#[tokio::test]
+async fn the_end_of_the_last_session_is_an_empty_list() {
+    let server = TestSubstrate::tmux();
+    server.run_tmux(&["-f", "/dev/null", "new-session", "-d", "-s", "only", "cat"]).unwrap();
+    let addr = TmuxServerAddr::foreign(&server.folder().join("tmux.sock"), None);
+    let foreign = TmuxSubstrate::new(addr);
+    assert_eq!(foreign.list().await.unwrap().len(), 1);
+    foreign.destroy(&named("only")).await.unwrap();
+    assert_eq!(foreign.list().await, Ok(Vec::new()));
 }
 
 #[tokio::test]

@@ -53,6 +53,7 @@ impl StoppedKeeper {
             cwd: Some("/".into()),
             size: SIZE,
             capacity: MIN_CAPACITY,
+            max_lines: None,
             timeout: None,
             grace: Duration::ZERO,
             followed: false,

@@ -2,17 +2,15 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use paned_backend::find_program;
+use paned_backend::tmux::installed_version;
 use serde_json::Value;
 
 use super::{Check, in_home};
+use crate::client::block_on;
 use crate::out::units;
 use crate::settings::process_env;
-
-/// The oldest tmux that sessions work with.
-const OLDEST_TMUX: (u32, u32) = (3, 2);
 
 pub(super) fn checks(status: Option<&Value>, profiles: Option<&Value>) -> Vec<Check> {
     let servers = status.and_then(|status| status.get("searchPath")?.as_str());
@@ -35,25 +33,16 @@ fn tmux() -> Check {
             "`paned session` needs tmux 3.2 or newer; everything else works without it",
         );
     };
-    let output = Command::new(&file).arg("-V").output();
-    let printed = output.map(|output| String::from_utf8_lossy(&output.stdout).trim().to_owned());
-    let printed = printed.unwrap_or_default();
-    let detail = format!("{printed} at {}", in_home(&file));
-    match tmux_version(&printed) {
-        Some(version) if version < OLDEST_TMUX => {
-            Check::bad("tmux", detail, "`paned session` needs tmux 3.2 or newer")
-        }
-        Some(_) => Check::good("tmux", detail),
-        None => Check::notice("tmux", detail, "unknown version; 3.2 or newer is required"),
+    let place = in_home(&file);
+    match block_on(installed_version()) {
+        Ok(Ok(version)) => Check::good("tmux", format!("tmux {version} at {place}")),
+        Ok(Err(error)) => Check::bad(
+            "tmux",
+            format!("{place}: {error}"),
+            "`paned session` needs tmux 3.2 or newer",
+        ),
+        Err(error) => Check::bad("tmux", format!("{place}: {error}"), "try again"),
     }
-}
-
-/// The numbers in `tmux 3.3a` or `tmux next-3.6`.
-fn tmux_version(printed: &str) -> Option<(u32, u32)> {
-    let number = printed.trim_start_matches(|c: char| !c.is_ascii_digit());
-    let (major, rest) = number.split_once('.')?;
-    let minor: String = rest.chars().take_while(char::is_ascii_digit).collect();
-    Some((major.parse().ok()?, minor.parse().ok()?))
 }
 
 /// Where the agents of the profiles are: for us, and for the server where that differs.
@@ -170,13 +159,6 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-
-    #[test]
-    fn versions_of_tmux_are_compared_as_numbers() {
-        let read = ["tmux 3.3a", "tmux next-3.10", "tmux 2.9", "tmux master"].map(tmux_version);
-        assert_eq!(read, [Some((3, 3)), Some((3, 10)), Some((2, 9)), None]);
-        assert!(Some(OLDEST_TMUX) < Some((3, 10)));
-    }
 
     #[test]
     fn folders_that_the_server_lacks_are_named() {

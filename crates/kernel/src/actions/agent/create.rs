@@ -1,6 +1,7 @@
 //! `agent:create`
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::num::NonZeroU32;
 use std::sync::Arc;
 
 use paned_model::{Meta, PaneId, PaneInfo, Refusal, Scope, Size};
@@ -99,6 +100,9 @@ pub(in crate::actions) struct Params {
     /// started it.
     #[serde(default)]
     notify_on_exit: bool,
+    /// How many of its last lines of output are kept, of those that fit into the server's limit of
+    /// bytes; defaults to the server's limit of lines.
+    max_lines: Option<NonZeroU32>,
     /// What the token of its program permits besides reading and typing; defaults to what its
     /// profile specifies, usually starting panes.
     can: Option<BTreeSet<PaneCapability>>,
@@ -273,6 +277,7 @@ impl Params {
             tags: self.tags,
             persist: self.persist,
             notify_on_exit: self.notify_on_exit,
+            max_lines: self.max_lines,
             can: self.can,
             visible: self.visible,
             session: self.session,

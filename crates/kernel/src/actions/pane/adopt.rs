@@ -184,6 +184,7 @@ fn record(
         tags: params.tags,
         persist: false,
         notify_on_exit: false,
+        max_lines: kernel.limits().lines,
         notice: ExitNoticeFormat::default(),
         timeout_seconds: None,
         ancestors: ancestors(kernel, &context.caller),
@@ -226,7 +227,8 @@ async fn take_over(
     let record = pane.lock().record.json();
     let id = pane.id.clone();
     let capacity = kernel.limits().tape_bytes;
-    match adopted_panes.adopt(AdoptSpec { id, location, capacity, record }).await {
+    let max_lines = kernel.limits().lines;
+    match adopted_panes.adopt(AdoptSpec { id, location, capacity, max_lines, record }).await {
         Ok(handle) => {
             let size = handle.output.size();
             pane.lock().size = size;

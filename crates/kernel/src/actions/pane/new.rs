@@ -120,6 +120,9 @@ pub(in crate::actions) struct Params {
     /// and only `^D` and `^V` in the input have a meaning.
     #[serde(default)]
     pub(in crate::actions) piped_input: bool,
+    /// How many of its last lines of output are kept, of those that fit into the server's limit of
+    /// bytes; defaults to the server's limit of lines.
+    pub(in crate::actions) max_lines: Option<NonZeroU32>,
     /// Stop it after this many seconds.
     pub(in crate::actions) timeout_seconds: Option<NonZeroU32>,
     /// What the token of its program permits besides reading and typing into this pane and those

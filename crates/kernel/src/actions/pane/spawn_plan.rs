@@ -2,7 +2,7 @@
 //! that are checked here.
 
 use std::collections::BTreeSet;
-use std::num::NonZeroU32;
+use std::num::{NonZeroU32, NonZeroU64};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -98,6 +98,7 @@ impl PaneSpawnPlan {
             notify_on_exit: params.notify_on_exit,
             notice: params.notice,
             timeout_seconds: params.timeout_seconds.map(NonZeroU32::get),
+            max_lines: params.max_lines.map(NonZeroU64::from).or(kernel.limits().lines),
             ancestors: ancestors(kernel, caller),
             earlier: Vec::new(),
             restart: RestartRecord::new(params.restart),
@@ -156,6 +157,7 @@ impl PaneSpawnPlan {
             cwd: self.cwd,
             size: self.size,
             capacity: self.capacity,
+            max_lines: self.record.max_lines,
             timeout: self.timeout,
             grace: self.grace,
             followed: self.followed,

@@ -44,6 +44,7 @@ pub(in crate::actions) async fn respawn_params(
         notify_on_exit: record.notify_on_exit,
         notice: record.notice.clone(),
         timeout_seconds: record.timeout_seconds.and_then(std::num::NonZeroU32::new),
+        max_lines: record.max_lines.and_then(|most| most.try_into().ok()),
         can: Some(PaneCapability::of(&record.grant.grant)),
         ..new::Params::default()
     };

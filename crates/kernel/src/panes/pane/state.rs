@@ -1,5 +1,7 @@
 //! What is read from the state of a pane.
 
+use std::num::NonZeroU64;
+
 use super::*;
 
 impl PaneState {
@@ -78,6 +80,7 @@ impl PaneState {
             lines: stats.lines,
             bytes: stats.bytes,
             dropped: stats.dropped,
+            max_lines: record.max_lines.map(NonZeroU64::get),
             damage: stats.damage.map(|damage| damage.to_string()),
             agent: self.agent.clone(),
         }

@@ -108,7 +108,8 @@ impl<'a> OutputText<'a> {
     /// The first line of which anything is kept.
     pub(crate) fn first(&self) -> io::Result<LineStart> {
         let mark = self.mark(self.output.first())?;
-        Ok(LineStart { offset: mark.offset, n: mark.lines, truncated_start: 0 < mark.offset })
+        let truncated_start = 0 < mark.offset && !self.output.is_line_start(mark.offset);
+        Ok(LineStart { offset: mark.offset, n: mark.lines, truncated_start })
     }
 
     /// How many lines there are up to an offset, including a last one without its newline.

@@ -3,7 +3,7 @@
 use super::*;
 
 /// A full window whose panes are, one letter each: idle, busy, blocked (`w`), starting, exited
-/// (`x`), unknown (`?`); upper case is persistent, and a `*` after one has the focus. The first is
+/// (`x`), quiet (`q`), unknown (`?`); upper case is persistent, and a `*` after one has the focus. The first is
 /// the youngest. `expect` is the pane that is replaced.
 #[track_caller]
 fn check_replaced(panes: &str, expect: Option<u32>) {
@@ -17,6 +17,7 @@ fn check_replaced(panes: &str, expect: Option<u32>) {
             'w' => ManagedPaneState::Blocked,
             's' => ManagedPaneState::Starting,
             'x' => ManagedPaneState::Exited,
+            'q' => ManagedPaneState::Quiet,
             _ => ManagedPaneState::Unknown,
         };
         let PaneOwner::Managed(mut ours) = ours(at, state) else { unreachable!() };
@@ -45,6 +46,15 @@ fn the_one_idle_for_longest_makes_room() {
 fn one_that_has_ended_goes_before_any_that_is_idle() {
     check_replaced("xii", Some(1));
     check_replaced("xix", Some(3));
+}
+
+#[test]
+fn one_that_went_quiet_goes_after_all_that_are_known_to_be_done() {
+    check_replaced("qqb", Some(2));
+    check_replaced("iqq", Some(1));
+    check_replaced("xqi", Some(1));
+    check_replaced("q*b", None);
+    check_replaced("Qb", None);
 }
 
 #[test]
