@@ -73,12 +73,15 @@ pub(crate) type Env<'a> = &'a dyn Fn(&str) -> Option<String>;
 /// The environment of this process. Variables that are empty or not UTF-8 count as unset.
 pub(crate) fn process_env(name: &str) -> Option<String> {
     let set = |name| std::env::var(name).ok().filter(|value: &String| !value.is_empty());
-    set(name).filter(|value| name != "POLY_PORT" || !names_own_server(value, set("PANED_URL")))
+    let is_polys = |port: &String| {
+        set("PANED_URL").is_some() && names_own_server(port, set("POLY_BASE_URL").as_deref())
+    };
+    set(name).filter(|value| name != "POLY_PORT" || !is_polys(value))
 }
 
 /// Whether a port is that of the server whose pane we are in: each pane has `POLY_PORT` for old
 /// clients, and a server that is started there must not take it for its own setting.
-fn names_own_server(port: &str, url: Option<String>) -> bool {
+fn names_own_server(port: &str, url: Option<&str>) -> bool {
     url.is_some_and(|url| url.rsplit_once(':').is_some_and(|(_, own)| own == port))
 }
 
@@ -269,7 +272,9 @@ impl Sources<'_> {
             return Ok((value.clone(), SettingOrigin::Flag(row.flag.unwrap_or(row.key))));
         }
         let set = |name: &&'static str| Some(((self.env)(name)?, SettingOrigin::Env(name)));
-        if let Some(found) = row.env.iter().find_map(set) {
+        let is_polys = matches!(row.key, "port" | "host") && self.serves_poly()?;
+        let names = row.env.iter().filter(|name| !(is_polys && name.starts_with("POLY_")));
+        if let Some(found) = names.into_iter().find_map(set) {
             return Ok(found);
         }
         if let Some((value, line)) = self.file.get(row.key) {
@@ -421,7 +426,7 @@ mod tests {
 
     #[test]
     fn the_port_of_the_server_around_a_pane_is_no_setting() {
-        let url = || Some("http://127.0.0.1:7263".to_owned());
+        let url = || Some("http://127.0.0.1:7263");
         assert!(names_own_server("7263", url()));
         assert!(!names_own_server("263", url()));
         assert!(!names_own_server("7263", None));

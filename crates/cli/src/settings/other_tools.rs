@@ -5,7 +5,7 @@
 //! `paned config check` and in the server's log, so that no setting is lost in silence.
 
 use super::compat::CompatSettings;
-use super::table::{OTHER_VARIABLES, TABLE};
+use super::table::{OTHER_VARIABLES, SettingRow, TABLE};
 use paned_model::near::closest;
 
 /// A variable that is set and has no effect.
@@ -74,7 +74,12 @@ fn reason(name: &str, set: &[String], compat: &CompatSettings) -> Option<String>
              or `{key}_serve = true` under `[compat]` in config.toml"
         ));
     }
-    if let Some(row) = TABLE.iter().find(|row| row.env.contains(&name)) {
+    let serves_poly = compat.listeners.iter().any(|listener| listener.starts_with("poly="));
+    let is_polys = serves_poly && name.starts_with("POLY_");
+    let has_effect = |row: &&SettingRow| {
+        row.env.contains(&name) && !(is_polys && ["port", "host"].contains(&row.key))
+    };
+    if let Some(row) = TABLE.iter().find(has_effect) {
         let first = row.env.iter().find(|env| set.iter().any(|name| name == *env))?;
         return (*first != name).then(|| format!("{first} is set and takes precedence"));
     }

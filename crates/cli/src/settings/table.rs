@@ -215,6 +215,26 @@ pub(crate) const TABLE: &[SettingRow] = &[
     .env(&["PANED_COMPAT_AGENTAPI"])
     .flag("--compat"),
     row(
+        "compat.poly",
+        "",
+        "Listener for clients of Poly: ADDRESS:PORT, with `,open` for clients without a token",
+    )
+    .kind(SettingKind::Listener("poly"))
+    .env(&["PANED_COMPAT_POLY"])
+    .flag("--compat"),
+    row(
+        "compat.poly_serve",
+        "false",
+        "Whether to listen for clients of Poly at the two settings below, open to every program of \
+         this machine; their variables then no longer set `port` and `host`",
+    )
+    .kind(SettingKind::Boolean)
+    .flag("--compat"),
+    row("compat.poly_host", "127.0.0.1", "Address of that listener").env(&["POLY_HOSTNAME"]),
+    row("compat.poly_port", "4096", "Port of that listener")
+        .number(0, 65535)
+        .env(&["POLY_PORT"]),
+    row(
         "compat.agentmux",
         "",
         "Listener for clients of agentmux: ADDRESS:PORT, with `,open` for clients without a \

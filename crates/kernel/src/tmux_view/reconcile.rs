@@ -354,15 +354,7 @@ impl ServerViews {
     /// The variables that a pane which a user splits by hand in a session of ours needs to reach
     /// this server.
     pub(super) fn variables(&self) -> Vec<(&'static str, String)> {
-        let address = &self.records.kernel.setup().address;
-        let port = address.port.map(|port| port.to_string());
-        let variables = [
-            ("PANED_SOCKET", address.socket.clone()),
-            ("PANED_URL", address.url.clone()),
-            ("POLY_PORT", port),
-            ("POLY_BASE_URL", address.url.clone()),
-        ];
-        variables.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
+        self.records.kernel.setup().address.variables()
     }
 
     pub(super) fn limits(&self) -> LayoutLimits {
