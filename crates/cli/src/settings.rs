@@ -51,6 +51,12 @@ pub(crate) struct Settings {
     pub(crate) streams_per_grant: u64,
     /// Whether panes are shown in tmux at all.
     pub(crate) tmux_enabled: bool,
+    /// The session that is meant where a request names none.
+    pub(crate) session: String,
+    /// The socket of our tmux server, if it is not in the state folder.
+    pub(crate) tmux_socket: Option<PathBuf>,
+    /// The user's configuration of our tmux server.
+    pub(crate) tmux_config: Option<PathBuf>,
     /// How tmux windows are divided.
     pub(crate) layout: LayoutLimits,
     /// How many panes may wait for space there, and for how long.
@@ -146,6 +152,9 @@ impl Sources<'_> {
             events_per_second: self.number("limits.events_per_second")?,
             streams_per_grant: self.number("limits.streams_per_grant")?,
             tmux_enabled: self.boolean("tmux.enabled")?,
+            session: self.valid("tmux.session")?,
+            tmux_socket: self.tmux_socket()?,
+            tmux_config: self.file("tmux.config")?,
             layout: self.layout()?,
             queue_limit: self.number("layout.waiting")?,
             queue_timeout_seconds: self.number("layout.patience_seconds")?,
@@ -172,7 +181,32 @@ impl Sources<'_> {
         self.folder("state_dir")
     }
 
-    /// A folder as an absolute path: `~` is the home folder, and a relative path in a file is
+    /// The session that a variable names for this command. What the file says is known to the
+    /// server.
+    pub(crate) fn session_of_variable(&self) -> Result<Option<String>, Refusal> {
+        let name = self.valid("tmux.session")?;
+        let is_named = matches!(self.pick("tmux.session")?.1, SettingOrigin::Env(_));
+        Ok(is_named.then_some(name))
+    }
+
+    /// Where our tmux server listens: `tmux -L NAME` looks in a folder of the user's.
+    fn tmux_socket(&self) -> Result<Option<PathBuf>, Refusal> {
+        let text = self.valid("tmux.socket")?;
+        if text.is_empty() || text.starts_with('/') {
+            return Ok((!text.is_empty()).then(|| PathBuf::from(text)));
+        }
+        let parent = (self.env)("TMUX_TMPDIR").unwrap_or_else(|| "/tmp".to_owned());
+        let user = rustix::process::geteuid().as_raw();
+        Ok(Some(Path::new(&parent).join(format!("tmux-{user}")).join(text)))
+    }
+
+    /// A file as an absolute path, if there is one.
+    fn file(&self, key: &str) -> Result<Option<PathBuf>, Refusal> {
+        let is_set = !self.pick(key)?.0.is_empty();
+        is_set.then(|| self.folder(key)).transpose()
+    }
+
+    /// A folder or a file as an absolute path: `~` is the home folder, and a relative path in a file is
     /// relative to that file.
     fn folder(&self, key: &str) -> Result<PathBuf, Refusal> {
         let (text, origin) = self.pick(key)?;
@@ -189,7 +223,7 @@ impl Sources<'_> {
     /// A value as `paned config show` prints it, and where it comes from.
     pub(crate) fn shown(&self, row: &SettingRow) -> Result<(String, SettingOrigin), Refusal> {
         let (text, origin) = self.pick(row.key)?;
-        if text.is_empty() || !matches!(row.kind, SettingKind::Folder) {
+        if text.is_empty() || !matches!(row.kind, SettingKind::Folder | SettingKind::File) {
             return Ok((text, origin));
         }
         Ok((self.folder(row.key)?.to_string_lossy().into_owned(), origin))

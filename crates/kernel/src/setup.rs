@@ -41,6 +41,8 @@ pub struct KernelSetup {
 pub struct TmuxViewSetup {
     /// Our own tmux server.
     pub server: TmuxServerAddr,
+    /// The session that requests mean which name none.
+    pub session: String,
     /// The command that a tmux pane runs to show a pane, whose name is appended.
     pub attach: Vec<String>,
     /// How windows are divided.

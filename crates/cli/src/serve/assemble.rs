@@ -140,8 +140,16 @@ fn tmux_view(plan: &ServeOptions) -> Result<TmuxViewSetup> {
     let folder = plan.state.folder().to_string_lossy().into_owned();
     let args = ["--state-dir", &folder, "attach", "--detach-key", "none"].map(str::to_owned);
     let program = program.to_string_lossy().into_owned();
+    let mut server = TmuxServerAddr::own(&plan.state.tmux_dir());
+    if let Some(socket) = &plan.settings.tmux_socket {
+        server = server.with_socket(socket);
+    }
+    if let Some(config) = &plan.settings.tmux_config {
+        server = server.with_user_config(config);
+    }
     Ok(TmuxViewSetup {
-        server: TmuxServerAddr::own(&plan.state.tmux_dir()),
+        server,
+        session: plan.settings.session.clone(),
         attach: [program].into_iter().chain(args).collect(),
         limits: plan.settings.layout.clone(),
         max_waiting: plan.settings.queue_limit.try_into()?,

@@ -8,7 +8,7 @@ use serde::Deserialize;
 
 use crate::access::AccessRequest;
 use crate::actions::pane::new;
-use crate::actions::support::visibility::{Visibility, usual};
+use crate::actions::support::visibility::Visibility;
 use crate::registry::{Action, ActionContext, ActionKind};
 use crate::tmux_view::{DEFAULT_SIZE, SessionInfo, ViewRequest};
 
@@ -17,9 +17,9 @@ pub(in crate::actions) struct SessionStart;
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(in crate::actions) struct Params {
-    /// Its name: letters, digits, `_`, `.` and `-`.
-    #[serde(default = "usual")]
-    name: String,
+    /// Its name: letters, digits, `_`, `.` and `-`; defaults to `main`, or to the setting
+    /// `tmux.session`.
+    name: Option<String>,
     /// The program of its first pane; defaults to the user's login shell.
     #[schemars(length(min = 1))]
     argv: Option<Vec<String>>,
@@ -59,6 +59,7 @@ impl Action for SessionStart {
 
     async fn run(context: ActionContext, params: Params) -> Result<SessionInfo, Refusal> {
         let Params { name, argv, cwd, env, inherit_env, umask, size, follow } = params;
+        let name = name.unwrap_or_else(|| context.kernel.default_session());
         let size = size.unwrap_or(DEFAULT_SIZE).check().map_err(Refusal::invalid)?;
         let pane = new::Params {
             argv,

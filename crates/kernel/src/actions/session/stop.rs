@@ -5,7 +5,6 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::access::AccessRequest;
-use crate::actions::support::visibility::usual;
 use crate::panes::close::close;
 use crate::registry::{Action, ActionContext, ActionKind};
 use crate::tmux_view::{SessionStopRequest, ViewRequest, ViewSpec};
@@ -15,9 +14,8 @@ pub(in crate::actions) struct SessionStop;
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(in crate::actions) struct Params {
-    /// The session.
-    #[serde(default = "usual")]
-    name: String,
+    /// The session; defaults to `main`, or to the setting `tmux.session`.
+    name: Option<String>,
     /// Whether the programs of its panes keep running hidden.
     #[serde(default)]
     keep_panes: bool,
@@ -28,6 +26,8 @@ pub(in crate::actions) struct Params {
 
 #[derive(Serialize, JsonSchema)]
 pub(in crate::actions) struct SessionStopOutput {
+    /// The session.
+    name: String,
     /// The panes that were closed with it.
     closed: Vec<PaneId>,
     /// The panes that keep running hidden.
@@ -50,8 +50,9 @@ impl Action for SessionStop {
     async fn run(context: ActionContext, params: Params) -> Result<SessionStopOutput, Refusal> {
         let kernel = &context.kernel;
         let is_ending = !params.keep_panes && !params.itself;
+        let name = params.name.unwrap_or_else(|| kernel.default_session());
         let request = SessionStopRequest {
-            name: params.name,
+            name: name.clone(),
             grant: context.caller.grant.clone(),
             spared: context.caller.pane.clone().filter(|_| is_ending),
         };
@@ -59,7 +60,7 @@ impl Action for SessionStop {
             .tmux_views()
             .ask_own(kernel, |answer| ViewRequest::Stop(request, answer))
             .await?;
-        let mut stopped = SessionStopOutput { closed: Vec::new(), kept: Vec::new() };
+        let mut stopped = SessionStopOutput { name, closed: Vec::new(), kept: Vec::new() };
         for id in shown {
             let Ok(pane) = kernel.panes().get(&id) else { continue };
             let view = pane.lock().record.view.clone();

@@ -99,7 +99,7 @@ impl Action for SubagentOpened {
             beside: params.beside.clone(),
             tmux: params.tmux.clone(),
         };
-        let location = location.resolve()?;
+        let location = location.resolve(kernel)?;
         if let Err(refusal) =
             kernel.tmux_views().ask_at(kernel, &location, ViewRequest::Ready).await
         {
