@@ -97,6 +97,16 @@ impl UserShell {
         lines.join("\n")
     }
 
+    /// What its terminal shows.
+    #[must_use]
+    #[track_caller]
+    pub fn screen(&self) -> String {
+        let screen = self.server.act("pane:screen", json!({ "paneId": PANE }));
+        let rows = screen["rows"].as_array().unwrap().iter();
+        let rows: Vec<&str> = rows.filter_map(Value::as_str).collect();
+        rows.join("\n")
+    }
+
     /// The tape of its terminal.
     #[must_use]
     #[track_caller]

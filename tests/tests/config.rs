@@ -122,9 +122,9 @@ fn the_state_folder_of_the_file_may_begin_with_a_tilde() {
 
 #[test]
 fn the_log_names_variables_that_have_no_effect() {
-    let server = Server::start_set("", &[("POLY_TMUX_SOCKET", "x"), ("PTY_AUTOSTART", "1")]);
+    let server = Server::start_set("", &[("AGENTMUX_WINDOW", "x"), ("PTY_AUTOSTART", "1")]);
     let log = server.log();
-    for name in ["POLY_TMUX_SOCKET", "PTY_AUTOSTART"] {
+    for name in ["AGENTMUX_WINDOW", "PTY_AUTOSTART"] {
         assert!(log.contains(&format!("{name} is set, but has no effect: ")), "{log}");
     }
 }

@@ -169,6 +169,17 @@ commands! {
     one Version(version::Args) = "version";
 }
 
+impl CliCommand {
+    /// Whether `--json` stands among words that this command parses itself.
+    pub(crate) fn wants_json(&self) -> bool {
+        match self {
+            Self::Action(args) => args.wants_json(),
+            Self::Emit(args) => args.wants_json(),
+            _ => false,
+        }
+    }
+}
+
 impl Cli {
     /// The parser with the arguments of every command, for help, completions and tests.
     pub(crate) fn whole_command() -> Command {

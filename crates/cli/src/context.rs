@@ -67,6 +67,18 @@ impl CliContext {
         Ok(Sources { flags: &flags, env: &process_env, file: &file, legacy }.autostart()?)
     }
 
+    /// The session of a command that names none, if a variable does; otherwise the server knows.
+    pub(crate) fn session(&self, named: Option<String>) -> Result<Option<String>> {
+        if named.is_some() {
+            return Ok(named);
+        }
+        let flags = self.flags();
+        let file = self.config()?;
+        let legacy = &AgentmuxConfigFile::default();
+        let sources = Sources { flags: &flags, env: &process_env, file: &file, legacy };
+        Ok(sources.session_of_variable()?)
+    }
+
     /// A client of the server, which is started if none runs.
     pub(crate) fn client_or_start(&self) -> Result<ApiClient> {
         ensure_running(self)?;

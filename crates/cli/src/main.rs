@@ -50,7 +50,7 @@ fn main() -> ExitCode {
         Err(_) if std::env::args_os().len() == 1 => return print_help(),
         Err(error) => return usage_error(&error),
     };
-    let out = Out::new(cli.global.json, cli.global.color);
+    let out = Out::new(cli.global.json || cli.command.wants_json(), cli.global.color);
     let context = CliContext::new(out, cli.global);
     commands::run(&context, cli.command).unwrap_or_else(|error| fail(out, &error))
 }

@@ -53,6 +53,12 @@ pub(crate) struct Settings {
     pub(crate) streams_per_grant: u64,
     /// Whether panes are shown in tmux at all.
     pub(crate) tmux_enabled: bool,
+    /// The session that is meant where a request names none.
+    pub(crate) session: String,
+    /// The socket of our tmux server, if it is not in the state folder.
+    pub(crate) tmux_socket: Option<PathBuf>,
+    /// The user's configuration of our tmux server.
+    pub(crate) tmux_config: Option<PathBuf>,
     /// How tmux windows are divided.
     pub(crate) layout: LayoutLimits,
     /// How many panes may wait for space there, and for how long.
@@ -77,12 +83,15 @@ pub(crate) type Env<'a> = &'a dyn Fn(&str) -> Option<String>;
 /// The environment of this process. Variables that are empty or not UTF-8 count as unset.
 pub(crate) fn process_env(name: &str) -> Option<String> {
     let set = |name| std::env::var(name).ok().filter(|value: &String| !value.is_empty());
-    set(name).filter(|value| name != "POLY_PORT" || !names_own_server(value, set("PANED_URL")))
+    let is_polys = |port: &String| {
+        set("PANED_URL").is_some() && names_own_server(port, set("POLY_BASE_URL").as_deref())
+    };
+    set(name).filter(|value| name != "POLY_PORT" || !is_polys(value))
 }
 
 /// Whether a port is that of the server whose pane we are in: each pane has `POLY_PORT` for old
 /// clients, and a server that is started there must not take it for its own setting.
-fn names_own_server(port: &str, url: Option<String>) -> bool {
+fn names_own_server(port: &str, url: Option<&str>) -> bool {
     url.is_some_and(|url| url.rsplit_once(':').is_some_and(|(_, own)| own == port))
 }
 
@@ -148,6 +157,9 @@ impl Sources<'_> {
             events_per_second: self.number("limits.events_per_second")?,
             streams_per_grant: self.number("limits.streams_per_grant")?,
             tmux_enabled: self.boolean("tmux.enabled")?,
+            session: self.valid("tmux.session")?,
+            tmux_socket: self.tmux_socket()?,
+            tmux_config: self.file("tmux.config")?,
             layout: self.layout()?,
             queue_limit: self.number("layout.waiting")?,
             queue_timeout_seconds: self.number("layout.patience_seconds")?,
@@ -175,8 +187,33 @@ impl Sources<'_> {
         self.path("state_dir")
     }
 
-    /// A folder or file as an absolute path: `~` is the home folder, and a relative path in a file is
-    /// relative to that file.
+    /// The session that a variable names for this command. What the file says is known to the
+    /// server.
+    pub(crate) fn session_of_variable(&self) -> Result<Option<String>, Refusal> {
+        let name = self.valid("tmux.session")?;
+        let is_named = matches!(self.pick("tmux.session")?.1, SettingOrigin::Env(_));
+        Ok(is_named.then_some(name))
+    }
+
+    /// Where our tmux server listens: `tmux -L NAME` looks in a folder of the user's.
+    fn tmux_socket(&self) -> Result<Option<PathBuf>, Refusal> {
+        let text = self.valid("tmux.socket")?;
+        if text.is_empty() || text.starts_with('/') {
+            return Ok((!text.is_empty()).then(|| PathBuf::from(text)));
+        }
+        let parent = (self.env)("TMUX_TMPDIR").unwrap_or_else(|| "/tmp".to_owned());
+        let user = rustix::process::geteuid().as_raw();
+        Ok(Some(Path::new(&parent).join(format!("tmux-{user}")).join(text)))
+    }
+
+    /// A file as an absolute path, if there is one.
+    fn file(&self, key: &str) -> Result<Option<PathBuf>, Refusal> {
+        let is_set = !self.pick(key)?.0.is_empty();
+        is_set.then(|| self.path(key)).transpose()
+    }
+
+    /// A folder or file as an absolute path: `~` is the home folder, and a relative path in a
+    /// file is relative to that file.
     fn path(&self, key: &str) -> Result<PathBuf, Refusal> {
         let (text, origin) = self.pick(key)?;
         let path = self.expand_home(&text);
@@ -275,7 +312,9 @@ impl Sources<'_> {
             return Ok((value.clone(), SettingOrigin::Flag(row.flag.unwrap_or(row.key))));
         }
         let set = |name: &&'static str| Some(((self.env)(name)?, SettingOrigin::Env(name)));
-        if let Some(found) = row.env.iter().find_map(set) {
+        let is_polys = matches!(row.key, "port" | "host") && self.serves_poly()?;
+        let names = row.env.iter().filter(|name| !(is_polys && name.starts_with("POLY_")));
+        if let Some(found) = names.into_iter().find_map(set) {
             return Ok(found);
         }
         if let Some((value, line)) = self.file.get(row.key) {
@@ -427,7 +466,7 @@ mod tests {
 
     #[test]
     fn the_port_of_the_server_around_a_pane_is_no_setting() {
-        let url = || Some("http://127.0.0.1:7263".to_owned());
+        let url = || Some("http://127.0.0.1:7263");
         assert!(names_own_server("7263", url()));
         assert!(!names_own_server("263", url()));
         assert!(!names_own_server("7263", None));

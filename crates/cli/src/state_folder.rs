@@ -80,6 +80,11 @@ impl StateFolder {
         self.folder.join("keeper.log")
     }
 
+    /// The ports of the last start.
+    pub(crate) fn ports(&self) -> PathBuf {
+        self.folder.join("ports.json")
+    }
+
     pub(crate) fn server_log(&self) -> PathBuf {
         self.folder.join("server.log")
     }

@@ -98,6 +98,7 @@ mod tests {
             "opencode-pty=127.0.0.1:1,open",
             "agentmux=127.0.0.1:8765",
             "agentapi=127.0.0.1:3284,open,pane=p-1",
+            "poly=127.0.0.1:4096,open",
         ] {
             assert_eq!(text.parse::<CompatAddress>().unwrap().to_string(), text);
         }

@@ -9,6 +9,7 @@ mod agentapi;
 mod agentmux;
 mod client;
 mod opencode_pty;
+mod poly;
 mod routes;
 
 use std::fmt;
@@ -23,6 +24,7 @@ pub use agentmux::{AgentmuxConfig, AgentmuxPermissions, REQUEST_LOG};
 use agentapi::Agentapi;
 use agentmux::Agentmux;
 use opencode_pty::OpencodePty;
+use poly::Poly;
 
 /// A protocol of another tool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -33,11 +35,13 @@ pub enum CompatProtocol {
     Agentmux,
     /// REST and WebSocket of opencode-pty.
     OpencodePty,
+    /// HTTP and SSE of Poly.
+    Poly,
 }
 
 impl CompatProtocol {
     /// All compat protocols.
-    pub const ALL: [Self; 3] = [Self::Agentapi, Self::Agentmux, Self::OpencodePty];
+    pub const ALL: [Self; 4] = [Self::Agentapi, Self::Agentmux, Self::OpencodePty, Self::Poly];
 
     /// Its name.
     #[must_use]
@@ -46,6 +50,7 @@ impl CompatProtocol {
             Self::Agentapi => agentapi::NAME,
             Self::Agentmux => agentmux::NAME,
             Self::OpencodePty => opencode_pty::NAME,
+            Self::Poly => poly::NAME,
         }
     }
 }
@@ -73,6 +78,7 @@ pub struct CompatApis {
     agentapi: Arc<Agentapi>,
     agentmux: Arc<Agentmux>,
     opencode_pty: Arc<OpencodePty>,
+    poly: Arc<Poly>,
 }
 
 impl CompatApis {
@@ -83,6 +89,7 @@ impl CompatApis {
             agentapi: Arc::default(),
             agentmux: Arc::new(Agentmux::new(agentmux)),
             opencode_pty: Arc::default(),
+            poly: Arc::default(),
         }
     }
 
@@ -93,6 +100,7 @@ impl CompatApis {
             CompatProtocol::Agentapi => self.agentapi.clone(),
             CompatProtocol::Agentmux => self.agentmux.clone(),
             CompatProtocol::OpencodePty => self.opencode_pty.clone(),
+            CompatProtocol::Poly => self.poly.clone(),
         }
     }
 

@@ -264,8 +264,8 @@ impl Kernel {
         self.journal().record(vec![draft_with_capacity(capacity, event, &payload)], Vec::new())
     }
 
-    /// Records an event and waits until it is in the journal; withdraws it when it cannot be
-    /// written.
+    /// Records an event of a caller's and waits until it is in the journal; withdraws it when it
+    /// cannot be written.
     ///
     /// # Errors
     /// When the journal cannot be written.
@@ -274,7 +274,7 @@ impl Kernel {
         name: &str,
         payload: &impl Serialize,
     ) -> Result<EventId, Refusal> {
-        let ticket = self.record(name, payload);
+        let ticket = self.record_custom(name, payload);
         let Err(error) = self.journal().committed(ticket).await else { return Ok(ticket.last) };
         match self.journal().withdraw(&[ticket]).await {
             true => Err(unavailable(&error)),

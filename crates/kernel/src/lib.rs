@@ -15,6 +15,7 @@ mod caller;
 mod client;
 mod dispatch;
 mod dump;
+mod event_names;
 mod grants;
 mod hooks;
 pub mod journal;
@@ -227,9 +228,9 @@ impl Kernel {
         self.inner.backend.as_ref()
     }
 
-    /// Records an event. Never waits.
-    pub(crate) fn record(&self, name: &str, payload: &impl Serialize) -> CommitTicket {
-        self.journal().record(vec![journal::draft(name, payload)], Vec::new())
+    /// Records an event of a caller's, whose name must not be one of ours. Never waits.
+    pub(crate) fn record_custom(&self, name: &str, payload: &impl Serialize) -> CommitTicket {
+        self.journal().record(vec![journal::custom_draft(name, payload)], Vec::new())
     }
 
     /// The payload of an event about the pane that has this name now, with its instance.
@@ -243,9 +244,9 @@ impl Kernel {
         }
     }
 
-    /// The same, for callers that need not know when it is in the journal.
+    /// Records an event of paned's own. Never waits.
     pub(crate) fn emit(&self, name: &str, payload: &impl Serialize) {
-        self.record(name, payload);
+        self.journal().record(vec![journal::draft(name, payload)], Vec::new());
     }
 
     pub(crate) fn check_authorized(&self, caller: &Caller) -> Result<(), Refusal> {

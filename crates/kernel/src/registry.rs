@@ -24,7 +24,7 @@ use crate::names::missing_name;
 use crate::undo::Undo;
 use crate::{Caller, Kernel, param_errors};
 
-/// Nouns of events and actions that only paned itself may use.
+/// Nouns of actions that only paned itself may use.
 pub(crate) const RESERVED_NOUNS: [&str; 15] = [
     "action",
     "agent",

@@ -42,6 +42,8 @@ pub struct KernelSetup {
 pub struct TmuxViewSetup {
     /// Our own tmux server.
     pub server: TmuxServerAddr,
+    /// The session that requests mean which name none.
+    pub session: String,
     /// The command that a tmux pane runs to show a pane, whose name is appended.
     pub attach: Vec<String>,
     /// How windows are divided.
@@ -67,10 +69,25 @@ pub struct TmuxViewSetup {
 pub struct AdvertisedAddress {
     /// Over TCP.
     pub url: Option<String>,
-    /// The port of that.
-    pub port: Option<u16>,
     /// Over a unix socket.
     pub socket: Option<String>,
+    /// For clients of Poly, if they have a listener of their own.
+    pub poly_url: Option<String>,
+}
+
+impl AdvertisedAddress {
+    /// The variables by which a program that is not a pane's finds the server.
+    pub(crate) fn variables(&self) -> Vec<(&'static str, String)> {
+        let poly_url = self.poly_url.as_ref().or(self.url.as_ref());
+        let poly_port = poly_url.and_then(|url| Some(url.rsplit_once(':')?.1.to_owned()));
+        let variables = [
+            ("PANED_SOCKET", self.socket.clone()),
+            ("PANED_URL", self.url.clone()),
+            ("POLY_PORT", poly_port),
+            ("POLY_BASE_URL", poly_url.cloned()),
+        ];
+        variables.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
+    }
 }
 
 /// Limits; requests beyond them are refused.

@@ -44,6 +44,12 @@ pub trait CompatApi: fmt::Debug + Send + Sync {
         None
     }
 
+    /// Whether the pane that a client of its own listener names in a header is a label, unless the
+    /// client has that pane's grant. Otherwise a claim that is not proven is refused.
+    fn takes_pane_labels(&self) -> bool {
+        false
+    }
+
     /// Wraps a connection of its own listener, before any request is read.
     fn wrap(&self, stream: Box<dyn ConnStream>) -> Box<dyn ConnStream> {
         stream

@@ -74,9 +74,10 @@ impl From<tmux::Error> for Error {
             tmux::Error::NoServer(text) => Self::NoServer(text),
             tmux::Error::InvalidCommand(text) => Self::InvalidCommand(text),
             tmux::Error::Timeout(limit) => Self::Timeout { what: "a reply from tmux", limit },
-            tmux::Error::Gone(_) | tmux::Error::Refused(_) | tmux::Error::Protocol(_) => {
-                Self::Failed(says)
-            }
+            tmux::Error::Gone(_)
+            | tmux::Error::Refused(_)
+            | tmux::Error::Protocol(_)
+            | tmux::Error::Config(_) => Self::Failed(says),
         }
     }
 }

@@ -48,7 +48,7 @@ fn a_session_lives_from_start_to_stop() {
     assert_eq!(told.data["attached"], 0);
 
     let stopped = server.act("session:stop", json!({ "name": "work" }));
-    assert_eq!(stopped, json!({ "closed": [pane], "kept": [] }));
+    assert_eq!(stopped, json!({ "name": "work", "closed": [pane], "kept": [] }));
     events.until(of_session("session:stopped", "work"));
     assert_eq!(server.act("session:list", json!({})), json!([]));
     assert!(server.try_act("pane:get", json!({ "paneId": pane })).is_err());

@@ -18,6 +18,7 @@ use super::error::Error;
 use super::events::{TmuxEvent, TmuxEventQueue, TmuxEvents, TmuxServerInfo};
 use super::ids::{WindowId, number};
 use super::notice::Notice;
+use super::own_server::CONFIG_OPTION;
 use super::rows::FieldSeparator;
 use super::server_addr::{ANCHOR_SESSION, StartPolicy, TmuxServerAddr};
 use super::watchdog::{RetryBackoff, Watchdog, WatchdogVerdict};
@@ -379,10 +380,26 @@ async fn open(
     start: StartPolicy,
 ) -> Result<(ControlProcess, TmuxServerInfo), Error> {
     let _attaching = attach_lock(addr.socket()).await;
+    let user_config = match addr.own_tmux() {
+        Some(own) => {
+            own.check_owner(addr.program(), addr.socket(), DEADLINE).await?;
+            own.config_to_load(addr.socket())?
+        }
+        None => None,
+    };
     let mut process = ControlProcess::open(addr, start)?;
     let identified = timeout(DEADLINE, identify_server(&mut process, addr)).await;
     match identified {
-        Ok(Some(server)) => Ok((process, server)),
+        Ok(Some((mut server, loaded))) => {
+            if let Some(config) = user_config.filter(|config| !config.is(&loaded)) {
+                let errors = config.load(addr.program(), addr.socket(), DEADLINE).await;
+                server.config_errors = errors.unwrap_or_else(|error| vec![error.to_string()]);
+                for error in &server.config_errors {
+                    tracing::warn!(%error, "a mistake in the tmux configuration");
+                }
+            }
+            Ok((process, server))
+        }
         Ok(None) => Err(match Error::from_text(&process.close().await) {
             Error::Refused(text) | Error::SessionNotFound(text) => Error::NoServer(text),
             error => error,
@@ -394,16 +411,20 @@ async fn open(
     }
 }
 
+/// The server, and the version of the user's configuration that it has loaded.
 async fn identify_server(
     process: &mut ControlProcess,
     addr: &TmuxServerAddr,
-) -> Option<TmuxServerInfo> {
+) -> Option<(TmuxServerInfo, String)> {
     // A server that is just starting may read our lines before it runs the command that the client
     // was started with.
     while !matches!(process.next_item().await?, Item::Notice(Notice::SessionChanged(..))) {}
     let mut replies_before = 1;
-    if addr.is_own() {
-        replies_before = CHANGE_HOOKS.len();
+    if let Some(own) = addr.own_tmux() {
+        let variables = own.variables.iter().filter_map(|(name, value)| set_global(name, value));
+        let variables: Vec<String> = variables.collect();
+        replies_before = CHANGE_HOOKS.len() + variables.len();
+        variables.iter().for_each(|line| _ = process.queue_line(line));
         for hook in CHANGE_HOOKS {
             process.queue_line(&format!(
                 "set-hook -gw {hook} 'run-shell -b -C \"rename-window -t ={ANCHOR_SESSION}: {ANCHOR_SESSION}\"'\n"
@@ -415,7 +436,7 @@ async fn identify_server(
     // With an explicit target, because tmux may not yet know which client this is.
     let target = if addr.is_own() { format!("-t ={ANCHOR_SESSION}: ") } else { String::new() };
     process.queue_line(&format!(
-        "display-message -p {target}\"#{{pid}} #{{version}} #{{window_id}}\"\n"
+        "display-message -p {target}\"#{{pid}} #{{version}} #{{window_id}} #{{{CONFIG_OPTION}}}\"\n"
     ));
     loop {
         match process.next_item().await? {
@@ -428,18 +449,21 @@ async fn identify_server(
     }
 }
 
-fn read_server(reply: &TmuxReply, client_pid: u32) -> Option<TmuxServerInfo> {
+/// Sets a variable for every program that the server starts from now on.
+fn set_global(name: &str, value: &str) -> Option<String> {
+    let set = TmuxCommand::new("set-environment").word("-g").argument(name).argument(value);
+    set.encode().ok()
+}
+
+fn read_server(reply: &TmuxReply, client_pid: u32) -> Option<(TmuxServerInfo, String)> {
     let line = reply.lines.first().filter(|_| reply.ok)?;
-    let mut words = line.splitn(3, |byte| *byte == b' ');
+    let mut words = line.splitn(4, |byte| *byte == b' ');
     let pid = number(words.next()?)?;
     let version = String::from_utf8_lossy(words.next()?).into_owned();
     let window = WindowId::parse(words.next()?)?;
+    let loaded = String::from_utf8_lossy(words.next().unwrap_or_default()).into_owned();
     // tmux names a client without a terminal after its pid.
-    Some(TmuxServerInfo {
-        pid,
-        version,
-        client: format!("client-{client_pid}"),
-        client_pid,
-        window,
-    })
+    let client = format!("client-{client_pid}");
+    let config_errors = Vec::new();
+    Some((TmuxServerInfo { pid, version, client, client_pid, config_errors, window }, loaded))
 }

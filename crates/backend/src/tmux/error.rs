@@ -33,6 +33,9 @@ pub enum Error {
     /// No server listens at the socket, or it has nothing to attach to.
     #[error("no server: {0}")]
     NoServer(String),
+    /// A configuration that cannot be used.
+    #[error("{0}")]
+    Config(String),
     /// It cannot be encoded, or tmux does not accept it.
     #[error("invalid command: {0}")]
     InvalidCommand(String),
@@ -105,7 +108,10 @@ impl From<Error> for Refusal {
             Error::SessionNotFound(_) => Code::NotFound,
             Error::SessionExists(_) => Code::Conflict,
             Error::PaneLimit(_) | Error::MachineLimit(_) => Code::Limit,
-            Error::InvalidLines(_) | Error::InvalidCommand(_) | Error::Refused(_) => Code::Invalid,
+            Error::InvalidLines(_)
+            | Error::InvalidCommand(_)
+            | Error::Refused(_)
+            | Error::Config(_) => Code::Invalid,
             Error::Timeout(_) => Code::Timeout,
             Error::TmuxNotFound(_) | Error::TooOld(_) | Error::NoServer(_) | Error::Gone(_) => {
                 Code::Unavailable

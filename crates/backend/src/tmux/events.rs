@@ -44,6 +44,8 @@ pub struct TmuxServerInfo {
     pub client: String,
     /// The process of that client.
     pub client_pid: u32,
+    /// What tmux says is wrong with the user's configuration, when it was loaded just now.
+    pub config_errors: Vec<String>,
     /// The current window of our client.
     pub(super) window: WindowId,
 }

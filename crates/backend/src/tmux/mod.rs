@@ -18,6 +18,7 @@ mod ids;
 mod name;
 pub mod notice;
 pub mod operations;
+mod own_server;
 pub mod query;
 mod redraw;
 mod rows;

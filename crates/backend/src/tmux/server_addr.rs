@@ -1,10 +1,8 @@
 //! Where a tmux server is, and how a control client is started for it. It does not connect.
 
 use std::ffi::{OsStr, OsString};
-use std::fs;
-use std::io::{self, Write as _};
+use std::io;
 use std::os::unix::ffi::OsStrExt as _;
-use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::Duration;
@@ -14,6 +12,7 @@ use tokio::process::{Child, Command as Process};
 use super::client::DEADLINE;
 use super::error::Error;
 use super::ids::SessionId;
+use super::own_server::OwnTmux;
 use crate::SECRET_VARIABLES;
 use crate::trusted_path::{self, TrustedDir, TrustedSocket};
 
@@ -24,18 +23,6 @@ pub(super) const ANCHOR_SESSION: &str = "_paned";
 const FLAGS: &str = "ignore-size,no-output,pause-after=1";
 /// The oldest tmux with client flags and `run-shell -C`.
 const MIN_VERSION: (u32, u32) = (3, 2);
-/// The configuration of our own server. The user's is not read.
-const CONFIG: &str = "\
-set-option -s exit-empty off
-set-option -s escape-time 10
-set-option -s focus-events on
-set-option -g history-limit 10000
-set-option -g update-environment ''
-set-option -g destroy-unattached off
-set-option -gw allow-rename off
-set-option -gw automatic-rename off
-";
-
 /// A tmux server, running or not.
 #[derive(Clone, Debug)]
 pub struct TmuxServerAddr {
@@ -46,8 +33,8 @@ pub struct TmuxServerAddr {
 
 #[derive(Clone, Debug)]
 enum TmuxServerKind {
-    /// Our own, with its configuration in this file.
-    Own(PathBuf),
+    /// Our own.
+    Own(OwnTmux),
     /// A foreign server; we attach to this session, or to the one that tmux chooses.
     Foreign(Option<SessionId>),
 }
@@ -79,8 +66,36 @@ impl TmuxServerAddr {
     /// enter. It is started on first use and outlives this process.
     #[must_use]
     pub fn own(folder: &Path) -> Self {
-        let kind = TmuxServerKind::Own(folder.join("tmux.conf"));
+        let kind = TmuxServerKind::Own(OwnTmux::new(folder));
         Self { program: "tmux".into(), socket: folder.join("tmux.sock"), kind }
+    }
+
+    /// A server of our own with its socket elsewhere, where other programs may look for it.
+    #[must_use]
+    pub fn with_socket(mut self, socket: &Path) -> Self {
+        if let TmuxServerKind::Own(own) = &mut self.kind {
+            own.has_public_socket = true;
+            self.socket = socket.to_owned();
+        }
+        self
+    }
+
+    /// A server of our own that loads a file of the user's after our configuration.
+    #[must_use]
+    pub fn with_user_config(mut self, path: &Path) -> Self {
+        if let TmuxServerKind::Own(own) = self.kind {
+            self.kind = TmuxServerKind::Own(own.with_user_config(path));
+        }
+        self
+    }
+
+    /// A server of our own whose programs find these variables in their environment.
+    #[must_use]
+    pub fn with_variables(mut self, variables: Vec<(String, String)>) -> Self {
+        if let TmuxServerKind::Own(own) = &mut self.kind {
+            own.variables = variables;
+        }
+        self
     }
 
     /// A server that we did not start and never start. Layout events come only from the session
@@ -117,21 +132,23 @@ impl TmuxServerAddr {
         &self.socket
     }
 
+    /// What is special about a server of our own.
+    pub(super) fn own_tmux(&self) -> Option<&OwnTmux> {
+        match &self.kind {
+            TmuxServerKind::Own(own) => Some(own),
+            TmuxServerKind::Foreign(_) => None,
+        }
+    }
+
+    /// The tmux program.
+    pub(super) fn program(&self) -> &Path {
+        &self.program
+    }
+
     /// Whether the server is of our own.
     #[must_use]
     pub fn is_own(&self) -> bool {
         matches!(self.kind, TmuxServerKind::Own(_))
-    }
-
-    /// Makes the files that a server of our own needs before it is started.
-    fn prepare(&self) -> Result<(), Error> {
-        let TmuxServerKind::Own(config) = &self.kind else { return Ok(()) };
-        TrustedDir::make_closed(config.parent().unwrap_or(Path::new("/"))).map_err(no_server)?;
-        // Created again each time, so that nothing is written through a file or link of that name.
-        let _ = fs::remove_file(config);
-        let file = fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(config);
-        let written = file.and_then(|mut file| file.write_all(CONFIG.as_bytes()));
-        written.map_err(|error| Error::NoServer(format!("{}: {error}", config.display())))
     }
 
     /// A control client that is ready to run. A tmux client does what its server says, also run
@@ -139,10 +156,10 @@ impl TmuxServerAddr {
     /// belong to us or to root and cannot be replaced by other users, its listener runs as us, and
     /// tmux starts inside the very folder that was checked.
     pub(super) fn launch(&self, start: StartPolicy) -> Result<ControlLaunch, Error> {
-        if self.is_own() {
+        if let Some(own) = self.own_tmux() {
             self.check()?;
             if start == StartPolicy::IfOwn {
-                self.prepare()?;
+                own.prepare(&self.socket)?;
             } else {
                 TrustedDir::open_private(self.socket.parent().unwrap_or(Path::new("/")))
                     .map_err(no_server)?;
@@ -166,10 +183,8 @@ impl TmuxServerAddr {
     fn process(&self, start: StartPolicy, socket: &OsStr, folder: &Path) -> Process {
         let mut process = Process::new(&self.program);
         process.args(self.arguments(start, socket));
-        for name in SECRET_VARIABLES {
-            process.env_remove(name);
-        }
-        process.env_remove("TMUX").env_remove("TMUX_PANE").current_dir(folder).process_group(0);
+        OwnTmux::clean_environment(&mut process);
+        process.current_dir(folder).process_group(0);
         process.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         process.kill_on_drop(true);
         process
@@ -185,9 +200,9 @@ impl TmuxServerAddr {
             args.extend(words.iter().map(OsString::from))
         };
         match &self.kind {
-            TmuxServerKind::Own(config) => {
+            TmuxServerKind::Own(own) => {
                 words(&mut args, &["-f"]);
-                args.push(config.into());
+                args.push(own.config().into());
                 let target = format!("={ANCHOR_SESSION}:");
                 words(
                     &mut args,

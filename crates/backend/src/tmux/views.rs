@@ -94,13 +94,6 @@ impl ViewCommands {
         self.then(operations::note_name(main.session, name)).then(mark)
     }
 
-    /// Sets a variable for what is started in a session from now on.
-    #[must_use]
-    pub fn set_variable(self, session: SessionId, name: &str, value: &str) -> Self {
-        let set = TmuxCommand::new("set-environment").target(session);
-        self.then(set.argument(name).argument(value))
-    }
-
     /// Sets the title of a tmux pane, cleaned by [`super::command::clean`].
     #[must_use]
     pub fn title(self, view: TmuxPane, title: &str) -> Self {

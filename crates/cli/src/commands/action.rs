@@ -7,7 +7,8 @@ use hyper::Method;
 use paned_model::Refusal;
 use serde_json::Value;
 
-use super::support::action_args::{ActionArgs, ActionInput, body};
+use super::support::action_args::{self, ActionInput, body};
+use super::support::params::from_here;
 use super::support::table_args::TableArgs;
 use crate::args::Cli;
 use crate::client::{self, ActionInfoReply, ApiClient, escape};
@@ -54,7 +55,7 @@ Examples:
   paned action pane:set-meta --body '{\"paneId\":\"web\",\"key\":\"n\",\"value\":1}'
   echo '{}' | paned action server:status --body -
 
-Parameters are flags (`--pane-id` or `--paneId`) with the types of the action's schema; a repeated flag makes an array, and an object is JSON text. They cannot be combined with --body. Connection options (--socket, --url, …) come before the action's name.";
+Parameters are flags (`--pane-id` or `--paneId`) with the types of the action's schema; a repeated flag makes an array, and an object is JSON text. They cannot be combined with --body. Without `cwd`, a program starts in the current folder. Connection options (--socket, --url, …) come before the action's name.";
 
 /// Run any API action by name
 #[derive(clap::Args)]
@@ -76,14 +77,24 @@ pub(crate) struct Args {
 
 pub(crate) fn run(context: &CliContext, args: Args) -> Result<ExitCode> {
     let Some(name) = args.name else { return without_name(context, args.help) };
-    let mut words = ActionArgs::new(args.words)?;
-    if args.help {
-        words.input = ActionInput::Help;
-    }
-    let out = if words.json { context.out.with_json() } else { context.out };
+    let input = if args.help { ActionInput::Help } else { ActionInput::new(args.words)? };
     let client = context.client()?;
-    client::block_on(act(out, &client, &name, words.input))??;
+    client::block_on(act(context.out, &client, &name, input))??;
     Ok(ExitCode::SUCCESS)
+}
+
+impl Args {
+    /// Whether `--json` stands among the parameters.
+    pub(crate) fn wants_json(&self) -> bool {
+        action_args::wants_json(&self.words)
+    }
+}
+
+impl EmitArgs {
+    /// Whether `--json` stands in the payload's place.
+    pub(crate) fn wants_json(&self) -> bool {
+        action_args::wants_json(&self.words)
+    }
 }
 
 fn without_name(context: &CliContext, help: bool) -> Result<ExitCode> {
@@ -98,7 +109,7 @@ fn without_name(context: &CliContext, help: bool) -> Result<ExitCode> {
 }
 
 async fn act(out: Out, client: &ApiClient, name: &str, input: ActionInput) -> Result<()> {
-    let params = match input {
+    let mut params = match input {
         ActionInput::Help => return help(out, &client.describe(name).await?),
         ActionInput::Body(text) => body(&text)?,
         // Without parameters the schema is not needed.
@@ -107,7 +118,20 @@ async fn act(out: Out, client: &ApiClient, name: &str, input: ActionInput) -> Re
             param_flags::parse_typed(&words, &client.describe(name).await?.params)?.into()
         }
     };
+    start_here(name, &mut params)?;
     Ok(out.value(&client.exact_action(name, &params).await?)?)
+}
+
+/// The actions that start a program, in the folder of the shell that calls them unless `cwd` says
+/// otherwise: the server's own default is the user's home.
+const STARTS_PROGRAM: [&str; 4] = ["agent:create", "pane:new", "session:start", "shell:run"];
+
+fn start_here(name: &str, params: &mut Value) -> Result<()> {
+    let Value::Object(fields) = params else { return Ok(()) };
+    if STARTS_PROGRAM.contains(&name) && !fields.contains_key("cwd") {
+        fields.insert("cwd".to_owned(), from_here(&None, serde_json::value::Serializer)?);
+    }
+    Ok(())
 }
 
 /// Prints the parameters of an action.
@@ -184,9 +208,8 @@ pub(crate) struct EmitArgs {
 }
 
 pub(crate) fn emit(context: &CliContext, args: EmitArgs) -> Result<ExitCode> {
-    let words = ActionArgs::new(args.words)?;
-    let out = if words.json { context.out.with_json() } else { context.out };
-    let payload = match words.input {
+    let out = context.out;
+    let payload = match ActionInput::new(args.words)? {
         ActionInput::Help => {
             return Err(Refusal::invalid("see `paned emit --help`").into());
         }

@@ -156,10 +156,9 @@ fn show(out: Out, command: &LayoutSubcommand, answer: Value) -> Result<()> {
             let PlanReply { decisions } = client::read(answer)?;
             decisions.iter().map(PlannedPane::sentence).try_for_each(line)
         }
-        LayoutSubcommand::Place { at, .. } => {
+        LayoutSubcommand::Place { .. } => {
             let placed: PlaceReply = client::read(answer)?;
-            let session = at.session.as_deref().unwrap_or("main");
-            line(placed.sentence(Some(session).filter(|_| !at.here)))
+            line(placed.sentence())
         }
         LayoutSubcommand::Hide { pane } => line(format!("hid {pane}; it keeps running")),
         LayoutSubcommand::Save { name, .. } => {
@@ -260,13 +259,15 @@ impl PlannedPane {
 struct PlaceReply {
     id: String,
     state: ViewState,
+    session: Option<String>,
     window: Option<u32>,
     reason: Option<String>,
 }
 
 impl PlaceReply {
-    fn sentence(&self, session: Option<&str>) -> String {
-        let Self { id, state, window, reason } = self;
+    fn sentence(&self) -> String {
+        let Self { id, state, session, window, reason } = self;
+        let session = session.as_deref();
         let reason = reason.as_deref().unwrap_or("no room");
         match (state, window, session) {
             (ViewState::Shown, Some(window), session) => {

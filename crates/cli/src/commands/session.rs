@@ -51,9 +51,8 @@ pub(crate) enum SessionSubcommand {
     /// Stop a session and the panes that were created for it
     #[command(after_help = STOP)]
     Stop {
-        /// The session
-        #[arg(default_value = "main")]
-        name: String,
+        /// The session [env: PANED_SESSION_NAME] [default: main]
+        name: Option<String>,
         /// Keep the programs of its panes running
         #[arg(long)]
         keep_panes: bool,
@@ -65,9 +64,8 @@ pub(crate) enum SessionSubcommand {
     /// Attach this terminal to a session
     #[command(after_help = ATTACH)]
     Attach {
-        /// The session
-        #[arg(default_value = "main")]
-        name: String,
+        /// The session [env: PANED_SESSION_NAME] [default: main, or the only one]
+        name: Option<String>,
     },
     /// List sessions
     #[command(after_help = LIST, visible_alias = "ls")]
@@ -81,9 +79,8 @@ pub(crate) enum SessionSubcommand {
 /// What to start.
 #[derive(clap::Args, Serialize)]
 pub(crate) struct SessionStartArgs {
-    /// The name of the session
-    #[arg(default_value = "main")]
-    name: String,
+    /// The name of the session [env: PANED_SESSION_NAME] [default: main]
+    name: Option<String>,
     #[command(flatten)]
     #[serde(flatten)]
     environment: EnvironmentArgs,
@@ -101,6 +98,7 @@ pub(crate) struct SessionStartArgs {
 }
 
 #[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
 struct SessionReply {
     name: String,
     socket: PathBuf,
@@ -109,10 +107,15 @@ struct SessionReply {
     panes: Vec<String>,
     size: Size,
     follows: bool,
+    #[serde(rename = "default")]
+    is_default: bool,
+    #[serde(default)]
+    config_errors: Vec<String>,
 }
 
 #[derive(Deserialize)]
 struct StopReply {
+    name: String,
     closed: Vec<String>,
     kept: Vec<String>,
 }
@@ -121,33 +124,66 @@ pub(crate) fn run(context: &CliContext, mut command: SessionSubcommand) -> Resul
     if let SessionSubcommand::Start(args) = &mut command {
         args.environment.resolve(context.out, &context.client_or_start()?)?;
     }
+    if let SessionSubcommand::Start(SessionStartArgs { name, .. })
+    | SessionSubcommand::Stop { name, .. }
+    | SessionSubcommand::Attach { name } = &mut command
+    {
+        *name = context.session(name.take())?;
+    }
     match &command {
-        SessionSubcommand::Start(SessionStartArgs { name, no_follow, .. }) => {
-            let follows = if *no_follow { "" } else { ", and new panes appear in it" };
-            let sentence = format!(
-                "started session {name}{follows}; attach with `paned session attach \
-                        {name}`"
-            );
-            context.confirm("session:start", &command, sentence)
+        SessionSubcommand::Start(_) => {
+            context.show("session:start", &command, |started| show_started(context.out, &started))
         }
         SessionSubcommand::Stop { name, .. } => context
             .show("session:stop", &command, |stopped| show_stopped(context.out, name, stopped)),
-        SessionSubcommand::Attach { name } => attach(context, name),
+        SessionSubcommand::Attach { name } => attach(context, name.as_deref()),
         SessionSubcommand::List { table } => {
             context.show("session:list", &(), |sessions| show(context.out, *table, sessions))
         }
     }
 }
 
-/// Executes tmux in place of this process, because users know it.
-fn attach(context: &CliContext, name: &str) -> Result<ExitCode> {
-    let sessions: Vec<SessionReply> = context.call("session:list", &())?;
-    let Some(session) = sessions.iter().find(|session| session.name == name) else {
-        let near = nearest(name, sessions.iter().map(|session| session.name.as_str()));
-        let hint = did_you_mean(&near)
-            .unwrap_or_else(|| format!("`paned session start {name}` starts it"));
-        return Err(Refusal::not_found(format!("no session `{name}`; {hint}")).into());
+fn show_started(
+    out: Out,
+    SessionReply { name, follows, config_errors, .. }: &SessionReply,
+) -> Result<()> {
+    let follows = if *follows { ", and new panes appear in it" } else { "" };
+    out.line(format!(
+        "started session {name}{follows}; attach with `paned session attach {name}`"
+    ))?;
+    config_errors.iter().try_for_each(|error| Ok(out.note(format!("paned: {error}"))?))
+}
+
+/// The session of this name; without one the default session, or the only one.
+fn find<'a>(sessions: &'a [SessionReply], name: Option<&str>) -> Result<&'a SessionReply, Refusal> {
+    let found = match (name, sessions) {
+        (Some(name), _) => sessions.iter().find(|session| session.name == name),
+        (None, [only]) => Some(only),
+        (None, _) => sessions.iter().find(|session| session.is_default),
     };
+    found.ok_or_else(|| missing(sessions, name))
+}
+
+fn missing(sessions: &[SessionReply], name: Option<&str>) -> Refusal {
+    let names = || sessions.iter().map(|session| session.name.as_str());
+    let Some(name) = name else {
+        return Refusal::not_found(match names().next() {
+            None => "no session; `paned session start` starts one".to_owned(),
+            Some(_) => {
+                let names: Vec<_> = names().collect();
+                format!("there are several sessions ({}); name one of them", names.join(", "))
+            }
+        });
+    };
+    let start = || format!("`paned session start {name}` starts it");
+    let hint = did_you_mean(&nearest(name, names())).unwrap_or_else(start);
+    Refusal::not_found(format!("no session `{name}`; {hint}"))
+}
+
+/// Executes tmux in place of this process, because users know it.
+fn attach(context: &CliContext, name: Option<&str>) -> Result<ExitCode> {
+    let sessions: Vec<SessionReply> = context.call("session:list", &())?;
+    let session = find(&sessions, name)?;
     // A tmux client obeys its server, so it must connect to a trusted socket only.
     let socket = trusted_path::TrustedSocket::find(&session.socket).and_then(|socket| {
         socket.connect()?;
@@ -161,7 +197,8 @@ fn attach(context: &CliContext, name: &str) -> Result<ExitCode> {
     Err(Refusal::new(Code::Unavailable, format!("cannot run tmux: {error}")).into())
 }
 
-fn show_stopped(out: Out, name: &str, stopped: StopReply) -> Result<()> {
+fn show_stopped(out: Out, name: &Option<String>, stopped: StopReply) -> Result<()> {
+    let name = name.as_ref().unwrap_or(&stopped.name);
     out.line(format!("stopped session {name}").as_str())?;
     if !stopped.closed.is_empty() {
         out.line(format!("stopped panes: {}", stopped.closed.join(", ")).as_str())?;

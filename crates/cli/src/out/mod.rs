@@ -61,12 +61,6 @@ impl Out {
         }
     }
 
-    /// The same with JSON output.
-    #[must_use]
-    pub(crate) fn with_json(self) -> Self {
-        Self { json: true, ..self }
-    }
-
     /// Whether answers are printed as JSON.
     pub(crate) fn is_json(self) -> bool {
         self.json

@@ -12,7 +12,7 @@ use paned_backend::SECRET_VARIABLES;
 use paned_backend::adopted::AdoptedPanes;
 use paned_backend::native::{ForkServer, NativeBackend};
 use paned_backend::tmux::TmuxServerAddr;
-use paned_compat::CompatApis;
+use paned_compat::{CompatApis, CompatProtocol};
 use paned_keeper::time;
 use paned_kernel::journal::{Journal, JournalOptions, JournalRetention, OpenedJournal};
 use paned_kernel::{
@@ -77,8 +77,7 @@ async fn serve(
     let url = format!("http://{}", fds.address()?);
     let native = Arc::new(native(plan, fds)?);
     let (kernel, started) = Kernel::start(setup(plan, fds, &url)?, journal, opened, native).await?;
-    let is_first = !fds.is_inherited && failed.is_none();
-    announce(plan, server_info(plan, fds, url, failed)?, started, is_first)?;
+    announce(plan, fds, server_info(plan, fds, url, failed)?, started)?;
     let mut command = ServerCommand::Stop;
     let shutdown = async {
         command = tokio::select! {
@@ -120,8 +119,8 @@ fn setup(plan: &ServeOptions, fds: &ServerFds, url: &str) -> Result<KernelSetup>
         version: VERSION,
         address: AdvertisedAddress {
             url: Some(url.to_owned()),
-            port: Some(fds.address()?.port()),
             socket: Some(plan.state.socket().to_string_lossy().into_owned()),
+            poly_url: fds.compat_urls(plan)?.remove(CompatProtocol::Poly.name()),
         },
         env: env.filter(|(name, _)| !SECRET_VARIABLES.contains(&name.as_str())).collect(),
         program_folder: program()?.parent().map(Path::to_owned),
@@ -142,8 +141,16 @@ fn tmux_view(plan: &ServeOptions) -> Result<TmuxViewSetup> {
     let folder = plan.state.folder().to_string_lossy().into_owned();
     let args = ["--state-dir", &folder, "attach", "--detach-key", "none"].map(str::to_owned);
     let program = program.to_string_lossy().into_owned();
+    let mut server = TmuxServerAddr::own(&plan.state.tmux_dir());
+    if let Some(socket) = &plan.settings.tmux_socket {
+        server = server.with_socket(socket);
+    }
+    if let Some(config) = &plan.settings.tmux_config {
+        server = server.with_user_config(config);
+    }
     Ok(TmuxViewSetup {
-        server: TmuxServerAddr::own(&plan.state.tmux_dir()),
+        server,
+        session: plan.settings.session.clone(),
         attach: [program].into_iter().chain(args).collect(),
         limits: plan.settings.layout.clone(),
         max_waiting: plan.settings.queue_limit.try_into()?,
@@ -206,10 +213,11 @@ async fn retry_write_server_info(state: StateFolder, info: ServerInfo) {
 /// Everything is ready: writes server.json, and prints the ready line.
 fn announce(
     plan: &ServeOptions,
+    fds: &ServerFds,
     info: ServerInfo,
     started: StartSummary,
-    is_first: bool,
 ) -> Result<()> {
+    let is_first = !fds.is_inherited && info.upgrade_failed.is_none();
     match plan.state.write_server_info(&info) {
         // Clients find the server by its socket, which needs no disk space.
         Err(error) if is_disk_full(&error) => {
@@ -224,12 +232,16 @@ fn announce(
     }
     if is_first {
         // The parent may have closed our standard output; that is no reason not to serve.
-        let ready = ReadyLine::from(&info);
+        let ready = ReadyLine { notes: fds.notes.clone(), ..ReadyLine::from(&info) };
         let _ = match plan.ready_format {
             ReadyFormat::Paned => ready_line::print(plan.out, &ready, started),
             ReadyFormat::Agentmux => ready_line::print_agentmux(plan.out, &ready),
         };
     }
+    fds.notes
+        .iter()
+        .filter(|_| is_first && plan.out.is_json())
+        .for_each(|it| tracing::warn!("{it}"));
     // Otherwise the ready line has just told the user.
     if plan.out.is_json() || !is_first {
         let living = started.live;

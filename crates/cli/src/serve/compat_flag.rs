@@ -21,13 +21,21 @@ impl CompatFlag {
         }
     }
 
-    /// The setting that switches it on.
-    pub(super) fn key(&self) -> Option<&'static str> {
-        match self {
-            Self::Named(CompatProtocol::OpencodePty) => Some("compat.opencode_pty_serve"),
-            Self::Named(CompatProtocol::Agentmux) => Some("compat.agentmux_serve"),
-            Self::Named(CompatProtocol::Agentapi) | Self::At(_) => None,
-        }
+    /// The setting that it sets, with its value.
+    pub(super) fn setting(&self) -> Option<(&'static str, String)> {
+        let key = match self {
+            Self::Named(CompatProtocol::OpencodePty) => "compat.opencode_pty_serve",
+            Self::Named(CompatProtocol::Agentmux) => "compat.agentmux_serve",
+            Self::Named(CompatProtocol::Poly) => "compat.poly_serve",
+            // Other settings depend on it.
+            Self::At(at) if at.protocol == CompatProtocol::Poly => {
+                let text = at.to_string();
+                let address = text.strip_prefix("poly=").unwrap_or(&text);
+                return Some(("compat.poly", address.to_owned()));
+            }
+            Self::Named(CompatProtocol::Agentapi) | Self::At(_) => return None,
+        };
+        Some((key, true.to_string()))
     }
 }
 
@@ -61,13 +69,16 @@ mod tests {
 
     #[test]
     fn a_listener_without_an_address_is_switched_on() {
-        for (text, key) in [
-            ("opencode-pty", Some("compat.opencode_pty_serve")),
-            ("agentmux", Some("compat.agentmux_serve")),
+        for (text, setting) in [
+            ("opencode-pty", Some(("compat.opencode_pty_serve", "true"))),
+            ("agentmux", Some(("compat.agentmux_serve", "true"))),
+            ("poly", Some(("compat.poly_serve", "true"))),
+            ("poly=127.0.0.1:4096,open", Some(("compat.poly", "127.0.0.1:4096,open"))),
             ("agentmux=127.0.0.1:1", None),
         ] {
             let flag: CompatFlag = text.parse().unwrap();
-            assert_eq!((flag.key(), flag.to_string().as_str()), (key, text));
+            let setting = setting.map(|(key, value)| (key, value.to_owned()));
+            assert_eq!((flag.setting(), flag.to_string().as_str()), (setting, text));
         }
         assert!("agentapi".parse::<CompatFlag>().is_err());
         assert!("other".parse::<CompatFlag>().is_err());

@@ -73,6 +73,7 @@ pub(super) fn take() -> Result<Option<ServerFds>> {
         compat: all(&handover.compat)?,
         files: handover.files,
         is_inherited: true,
+        notes: Vec::new(),
     }))
 }
 

@@ -11,6 +11,7 @@ mod listeners;
 pub(crate) mod lock;
 mod logs;
 mod path_lock;
+mod ports;
 pub(crate) mod ready_line;
 mod server_fds;
 mod signals;
@@ -67,9 +68,9 @@ pub(crate) struct ListenArgs {
     #[arg(long)]
     port: Option<u16>,
     /// The address: 127.0.0.1, ::1 or localhost [env: PANED_HOST] [default: both]
-    #[arg(long)]
+    #[arg(long, visible_alias = "hostname")]
     host: Option<String>,
-    /// Another tool's protocol (agentapi, agentmux, opencode-pty) at a port of its own; `,open`
+    /// Another tool's protocol (agentapi, agentmux, opencode-pty, poly) at a port of its own; `,open`
     /// accepts clients without a token, `,pane=NAME` selects the agent of agentapi. The default
     /// address comes from the tool's own variables, such as PTY_WEB_PORT and AGENTMUX_PORT
     #[arg(long, alias = "door", value_name = "NAME[=ADDRESS[,open]]")]
@@ -80,9 +81,8 @@ impl ListenArgs {
     fn flags(&self) -> SettingFlags {
         let port = self.port.map(|port| ("port", port.to_string()));
         let host = self.host.clone().map(|host| ("host", host));
-        let named = self.compat.iter().filter_map(CompatFlag::key);
-        let named = named.map(|key| (key, true.to_string()));
-        port.into_iter().chain(host).chain(named).collect()
+        let compat = self.compat.iter().filter_map(CompatFlag::setting);
+        port.into_iter().chain(host).chain(compat).collect()
     }
 
     /// The protocols with a port of their own: those of the command line, then those of the

@@ -21,6 +21,9 @@ pub(crate) struct ReadyLine {
     pub(crate) token_file: PathBuf,
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub(crate) compat: BTreeMap<String, String>,
+    /// What is not as the user may expect, such as another port than before.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) notes: Vec<String>,
 }
 
 impl From<&ServerInfo> for ReadyLine {
@@ -31,7 +34,15 @@ impl From<&ServerInfo> for ReadyLine {
             pid: info.pid,
             token_file: info.token_file.clone(),
             compat: info.compat.clone(),
+            notes: Vec::new(),
         }
+    }
+}
+
+impl ReadyLine {
+    /// Prints what is not as the user may expect.
+    pub(crate) fn print_notes(&self, out: Out) -> io::Result<()> {
+        self.notes.iter().try_for_each(|note| out.note(format!("paned: {note}")))
     }
 }
 
@@ -40,6 +51,7 @@ pub(super) fn print(out: Out, ready: &ReadyLine, started: StartSummary) -> io::R
     if out.is_json() {
         return out.json(ready);
     }
+    ready.print_notes(out)?;
     let name = format!("paned {VERSION}");
     out.line(
         StyledLine::new(TextStyle::Strong, &name)

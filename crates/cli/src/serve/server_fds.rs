@@ -6,7 +6,7 @@ use std::io;
 use std::net::{SocketAddr, TcpListener};
 use std::os::unix::net::UnixListener;
 
-use paned_compat::CompatApis;
+use paned_compat::{CompatAddress, CompatApis};
 use paned_model::Refusal;
 use paned_server::{Listener, ServedApi};
 
@@ -14,6 +14,7 @@ use super::ServeOptions;
 use super::listeners;
 use super::lock::Lock;
 use super::path_lock::PathLock;
+use super::ports::{MAIN, RememberedPorts};
 use crate::machine::headroom;
 use crate::state_folder::StateFolder;
 
@@ -30,6 +31,8 @@ pub(super) struct ServerFds {
     pub(super) files: Option<u64>,
     /// Whether the previous program handed this over.
     pub(super) is_inherited: bool,
+    /// What the user must know of the ports.
+    pub(super) notes: Vec<String>,
 }
 
 impl ServerFds {
@@ -44,13 +47,22 @@ impl ServerFds {
         state.make()?;
         let lock = Lock::take(state)?;
         let path_lock = Some(PathLock::take(state)?);
-        let tcp = listeners::tcp(&addresses, settings.port)?;
-        let compat = plan.compat.iter().map(|at| listeners::tcp_at(at.address));
-        let compat = compat.collect::<Result<_, _>>()?;
+        let mut ports = RememberedPorts::read(state);
+        let tcp = |port| listeners::tcp(&addresses, port);
+        let tcp = ports.listen(MAIN, settings.port, tcp)?;
+        let mut compat = Vec::new();
+        for CompatAddress { protocol, address, .. } in &plan.compat {
+            let at = |port| listeners::tcp_at(SocketAddr::new(address.ip(), port));
+            let at = |port| at(port).map(|listener| vec![listener]);
+            compat.extend(ports.listen(protocol.name(), address.port(), at)?);
+        }
+        ports.save();
         state.make_socket_folder()?;
         let unix = listeners::unix(&state.socket())?;
         let files = headroom::raise_files();
-        Ok(Self { lock, _path_lock: path_lock, tcp, unix, compat, files, is_inherited: false })
+        let notes = ports.notes;
+        let is_inherited = false;
+        Ok(Self { lock, _path_lock: path_lock, tcp, unix, compat, files, is_inherited, notes })
     }
 
     /// Takes the lock on the folder's path, after an upgrade. Without it the server goes on.

@@ -36,7 +36,7 @@ pub(crate) struct CompatSettings {
 impl Sources<'_> {
     /// Resolves these settings.
     pub(super) fn compat(&self) -> Result<CompatSettings, Refusal> {
-        let listeners = [self.opencode_pty()?, self.agentmux()?, self.agentapi()?];
+        let listeners = [self.opencode_pty()?, self.agentmux()?, self.agentapi()?, self.poly()?];
         let secret = self.pick("compat.agentmux_token")?.0;
         Ok(CompatSettings {
             listeners: listeners.into_iter().flatten().collect(),
@@ -114,6 +114,26 @@ impl Sources<'_> {
     fn agentapi(&self) -> Result<Option<String>, Refusal> {
         let (address, _) = self.pick("compat.agentapi")?;
         Ok((!address.is_empty()).then(|| format!("agentapi={address}")))
+    }
+
+    /// The listener for Poly: at an address of ours, or where Poly's own variables say once it is
+    /// switched on.
+    fn poly(&self) -> Result<Option<String>, Refusal> {
+        let (address, _) = self.pick("compat.poly")?;
+        if !address.is_empty() {
+            return Ok(Some(format!("poly={address}")));
+        }
+        if !self.boolean("compat.poly_serve")? {
+            return Ok(None);
+        }
+        let address = self.address("compat.poly_host", "compat.poly_port")?;
+        Ok(Some(format!("poly={address},open")))
+    }
+
+    /// Whether there is a listener for Poly: then Poly's variables are about that one, and not about
+    /// our own port.
+    pub(super) fn serves_poly(&self) -> Result<bool, Refusal> {
+        self.poly().map(|listener| listener.is_some())
     }
 
     fn address(&self, host: &'static str, port: &'static str) -> Result<String, Refusal> {
@@ -221,6 +241,23 @@ mod tests {
         assert_eq!(served, ["agentmux=127.0.0.1:8765,open"]);
         let ours = ("PANED_COMPAT_AGENTMUX", "[::1]:9");
         assert_eq!(listener(&[port, ours]).as_deref(), Some("agentmux=[::1]:9"));
+    }
+
+    #[test]
+    fn the_variables_of_poly_name_one_listener() {
+        let own = ("POLY_PORT", "81");
+        let settings = settle(None, &[own], "").unwrap();
+        assert_eq!((settings.port, settings.compat.listeners.len()), (81, 0));
+        let on = "port = 82\n[compat]\npoly_serve = true";
+        let settings = settle(None, &[own, ("POLY_HOSTNAME", "::1")], on).unwrap();
+        assert_eq!((settings.port, settings.host), (82, None));
+        assert_eq!(settings.compat.listeners, ["poly=[::1]:81,open"]);
+        let settings = settle(None, &[], "[compat]\npoly_serve = true").unwrap();
+        assert_eq!(settings.compat.listeners, ["poly=127.0.0.1:4096,open"]);
+        let ours = ("PANED_COMPAT_POLY", "127.0.0.1:81");
+        let settings = settle(None, &[own, ours, ("PANED_PORT", "83")], "").unwrap();
+        assert_eq!(settings.port, 83);
+        assert_eq!(settings.compat.listeners, ["poly=127.0.0.1:81"]);
     }
 
     #[test]

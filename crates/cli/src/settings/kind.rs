@@ -1,7 +1,9 @@
 //! What values a setting takes, and the sentence for a value that it does not take.
 
 use std::net::IpAddr;
+use std::path::Path;
 
+use paned_backend::tmux::SessionName;
 use paned_compat::CompatAddress;
 
 /// What values a setting takes.
@@ -15,7 +17,12 @@ pub(crate) enum SettingKind {
     Boolean,
     Choice(&'static [&'static str]),
     Folder,
+    /// A file, or nothing.
     File,
+    /// The name of a tmux session.
+    Session,
+    /// A tmux server: the name of its socket, its path, or nothing.
+    TmuxSocket,
     /// An address that only this machine can reach.
     Loopback,
     /// A port, or nothing.
@@ -40,6 +47,8 @@ impl SettingKind {
     pub(crate) fn check(self, text: &str) -> Result<(), String> {
         let is_valid = match self {
             Self::Text | Self::Folder | Self::File | Self::Commands | Self::Command => true,
+            Self::Session => SessionName::new(text).is_ok(),
+            Self::TmuxSocket => text.is_empty() || is_tmux_socket(text),
             Self::Number { low, high } => {
                 text.parse().is_ok_and(|number: u64| (low..=high).contains(&number))
             }
@@ -66,6 +75,14 @@ impl SettingKind {
             }
             Self::Folder => "a folder".to_owned(),
             Self::File => "a file".to_owned(),
+            Self::Session => {
+                "the name of a session; use letters, digits, `_`, `.` and `-`".to_owned()
+            }
+            Self::TmuxSocket => {
+                "the name of a tmux socket, or its absolute path; a name has letters, digits, `_`, \
+                 `.` and `-`"
+                    .to_owned()
+            }
             Self::Loopback => {
                 "a loopback address; paned serves on 127.0.0.1, ::1 and localhost only".to_owned()
             }
@@ -107,6 +124,12 @@ pub(super) fn seconds(text: &str) -> Option<f64> {
     (seconds <= MAX_SECONDS).then_some(seconds.max(0.0))
 }
 
+/// A name cannot leave tmux's folder.
+fn is_tmux_socket(text: &str) -> bool {
+    let is_name = SessionName::new(text).is_ok() && !text.starts_with('.');
+    is_name || Path::new(text).is_absolute()
+}
+
 fn is_loopback(text: &str) -> bool {
     let bare = text.strip_prefix('[').and_then(|text| text.strip_suffix(']')).unwrap_or(text);
     text == "localhost" || bare.parse().is_ok_and(|address: IpAddr| address.is_loopback())
@@ -138,6 +161,8 @@ mod tests {
         check(SettingKind::Number { low: 1, high: 9 }, &["1", "9"], &["0", "10", "", "x", "-1"]);
         check(SettingKind::Boolean, &["true", "Off", "1"], &["perhaps", ""]);
         check(SettingKind::Loopback, &["localhost", "::1", "[::1]", "127.0.0.2"], &["0.0.0.0"]);
+        check(SettingKind::Session, &["main", "a.b-1"], &["", "a b", "a:b"]);
+        check(SettingKind::TmuxSocket, &["", "poly", "/run/x"], &["..", "a/b", "./x", "a b"]);
         check(SettingKind::OptionalPort, &["", "0", "65535"], &["65536", "x"]);
         check(SettingKind::Seconds, &["", "-1", "1.5"], &["x", "3601"]);
         check(SettingKind::Listener("agentmux"), &["", "127.0.0.1:1,open"], &["0.0.0.0:1", "x"]);

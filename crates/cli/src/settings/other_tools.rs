@@ -5,7 +5,7 @@
 //! `paned config check` and in the server's log, so that no setting is lost in silence.
 
 use super::compat::CompatSettings;
-use super::table::{OTHER_VARIABLES, TABLE};
+use super::table::{OTHER_VARIABLES, SettingRow, TABLE};
 use paned_model::near::closest;
 
 /// A variable that is set and has no effect.
@@ -30,9 +30,6 @@ const READ: [&str; 5] = [
 
 /// Variables that never have an effect, with what to use instead.
 pub(crate) const WITHOUT_EFFECT: &[(&str, &str)] = &[
-    ("POLY_TMUX_SOCKET", "paned starts a tmux server of its own; `paned session list` shows it"),
-    ("POLY_TMUX_CONFIG", "paned configures its own tmux server; use `[layout]` in config.toml"),
-    ("POLY_SESSION_NAME", "name a session with `paned session start NAME`"),
     ("POLY_EXTENSIONS_DIR", "paned loads no extensions of poly; follow events with `paned events`"),
     ("AGENTMUX_WINDOW", "an agent is a pane, and there are no windows to name"),
     ("AGENTMUX_URL", "it is for agentmux-submit.sh, and has no effect on the server"),
@@ -72,7 +69,12 @@ fn reason(name: &str, set: &[String], compat: &CompatSettings) -> Option<String>
              or `{key}_serve = true` under `[compat]` in config.toml"
         ));
     }
-    if let Some(row) = TABLE.iter().find(|row| row.env.contains(&name)) {
+    let serves_poly = compat.listeners.iter().any(|listener| listener.starts_with("poly="));
+    let is_polys = serves_poly && name.starts_with("POLY_");
+    let has_effect = |row: &&SettingRow| {
+        row.env.contains(&name) && !(is_polys && ["port", "host"].contains(&row.key))
+    };
+    if let Some(row) = TABLE.iter().find(has_effect) {
         let first = row.env.iter().find(|env| set.iter().any(|name| name == *env))?;
         return (*first != name).then(|| format!("{first} is set and takes precedence"));
     }

@@ -154,6 +154,25 @@ pub(crate) const TABLE: &[SettingRow] = &[
     row("tmux.enabled", "true", "Whether panes can be shown in tmux")
         .kind(SettingKind::Boolean)
         .env(&["PANED_TMUX"]),
+    row("tmux.session", "main", "Name of the session that is meant where a request names none")
+        .kind(SettingKind::Session)
+        .env(&["PANED_SESSION_NAME", "POLY_SESSION_NAME"]),
+    row(
+        "tmux.socket",
+        "",
+        "Socket of paned's tmux server: a name, as after `tmux -L`, or an absolute path; default: a \
+         socket in the state folder",
+    )
+    .kind(SettingKind::TmuxSocket)
+    .env(&["PANED_TMUX_SOCKET", "POLY_TMUX_SOCKET"]),
+    row(
+        "tmux.config",
+        "",
+        "Configuration file of paned's tmux server, such as one with your own prefix key; it is \
+         loaded after paned's own and must not be writable by other users",
+    )
+    .kind(SettingKind::File)
+    .env(&["PANED_TMUX_CONFIG", "POLY_TMUX_CONFIG"]),
     row("layout.kind", "vertical", "How panes are arranged in a tmux window")
         .kind(SettingKind::Choice(LAYOUTS))
         .env(&["PANED_LAYOUT"]),
@@ -232,6 +251,26 @@ pub(crate) const TABLE: &[SettingRow] = &[
     .kind(SettingKind::Listener("agentapi"))
     .env(&["PANED_COMPAT_AGENTAPI"])
     .flag("--compat"),
+    row(
+        "compat.poly",
+        "",
+        "Listener for clients of Poly: ADDRESS:PORT, with `,open` for clients without a token",
+    )
+    .kind(SettingKind::Listener("poly"))
+    .env(&["PANED_COMPAT_POLY"])
+    .flag("--compat"),
+    row(
+        "compat.poly_serve",
+        "false",
+        "Whether to listen for clients of Poly at the two settings below, open to every program of \
+         this machine; their variables then no longer set `port` and `host`",
+    )
+    .kind(SettingKind::Boolean)
+    .flag("--compat"),
+    row("compat.poly_host", "127.0.0.1", "Address of that listener").env(&["POLY_HOSTNAME"]),
+    row("compat.poly_port", "4096", "Port of that listener")
+        .number(0, 65535)
+        .env(&["POLY_PORT"]),
     row(
         "compat.agentmux",
         "",

@@ -55,6 +55,7 @@ use sqlite::SqliteStore;
 pub use store::FakeDisk;
 use store::MemoryStore;
 
+use crate::event_names;
 use crate::redact::redact_tokens;
 
 /// An event that has no id yet.
@@ -66,9 +67,12 @@ pub struct EventDraft {
     pub payload: String,
 }
 
-/// An event of this name with this payload.
+/// How many bytes most payloads have at most.
+const USUAL_CAPACITY: usize = 128;
+
+/// An event of paned's own, whose name is one of [`event_names::OWN_EVENTS`].
 pub(crate) fn draft(name: &str, payload: &impl Serialize) -> EventDraft {
-    draft_with_capacity(128, name, payload)
+    draft_with_capacity(USUAL_CAPACITY, name, payload)
 }
 
 /// The same, with the approximate length of the payload: growing the buffer costs more than writing
@@ -78,6 +82,17 @@ pub(crate) fn draft_with_capacity(
     name: &str,
     payload: &impl Serialize,
 ) -> EventDraft {
+    debug_assert!(event_names::is_own(name), "add `{name}` to OWN_EVENTS");
+    encode(capacity, name, payload)
+}
+
+/// An event of a caller's.
+pub(crate) fn custom_draft(name: &str, payload: &impl Serialize) -> EventDraft {
+    debug_assert!(!event_names::is_own(name), "`{name}` is an event of paned's own");
+    encode(USUAL_CAPACITY, name, payload)
+}
+
+fn encode(capacity: usize, name: &str, payload: &impl Serialize) -> EventDraft {
     let mut json = Vec::with_capacity(capacity);
     let written = serde_json::to_writer(&mut json, payload).map(|()| String::from_utf8(json));
     let payload = written.ok().and_then(Result::ok).unwrap_or_else(|| "{}".to_owned());

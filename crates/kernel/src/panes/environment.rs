@@ -126,19 +126,15 @@ pub(crate) struct PaneIdentity<'a> {
 
 impl PaneIdentity<'_> {
     fn variables(&self) -> impl Iterator<Item = (String, String)> {
-        let port = self.address.port.map(|port| port.to_string());
-        let variables = [
-            ("PANED_PANE", Some(self.id.to_string())),
-            ("PANED_URL", self.address.url.clone()),
-            ("PANED_TOKEN", Some(self.token.reveal().to_owned())),
-            ("PANED_SOCKET", self.address.socket.clone()),
-            ("POLY_PANE", Some(self.id.to_string())),
-            ("POLY_PORT", port),
-            ("POLY_BASE_URL", self.address.url.clone()),
-            ("TERM", Some("xterm-256color".into())),
-            ("COLORTERM", Some("truecolor".into())),
+        let own = [
+            ("PANED_PANE", self.id.to_string()),
+            ("PANED_TOKEN", self.token.reveal().to_owned()),
+            ("POLY_PANE", self.id.to_string()),
+            ("TERM", "xterm-256color".to_owned()),
+            ("COLORTERM", "truecolor".to_owned()),
         ];
-        variables.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?)))
+        let all = own.into_iter().chain(self.address.variables());
+        all.map(|(name, value)| (name.to_owned(), value))
     }
 }
 

@@ -38,6 +38,8 @@ use task::TmuxViewTask;
 
 /// The size of a session's window until a client is attached.
 pub(crate) const DEFAULT_SIZE: Size = Size { cols: 200, rows: 50 };
+/// The session that requests mean which name none, where no setting names another.
+const DEFAULT_SESSION: &str = "main";
 /// How many requests to one task may be queued.
 const MAX_REQUESTS: usize = 64;
 /// With this many tmux servers in use, our own included, another owner's is refused. Each has a
@@ -133,6 +135,14 @@ impl PaneObserver for TmuxViewObserver {
             | PaneChange::ExitRecovered
             | PaneChange::Removed => {}
         }
+    }
+}
+
+impl Kernel {
+    /// The session that requests mean which name none.
+    pub(crate) fn default_session(&self) -> String {
+        let view = self.setup().tmux_view.as_ref();
+        view.map_or_else(|| DEFAULT_SESSION.to_owned(), |view| view.session.clone())
     }
 }
 
@@ -275,6 +285,9 @@ impl TmuxViews {
         if let Some(task) = found {
             return task.clone();
         }
+        let variables = kernel.setup().address.variables();
+        let variables = variables.into_iter().map(|(name, value)| (name.to_owned(), value));
+        let server = server.with_variables(variables.collect());
         let (requests, inbox) = mpsc::channel(MAX_REQUESTS);
         tasks.insert(server.socket().to_owned(), requests.clone());
         tokio::spawn(TmuxViewTask::new(kernel.clone(), server, sessions).run(inbox));

@@ -281,14 +281,21 @@ impl ServerViews {
     }
 
     /// All our sessions.
-    pub(super) fn sessions(&self, snapshot: &TmuxSnapshot) -> Vec<SessionInfo> {
+    pub(super) fn sessions(
+        &self,
+        snapshot: &TmuxSnapshot,
+        config_errors: &[String],
+    ) -> Vec<SessionInfo> {
         let ours = snapshot.sessions.iter();
         let ours = ours.filter(|session| self.records.sessions.contains_key(&session.name));
-        let following = self.records.kernel.tmux_views().following();
-        let socket = self.records.server.socket();
-        ours.map(|session| {
-            let follows = following.as_ref() == Some(&session.name);
-            SessionInfo::new(snapshot, session, socket, follows)
+        let kernel = &self.records.kernel;
+        let following = kernel.tmux_views().following();
+        let default = kernel.default_session();
+        ours.map(|session| SessionInfo {
+            follows: following.as_ref() == Some(&session.name),
+            is_default: default == session.name,
+            config_errors: config_errors.to_vec(),
+            ..SessionInfo::new(snapshot, session, self.records.server.socket())
         })
         .collect()
     }
@@ -349,20 +356,6 @@ impl ServerViews {
     /// The tmux server is gone, and no view was closed.
     pub(super) fn on_server_lost(&mut self) {
         self.records.mark_lost(&std::mem::take(&mut self.observed.attached));
-    }
-
-    /// The variables that a pane which a user splits by hand in a session of ours needs to reach
-    /// this server.
-    pub(super) fn variables(&self) -> Vec<(&'static str, String)> {
-        let address = &self.records.kernel.setup().address;
-        let port = address.port.map(|port| port.to_string());
-        let variables = [
-            ("PANED_SOCKET", address.socket.clone()),
-            ("PANED_URL", address.url.clone()),
-            ("POLY_PORT", port),
-            ("POLY_BASE_URL", address.url.clone()),
-        ];
-        variables.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
     }
 
     /// When a shown pane has been quiet for long enough to be replaced by one that waits.

@@ -54,16 +54,17 @@ pub(crate) struct SessionInfo {
     pub(crate) size: Size,
     /// Whether new panes are shown in it.
     pub(crate) follows: bool,
+    /// Whether it is the session of requests that name none.
+    #[serde(rename = "default")]
+    pub(crate) is_default: bool,
+    /// What tmux found wrong in the file of `tmux.config` when it loaded it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) config_errors: Vec<String>,
 }
 
 impl SessionInfo {
     /// A session as tmux reports it.
-    pub(super) fn new(
-        snapshot: &TmuxSnapshot,
-        session: &TmuxSession,
-        socket: &Path,
-        follows: bool,
-    ) -> Self {
+    pub(super) fn new(snapshot: &TmuxSnapshot, session: &TmuxSession, socket: &Path) -> Self {
         let here = snapshot.views.iter().filter(|view| view.session == session.id);
         Self {
             panes: here.filter_map(|view| view.shows.clone()).collect(),
@@ -72,7 +73,9 @@ impl SessionInfo {
             attached: session.attached_clients,
             size: session.size,
             name: session.name.clone(),
-            follows,
+            follows: false,
+            is_default: false,
+            config_errors: Vec::new(),
         }
     }
 }

@@ -291,13 +291,7 @@ impl TmuxViewTask {
         let made = client.open_view(before, place, &self.views.program(pane)).await?;
         let marks = ViewCommands::default().mark_view(made.pane, pane, &title);
         let marks = match place {
-            NewView::Session(name, _) => {
-                let variables = self.views.variables();
-                let set = |marks: ViewCommands, (name, value): &(&str, String)| {
-                    marks.set_variable(made.session, name, value)
-                };
-                variables.iter().fold(marks.mark_main(made, name), set)
-            }
+            NewView::Session(name, _) => marks.mark_main(made, name),
             NewView::Window(..) => marks,
             NewView::Split(..) => self.views.commands(marks, ops.shot.as_ref(), after),
         };
@@ -368,8 +362,9 @@ impl TmuxViewTask {
         if self.views.records.sessions.is_empty() {
             return Ok(Vec::new());
         }
-        let (_, snapshot) = self.query().await?;
-        Ok(self.views.sessions(&snapshot))
+        let (client, snapshot) = self.query().await?;
+        let config_errors = client.server().map(|server| server.config_errors).unwrap_or_default();
+        Ok(self.views.sessions(&snapshot, &config_errors))
     }
 
     /// Ends a session and returns the panes that it showed. They are marked as hidden; the caller

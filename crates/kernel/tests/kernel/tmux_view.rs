@@ -86,6 +86,7 @@ impl TmuxSocket {
     fn setup(&self) -> KernelSetup {
         let attach = ["/bin/sh", "-c", "exec cat", "attach"].map(str::to_owned);
         let view = TmuxViewSetup {
+            session: "main".to_owned(),
             server: TmuxServerAddr::own(&self.0.path().join("tmux")),
             attach: attach.into(),
             limits: Default::default(),

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use axum::http::HeaderMap;
 use axum::http::header::{AUTHORIZATION, HeaderValue, SEC_WEBSOCKET_PROTOCOL};
 use paned_kernel::{Caller, Kernel};
-use paned_model::{Code, Refusal, Scope};
+use paned_model::{Code, PaneId, Refusal, Scope};
 use paned_policy::guard::RequestTransport;
 
 use crate::http::reply::Rejection;
@@ -48,8 +48,26 @@ pub(crate) fn identify(
         }
         (None, RequestTransport::Tcp(_)) => return Ok(None),
     };
-    check_claims(headers, &caller)?;
+    if !names_label(ingress, &caller) {
+        check_claims(headers, &caller)?;
+    }
     Ok(Some(caller))
+}
+
+/// Whether a pane in the headers is a label, not a claim.
+fn names_label(ingress: &Ingress, caller: &Caller) -> bool {
+    caller.pane.is_none() && ingress.compat.as_ref().is_some_and(|api| api.takes_pane_labels())
+}
+
+/// The pane that a client names without a proof, where that gives it no rights.
+pub(crate) fn pane_label(
+    ingress: &Ingress,
+    headers: &HeaderMap,
+    caller: Option<&Caller>,
+) -> Option<PaneId> {
+    caller.filter(|caller| names_label(ingress, caller))?;
+    let named = PANE_HEADERS.iter().find_map(|name| headers.get(*name))?;
+    text(named)?.parse().ok()
 }
 
 /// The caller on a listener that needs no grant: it may do what a compat API is for, but it cannot

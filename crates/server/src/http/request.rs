@@ -71,7 +71,8 @@ fn prove(shared: &ServerState, ingress: &Ingress, request: &Request) -> Option<H
 pub(crate) struct RequestContext {
     caller: Option<Caller>,
     content: BodyCheck,
-    /// The pane that the listener serves, if it serves a single one.
+    /// The pane that the listener serves, if it serves a single one; or the one that the client
+    /// names as its own.
     pub(crate) default_pane: Option<PaneId>,
 }
 
@@ -113,7 +114,9 @@ fn admit(
     if let Some(caller) = &caller {
         slot.mark_authenticated(&caller.grant);
     }
-    Ok(RequestContext { caller, content, default_pane: ingress.pane.clone() })
+    let label = || auth::pane_label(ingress, request.headers(), caller.as_ref());
+    let default_pane = ingress.pane.clone().or_else(label);
+    Ok(RequestContext { caller, content, default_pane })
 }
 
 /// hyper limits its buffer, but a head that arrives in one read may still be longer than that.

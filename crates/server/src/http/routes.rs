@@ -260,6 +260,17 @@ impl Route {
         Self { handler, ..self }
     }
 
+    /// One of our own routes at another path, for a compat API that has it, too.
+    ///
+    /// # Panics
+    /// If we have no such route.
+    #[must_use]
+    pub fn own_at(own: &str, path: &'static str) -> Self {
+        let found = OWN_ROUTES.into_iter().find(|route| route.path == own);
+        let route = found.unwrap_or_else(|| panic!("there is no route {own}"));
+        Self { path, ..route }
+    }
+
     /// What a caller needs.
     #[must_use]
     pub fn required_access(&self) -> RequiredAccess {

@@ -46,6 +46,7 @@ pub(crate) fn ensure_running(context: &CliContext) -> Result<()> {
     }
     match launch(context, &state, &[]) {
         Ok(ready) => {
+            ready.print_notes(context.out)?;
             let line = format!("started the paned server (pid {}, {})", ready.pid, ready.url);
             Ok(context.out.note(line)?)
         }

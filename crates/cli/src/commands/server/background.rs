@@ -202,5 +202,6 @@ fn report(context: &CliContext, what: &str, ready: &ReadyLine) -> Result<()> {
     if context.out.is_json() {
         return Ok(context.out.json(ready)?);
     }
+    ready.print_notes(context.out)?;
     Ok(context.out.line(format!("{what} at {} (pid {})", ready.url, ready.pid))?)
 }

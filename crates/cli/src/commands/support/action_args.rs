@@ -17,15 +17,15 @@ pub(crate) enum ActionInput {
     Help,
 }
 
-/// The parsed arguments.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) struct ActionArgs {
-    pub(crate) input: ActionInput,
-    /// Whether `--json` was among them.
-    pub(crate) json: bool,
+/// Whether `--json` is among the arguments: it is never a parameter, wherever it stands.
+pub(crate) fn wants_json(words: &[String]) -> bool {
+    words.iter().any(|word| word == JSON)
 }
 
-impl ActionArgs {
+/// The flag of every command that also counts among an action's parameters.
+const JSON: &str = "--json";
+
+impl ActionInput {
     /// Parses the arguments: `--body`, `--json` and `--help` are ours, the rest are parameters.
     ///
     /// # Errors
@@ -33,20 +33,19 @@ impl ActionArgs {
     pub(crate) fn new(words: Vec<String>) -> Result<Self, Refusal> {
         let mut flags = Vec::new();
         let mut body = None;
-        let mut json = false;
         let mut words = words.into_iter();
         while let Some(word) = words.next() {
             match word.as_str() {
-                "--json" => json = true,
-                "--help" | "-h" => return Ok(Self { input: ActionInput::Help, json }),
+                JSON => {}
+                "--help" | "-h" => return Ok(Self::Help),
                 "--body" => body = Some(words.next().ok_or_else(no_body)?),
                 inline if inline.starts_with("--body=") => body = Some(inline[7..].to_owned()),
                 _ => flags.push(word),
             }
         }
         match (body, flags.is_empty()) {
-            (Some(body), true) => Ok(Self { input: ActionInput::Body(body), json }),
-            (None, _) => Ok(Self { input: ActionInput::Flags(flags), json }),
+            (Some(body), true) => Ok(Self::Body(body)),
+            (None, _) => Ok(Self::Flags(flags)),
             (Some(_), false) => {
                 Err(Refusal::invalid("pass the parameters as flags or with `--body`, not both"))
             }
@@ -79,21 +78,22 @@ pub(crate) fn body(text: &str) -> Result<Value> {
 mod tests {
     use super::*;
 
-    fn words(line: &str) -> Result<ActionArgs, Refusal> {
-        ActionArgs::new(line.split_whitespace().map(str::to_owned).collect())
+    fn words(line: &str) -> Vec<String> {
+        line.split_whitespace().map(str::to_owned).collect()
     }
 
     #[track_caller]
     fn check(line: &str, input: ActionInput, json: bool) {
-        assert_eq!(words(line), Ok(ActionArgs { input, json }));
+        assert_eq!(ActionInput::new(words(line)), Ok(input));
+        assert_eq!(wants_json(&words(line)), json);
     }
 
     #[test]
     fn ours_are_told_from_parameters() {
-        let flags =
-            |line: &str| ActionInput::Flags(line.split_whitespace().map(str::to_owned).collect());
+        let flags = |line: &str| ActionInput::Flags(words(line));
         check("", flags(""), false);
         check("--pane-id a --json --force", flags("--pane-id a --force"), true);
+        check("--json --pane-id a", flags("--pane-id a"), true);
         check("--body {}", ActionInput::Body("{}".into()), false);
         check("--body={} --json", ActionInput::Body("{}".into()), true);
         check("--pane-id a --help", ActionInput::Help, false);
@@ -101,7 +101,7 @@ mod tests {
 
     #[test]
     fn both_at_once_are_refused() {
-        assert!(words("--pane-id a --body {}").is_err());
-        assert!(words("--body").is_err());
+        assert!(ActionInput::new(words("--pane-id a --body {}")).is_err());
+        assert!(ActionInput::new(words("--body")).is_err());
     }
 }

@@ -164,6 +164,9 @@ impl Action for AgentSetState {
             }
             None => false,
         };
+        // An error is over once another status is reported.
+        let is_past_error =
+            report.error.is_none() && report.status.as_deref().is_some_and(|it| it != "error");
         // An agent's task treats the report as evidence and sets the status itself.
         let status = report.status.filter(|_| !is_followed);
         let now = kernel.now();
@@ -177,6 +180,9 @@ impl Action for AgentSetState {
             set(SESSION, report.session);
             set("agent.error", report.error);
             set("agent.status", status);
+            if is_past_error {
+                meta.remove("agent.error");
+            }
             meta.insert("agent.lastEventAt".into(), json!(now));
             Ok(())
         })?;

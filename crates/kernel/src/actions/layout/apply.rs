@@ -62,7 +62,7 @@ impl Action for LayoutApply {
     async fn run(context: ActionContext, params: Params) -> Result<LayoutGetOutput, Refusal> {
         let Params { name, toml, session, beside, tmux } = params;
         let kernel = &context.kernel;
-        let location = LocationParams { session, beside, tmux }.resolve()?;
+        let location = LocationParams { session, beside, tmux }.resolve(kernel)?;
         let text = match (name, toml) {
             (Some(name), None) => read_layout(kernel, &name)?,
             (None, Some(toml)) => toml,

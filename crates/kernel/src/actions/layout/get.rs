@@ -83,7 +83,7 @@ impl Action for LayoutGet {
     async fn run(context: ActionContext, params: Params) -> Result<LayoutGetOutput, Refusal> {
         let Params { session, beside, tmux } = params;
         let ActionContext { kernel, caller, .. } = &context;
-        let location = LocationParams { session, beside, tmux }.resolve()?;
+        let location = LocationParams { session, beside, tmux }.resolve(kernel)?;
         let ask = |answer| ViewRequest::Snapshot(location.clone(), answer);
         let snapshot = kernel.tmux_views().ask_at(kernel, &location, ask).await;
         if caller.reaches_all() {

@@ -52,6 +52,9 @@ pub(in crate::actions) struct LayoutPlaceOutput {
     id: PaneId,
     /// Whether it is visible.
     state: ViewState,
+    /// The session on paned's own tmux server that it belongs to.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    session: Option<String>,
     /// The tmux pane that shows it.
     #[serde(skip_serializing_if = "Option::is_none")]
     tmux_pane: Option<String>,
@@ -80,7 +83,7 @@ impl Action for LayoutPlace {
         let kernel = &context.kernel;
         let pane = kernel.panes().get(&params.pane_id)?;
         let Params { session, beside, tmux, .. } = params;
-        let location = LocationParams { session, beside, tmux }.resolve()?;
+        let location = LocationParams { session, beside, tmux }.resolve(kernel)?;
         kernel.tmux_views().ask_at(kernel, &location, ViewRequest::Ready).await?;
         let no_room = no_room(&context, params.wait);
         let on_closed = params.on_view_closed.unwrap_or(OnViewClosed::Detach);
@@ -103,7 +106,8 @@ impl Action for LayoutPlace {
             pane.lock().record.view = None;
         }
         kernel.journal().record(Vec::new(), vec![pane.lock().record.put()]);
-        Ok(LayoutPlaceOutput::new(&pane, placed?))
+        let session = location.session().map(str::to_owned);
+        Ok(LayoutPlaceOutput { session, ..LayoutPlaceOutput::new(&pane, placed?) })
     }
 }
 
@@ -147,6 +151,6 @@ impl LayoutPlaceOutput {
             ShowOutcome::Shown(view) => (Some(view.to_string()), None),
             ShowOutcome::Waiting(reason) | ShowOutcome::Skipped(reason) => (None, Some(reason)),
         };
-        Self { id, state, tmux_pane, window, reason }
+        Self { id, state, session: None, tmux_pane, window, reason }
     }
 }

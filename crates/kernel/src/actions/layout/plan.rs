@@ -77,7 +77,7 @@ impl Action for LayoutPlanAction {
             return Err(Refusal::invalid(format!("`panes` must have 1 to {MOST} ids")));
         }
         let kernel = &context.kernel;
-        let location = LocationParams { session, beside, tmux }.resolve()?;
+        let location = LocationParams { session, beside, tmux }.resolve(kernel)?;
         let no_room = no_room(&context, wait);
         let request =
             |pane: &PaneId| LayoutRequest { pane: pane.clone(), replace_ok: replace, no_room };

@@ -61,7 +61,7 @@ impl Action for LayoutSave {
     async fn run(context: ActionContext, params: Params) -> Result<LayoutSaveOutput, Refusal> {
         let Params { name, session, beside, tmux } = params;
         let kernel = &context.kernel;
-        let location = LocationParams { session, beside, tmux }.resolve()?;
+        let location = LocationParams { session, beside, tmux }.resolve(kernel)?;
         let file = layout_file(kernel, &name)?;
         let ask = |answer| ViewRequest::Snapshot(location.clone(), answer);
         let snapshot = kernel.tmux_views().ask_at(kernel, &location, ask).await?;

@@ -9,7 +9,7 @@ use serde::Deserialize;
 use crate::access::AccessRequest;
 use crate::actions::pane::new;
 use crate::actions::support::param_rules::{Argv, Environment, Folder, SessionNameText, Umask};
-use crate::actions::support::visibility::{Visibility, usual};
+use crate::actions::support::visibility::Visibility;
 use crate::registry::{Action, ActionContext, ActionKind};
 use crate::tmux_view::{DEFAULT_SIZE, SessionInfo, ViewRequest};
 
@@ -18,10 +18,10 @@ pub(in crate::actions) struct SessionStart;
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(in crate::actions) struct Params {
-    /// Its name: letters, digits, `_`, `.` and `-`.
-    #[serde(default = "usual")]
-    #[schemars(with = "SessionNameText")]
-    name: String,
+    /// Its name: letters, digits, `_`, `.` and `-`; defaults to `main`, or to the setting
+    /// `tmux.session`.
+    #[schemars(with = "Option<SessionNameText>")]
+    name: Option<String>,
     /// The program of its first pane; defaults to the user's login shell.
     #[schemars(with = "Option<Argv>")]
     argv: Option<Vec<String>>,
@@ -64,6 +64,7 @@ impl Action for SessionStart {
 
     async fn run(context: ActionContext, params: Params) -> Result<SessionInfo, Refusal> {
         let Params { name, argv, cwd, env, inherit_env, umask, size, follow } = params;
+        let name = name.unwrap_or_else(|| context.kernel.default_session());
         let size = size.unwrap_or(DEFAULT_SIZE).check().map_err(Refusal::invalid)?;
         let pane = new::Params {
             argv,

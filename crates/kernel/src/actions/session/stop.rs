@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::access::AccessRequest;
 use crate::actions::support::param_rules::SessionNameText;
-use crate::actions::support::visibility::{check_session_name, usual};
+use crate::actions::support::visibility::check_session_name;
 use crate::panes::close::close;
 use crate::registry::{Action, ActionContext, ActionKind};
 use crate::tmux_view::{SessionStopRequest, ViewRequest, ViewSpec};
@@ -16,10 +16,9 @@ pub(in crate::actions) struct SessionStop;
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(in crate::actions) struct Params {
-    /// The session.
-    #[serde(default = "usual")]
-    #[schemars(with = "SessionNameText")]
-    name: String,
+    /// The session; defaults to `main`, or to the setting `tmux.session`.
+    #[schemars(with = "Option<SessionNameText>")]
+    name: Option<String>,
     /// Whether the programs of its panes keep running hidden.
     #[serde(default)]
     keep_panes: bool,
@@ -30,6 +29,8 @@ pub(in crate::actions) struct Params {
 
 #[derive(Serialize, JsonSchema)]
 pub(in crate::actions) struct SessionStopOutput {
+    /// The session.
+    name: String,
     /// The panes that were closed with it.
     closed: Vec<PaneId>,
     /// The panes that keep running hidden.
@@ -50,11 +51,12 @@ impl Action for SessionStop {
     }
 
     async fn run(context: ActionContext, params: Params) -> Result<SessionStopOutput, Refusal> {
-        check_session_name(&params.name)?;
+        params.name.as_deref().map_or(Ok(()), check_session_name)?;
         let kernel = &context.kernel;
         let is_ending = !params.keep_panes && !params.itself;
+        let name = params.name.unwrap_or_else(|| kernel.default_session());
         let request = SessionStopRequest {
-            name: params.name,
+            name: name.clone(),
             grant: context.caller.grant.clone(),
             spared: context.caller.pane.clone().filter(|_| is_ending),
         };
@@ -62,7 +64,7 @@ impl Action for SessionStop {
             .tmux_views()
             .ask_own(kernel, |answer| ViewRequest::Stop(request, answer))
             .await?;
-        let mut stopped = SessionStopOutput { closed: Vec::new(), kept: Vec::new() };
+        let mut stopped = SessionStopOutput { name, closed: Vec::new(), kept: Vec::new() };
         for id in shown {
             let Ok(pane) = kernel.panes().get(&id) else { continue };
             let view = pane.lock().record.view.clone();

@@ -96,7 +96,7 @@ impl Action for SubagentOpened {
 
     async fn run(context: ActionContext, params: Params) -> Result<SubagentOpenedOutput, Refusal> {
         check(&params.id)?;
-        let location = check_params(&params)?;
+        let location = check_params(&context.kernel, &params)?;
         if params.parent_id.is_none() {
             return Ok(SubagentOpenedOutput::without_pane(
                 "without a `parentId` it is not a sub-agent",
@@ -132,7 +132,7 @@ impl SubagentOpenedOutput {
 
 /// Refuses parameters that would be refused later on, also where no pane is needed. Returns where
 /// it is shown.
-fn check_params(params: &Params) -> Result<ViewLocation, Refusal> {
+fn check_params(kernel: &Kernel, params: &Params) -> Result<ViewLocation, Refusal> {
     params.title.clone().map(check_title).transpose()?;
     if let Some(argv) = params.argv.clone() {
         check_argv(&argv)?;
@@ -140,7 +140,7 @@ fn check_params(params: &Params) -> Result<ViewLocation, Refusal> {
     paned_backend::find_folder(params.cwd.as_deref(), None)?;
     let Params { session, beside, tmux, .. } = params;
     LocationParams { session: session.clone(), beside: beside.clone(), tmux: tmux.clone() }
-        .resolve()
+        .resolve(kernel)
 }
 
 /// Refuses what cannot be an id; it is filled into a command.

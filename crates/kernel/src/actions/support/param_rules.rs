@@ -10,7 +10,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde_json::{Value, json};
 
 use crate::agents::SESSION;
-use crate::registry::RESERVED_NOUNS;
+use crate::event_names::OWN_EVENTS;
 
 /// Types that exist only for their schema.
 macro_rules! rules {
@@ -118,10 +118,10 @@ const TITLE: &str = r"^[^\x00-\x1f\x7f-\x9f]*[^\s\x00-\x1f\x7f-\x9f][^\x00-\x1f\
 const BASE64: &str = "^([A-Za-z0-9+/]{4})*\
                       ([A-Za-z0-9+/][AQgw]==|[A-Za-z0-9+/]{2}[AEIMQUYcgkosw048]=)?$";
 
-/// The names that paned itself uses, in any case.
+/// The names of the events that paned records itself, in any case.
 fn reserved_names() -> String {
-    let nouns: Vec<String> = RESERVED_NOUNS.iter().map(|noun| any_case(noun)).collect();
-    format!("^({}$|({})(:|$))", any_case("gap"), nouns.join("|"))
+    let names: Vec<String> = OWN_EVENTS.iter().map(|name| any_case(name)).collect();
+    format!("^({})$", names.join("|"))
 }
 
 /// A pattern for a word in upper or lower case: JSON Schema has no flag for that.

@@ -41,8 +41,8 @@ impl LocationParams {
     }
 
     /// The location that the parameters mean.
-    pub(in crate::actions) fn resolve(self) -> Result<ViewLocation, Refusal> {
-        self.resolve_or(usual)
+    pub(in crate::actions) fn resolve(self, kernel: &Kernel) -> Result<ViewLocation, Refusal> {
+        self.resolve_or(|| kernel.default_session())
     }
 
     /// The location that the parameters mean, with a session for those that name none.
@@ -64,11 +64,6 @@ impl LocationParams {
             (None, _, _) => Err(Refusal::invalid("`beside` and `tmux` must be passed together")),
         }
     }
-}
-
-/// The default name of a session.
-pub(in crate::actions) fn usual() -> String {
-    "main".to_owned()
 }
 
 /// Refuses what cannot be the name of a session.
@@ -138,7 +133,7 @@ pub(in crate::actions) async fn view_spec(
 ) -> Result<Option<WantedView>, Refusal> {
     let kernel = &context.kernel;
     // Also where nothing is shown: a mistake is one whatever else is asked for.
-    params.location.clone().resolve()?;
+    params.location.clone().resolve(kernel)?;
     let following = kernel.tmux_views().following();
     let is_required = match params.visible {
         Some(Visibility::Always) => true,
@@ -153,7 +148,8 @@ pub(in crate::actions) async fn view_spec(
     if !is_required && !is_preferred() {
         return Ok(None);
     }
-    let location = params.location.resolve_or(|| following.unwrap_or_else(usual))?;
+    let location =
+        params.location.resolve_or(|| following.unwrap_or_else(|| kernel.default_session()))?;
     let on_closed = params.on_view_closed.unwrap_or_default();
     let spec = ViewSpec::new(location, on_closed, true, no_room(context, params.wait));
     match kernel.tmux_views().ask_at(kernel, &spec.location, ViewRequest::Ready).await {
@@ -227,8 +223,8 @@ mod tests {
     #[track_caller]
     fn check(said: [Option<&str>; 3], expect: Result<ViewLocation, &str>) {
         let [session, beside, tmux] = said.map(|word| word.map(str::to_owned));
-        let location =
-            LocationParams { session, beside, tmux }.resolve().map_err(|refusal| refusal.sentence);
+        let location = LocationParams { session, beside, tmux }.resolve_or(|| "main".to_owned());
+        let location = location.map_err(|refusal| refusal.sentence);
         match (location, expect) {
             (Ok(location), Ok(expect)) => assert_eq!(location, expect),
             (Err(sentence), Err(part)) => assert!(sentence.contains(part), "{sentence}"),
