@@ -117,7 +117,8 @@ fn shrink(columns: &mut [Column], most: usize) {
     };
     let Some((last, others)) = columns.split_last_mut() else { return };
     let before: usize = others.iter().map(|column| column.width + GAP).sum();
-    let room = most.saturating_sub(before).max(last.width.min(LAST_COLUMN / 2));
+    // A quarter of a narrow terminal.
+    let room = most.saturating_sub(before).max(last.width.min(LAST_COLUMN.min(most / 4)));
     last.width = last.width.min(room);
     while most < total(columns) {
         let Some(widest) = columns.iter_mut().max_by_key(|column| column.width) else { return };
