@@ -310,6 +310,17 @@ mod tests {
     }
 
     #[test]
+    fn no_example_wraps_in_a_terminal_of_eighty_columns() {
+        let command = Cli::whole_command();
+        for leaf in leaves(&command) {
+            let help = leaf.get_after_help().map(ToString::to_string).unwrap_or_default();
+            for example in help.lines().filter(|line| line.starts_with("  ")) {
+                assert!(example.chars().count() <= 80, "{example}");
+            }
+        }
+    }
+
+    #[test]
     fn every_command_has_help_with_examples() {
         let command = Cli::whole_command();
         for leaf in leaves(&command) {

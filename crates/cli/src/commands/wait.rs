@@ -27,7 +27,7 @@ const DEFAULT_TIMEOUT: u64 = 30_000;
 #[command(after_help = "\
 Examples:
   paned wait build                                until the program exits
-  paned wait web --pattern 'listening on' --stop 'EADDRINUSE|panic' --timeout 60s
+  paned wait web --pattern 'listening on' --stop EADDRINUSE
   paned send py 'print(6*7)'; paned wait py --pattern '^42$'
   paned wait db web --pattern ready               until both printed it
   paned wait web --port 3000                      until it accepts connections
@@ -61,7 +61,7 @@ pub(crate) struct Args {
     /// Until the program exits; the default without other conditions
     #[arg(long)]
     exit: bool,
-    /// Until there was no output for this long, as in 500ms or 3s; a number alone is seconds
+    /// Until there has been no output for this long, as in 500ms or 3s; a number alone is seconds
     #[arg(long, value_name = "TIME", value_parser = millis)]
     #[serde(rename = "quietMs")]
     quiet: Option<u64>,
