@@ -263,8 +263,8 @@ fn whoever_is_stopped_lends_the_terminal_to_the_shell() {
     // As `stty` says it of a terminal that reads lines.
     term.until(" icanon ");
     term.type_in("\r");
-    term.until("\u{1b}[22;0t\u{1b}]2;mine");
     term.until("\u{1b}[?1049h");
+    term.until("\u{1b}[22;0t\u{1b}]2;mine");
     term.until("ready");
     term.until("\u{1b}[?1000h");
     term.type_in(DETACH);

@@ -186,7 +186,8 @@ fn print_outcome(context: &CliContext, pane: &PaneId, outcome: AttachOutcome) ->
             (format!("detached from {pane}"), answer, 0)
         }
         AttachOutcome::Ended(ended) => {
-            let sentence = format!("{pane} has exited ({})", ended.describe());
+            let how = ended.describe();
+            let sentence = format!("{pane} has exited ({how}); `paned logs {pane}` prints its output");
             (sentence, report(pane, ended), ended.code())
         }
         AttachOutcome::Lost => {

@@ -7,6 +7,7 @@ use paned_model::{Code, Exit, Time};
 use serde_json::{Value, json};
 use tokio::time::timeout;
 
+use crate::grants::create_caller;
 use crate::reading::printing;
 use crate::test_kernel::{TestKernel, code};
 
@@ -455,6 +456,18 @@ async fn several_panes_are_waited_for_at_once() {
     let gone = wait(&server, later, async || server.pane("b").exit(Exit::Code(1))).await;
     assert_eq!((&gone["met"], &gone["timedOut"]), (&json!(null), &json!(false)), "{gone}");
     assert_eq!((&gone["pane"]["id"], &gone["panes"][0]["timedOut"]), (&json!("b"), &json!(false)));
+}
+
+#[tokio::test]
+async fn a_token_has_as_many_waits_for_ports_as_streams() {
+    let server = printing("").await;
+    let (_, caller) = create_caller(&server, json!({ "scopes": ["read", "spawn"] })).await;
+    let open: Vec<_> = (0..64).map(|_| server.kernel.stream(&caller).unwrap()).collect();
+    let wait = json!({ "port": 1, "timeoutMs": 10 });
+    let refused = server.act_as(&caller, "pane:wait", wait.clone()).await;
+    assert_eq!(code(refused).0, Code::Limit);
+    drop(open);
+    assert_eq!(server.act_as(&caller, "pane:wait", wait).await.unwrap()["timedOut"], true);
 }
 
 #[tokio::test]
