@@ -187,7 +187,8 @@ fn print_outcome(context: &CliContext, pane: &PaneId, outcome: AttachOutcome) ->
         }
         AttachOutcome::Ended(ended) => {
             let how = ended.describe();
-            let sentence = format!("{pane} has exited ({how}); `paned logs {pane}` prints its output");
+            let sentence =
+                format!("{pane} has exited ({how}); `paned logs {pane}` prints its output");
             (sentence, report(pane, ended), ended.code())
         }
         AttachOutcome::Lost => {

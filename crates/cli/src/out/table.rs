@@ -201,7 +201,8 @@ mod tests {
     #[test]
     fn a_long_column_leaves_a_quarter_of_the_terminal_to_the_last() {
         let status = "exited 1  5m ago, restarts in 59s (the third time of at most five)";
-        let row = ["web".into(), status.into(), "80x24".into(), "a title of thirty characters".into()];
+        let row =
+            ["web".into(), status.into(), "80x24".into(), "a title of thirty characters".into()];
         let table = TextTable::new(&["ID", "STATUS", "SIZE", "TITLE"], [row], |row| row);
         let lines = table.dropping(&["SIZE"]).lines(TableWidth::Fit(80), false);
         assert!(lines[1].ends_with("…  a title of thirty c…"), "{}", lines[1]);
