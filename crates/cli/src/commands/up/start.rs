@@ -239,7 +239,7 @@ impl StartTask {
         match condition {
             ReadyCondition::Pattern(pattern) => {
                 request["pattern"] = json!(pattern);
-                request["since"] = json!(0);
+                request["since"] = json!("start");
             }
             ReadyCondition::Port(port) => request["port"] = json!(port),
             ReadyCondition::Http(url) => request["http"] = json!(url),
