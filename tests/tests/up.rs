@@ -166,6 +166,7 @@ fn a_dependency_that_fails_stops_what_depends_on_it() {
         err.contains("db    exited before it was ready (exited 7)") && err.contains("no disk"),
         "{err}"
     );
+    assert!(!err.contains("the program has exited"), "it is said once: {err}");
     assert!(err.contains("web   not started: db is not ready"), "{err}");
     assert!(out.contains("free  started"), "{out}");
     assert_eq!(ids(&server), ["db", "free"]);
@@ -185,14 +186,16 @@ fn a_port_that_another_program_has_does_not_make_a_pane_ready() {
     let project = TestProject::new(&server, "taken", &text);
     let (out, err, code) = project.run(&["up"]);
     assert_eq!(code, 10, "{out}{err}");
-    let why = format!("ended (exited 1); port {port} answered before it was started");
+    let why = format!("exited before it was ready (exited 1); port {port} is in use by ");
     assert!(err.contains(&why) && err.contains("| in use"), "{err}");
     assert_eq!(ids(&server), ["api"]);
-    // A program that goes on is ready: it may use a server that another program runs.
-    project.write(&text.replace("sleep 0.3; echo in use; exit 1", "cat"));
+    // Nor is a program that goes on ready: it may have taken another port.
+    let waits = format!("wait = {{ port = {port}, timeout = '500ms' }}");
+    let text = text.replace("sleep 0.3; echo in use; exit 1", "cat");
+    project.write(&text.replace(&format!("wait = {{ port = {port} }}"), &waits));
     project.ok(&["down"]);
-    let said = project.ok(&["up"]);
-    assert!(said.contains("runs, but") && said.contains("api  ready"), "{said}");
+    let (_, err, code) = project.run(&["up"]);
+    assert!(code == 12 && err.contains("it keeps running; port"), "{err}");
 }
 
 #[test]

@@ -12,6 +12,7 @@ pub mod adopted;
 pub mod fake;
 pub mod native;
 mod output;
+pub mod port_listener;
 pub mod processes;
 mod program;
 mod replayed_screen;

@@ -53,9 +53,8 @@ pub(crate) struct Global {
 
 /// Defines [`CliCommand`] from one table: `kind Variant(Arguments) = "name", aliases`.
 ///
-/// clap's derive would build the arguments of every command for each run: a megabyte of heap, and
-/// more time than a request to the server takes. Here a command's arguments are built when that
-/// command is parsed.
+/// clap's derive would build every command for each run, and copy the global flags into each of
+/// them: a megabyte of heap, and more time than a request to the server takes. See [`Cli::of`].
 macro_rules! commands {
     ($($kind:ident $variant:ident($args:ty) = $name:literal $(, $alias:literal)*;)*) => {
         /// Every command.
@@ -81,12 +80,7 @@ macro_rules! commands {
 
         impl Subcommand for CliCommand {
             fn augment_subcommands(command: Command) -> Command {
-                command
-                    .subcommand_required(true)
-                    .arg_required_else_help(true)
-                    $(.subcommand(
-                        Command::new($name)$(.visible_alias($alias))*.defer(commands!($kind $args)),
-                    ))*
+                add_commands(command, |_| true)
             }
 
             fn augment_subcommands_for_update(command: Command) -> Command {
@@ -98,15 +92,14 @@ macro_rules! commands {
             }
         }
 
-        /// Builds the arguments of every command.
-        fn build_all(command: Command) -> Command {
+        /// Adds the commands of which a name or an alias is wanted.
+        fn add_commands(command: Command, is_wanted: impl Fn(&str) -> bool) -> Command {
+            let mut command = command.subcommand_required(true).arg_required_else_help(true);
+            $(if is_wanted($name) $(|| is_wanted($alias))* {
+                let build: fn(Command) -> Command = commands!($kind $args);
+                command = command.subcommand(build(Command::new($name)$(.visible_alias($alias))*));
+            })*
             command
-                .subcommand_required(true)
-                .arg_required_else_help(true)
-                $(.subcommand({
-                    let build: fn(Command) -> Command = commands!($kind $args);
-                    build(Command::new($name)$(.visible_alias($alias))*)
-                }))*
         }
     };
     (one $args:ty) => {
@@ -183,9 +176,7 @@ impl CliCommand {
 impl Cli {
     /// The parser with the arguments of every command, for help, completions and tests.
     pub(crate) fn whole_command() -> Command {
-        let command = <Global as clap::Args>::augment_args(Command::new("paned"));
-        let command = command.version(env!("CARGO_PKG_VERSION")).max_term_width(100);
-        build_all(command.about(Self::command().get_about().cloned().unwrap_or_default()))
+        Self::command()
     }
 
     /// Reads the command line of this process.
@@ -196,7 +187,20 @@ impl Cli {
         Self::of(&std::env::args_os().collect::<Vec<_>>())
     }
 
+    /// Parses the words with only those commands that are among them. If that fails, the parser
+    /// with all commands says why: it can suggest one, and help lists them.
     fn of(args: &[OsString]) -> Result<Self, clap::Error> {
+        let root = <Global as clap::Args>::augment_args(Command::new("paned"));
+        let root = root.version(env!("CARGO_PKG_VERSION")).max_term_width(100);
+        let parser = add_commands(root, |name| args.iter().any(|word| word.as_os_str() == name));
+        let matches = parser.try_get_matches_from(args);
+        match matches.and_then(|matches| Self::from_arg_matches(&matches)) {
+            Err(error) if error.kind() != ErrorKind::DisplayVersion => Self::of_all(args),
+            parsed => parsed,
+        }
+    }
+
+    fn of_all(args: &[OsString]) -> Result<Self, clap::Error> {
         Self::try_parse_from(args).map_err(|error| match error.kind() {
             // Only now, because the grouped help takes time to build.
             ErrorKind::DisplayHelp
@@ -227,6 +231,33 @@ mod tests {
             Ok(Cli { command: CliCommand::Run(args), .. }) => args.argv.join(" "),
             Ok(_) => "something else".to_owned(),
             Err(error) => error.render().to_string(),
+        }
+    }
+
+    #[test]
+    fn the_commands_that_are_named_parse_a_line_as_all_commands_do() {
+        for line in [
+            "paned",
+            "paned --version",
+            "paned help",
+            "paned help send",
+            "paned ps --json",
+            "paned --socket ls send web x",
+            "paned send web ls --no-enter",
+            "paned agent new codex --json",
+            "paned agent nwe",
+            "paned snd web x",
+            "paned send",
+            "paned send --help",
+            "paned --color sometimes ls",
+            "paned ls --sta",
+        ] {
+            let args: Vec<OsString> = line.split(' ').map(OsString::from).collect();
+            let shown = |parsed: Result<Cli, clap::Error>| match parsed {
+                Ok(Cli { command, .. }) => format!("{:?}", std::mem::discriminant(&command)),
+                Err(error) => error.to_string(),
+            };
+            assert_eq!(shown(Cli::of(&args)), shown(Cli::of_all(&args)), "{line}");
         }
     }
 
@@ -286,6 +317,17 @@ mod tests {
                 "{}: {help}",
                 flag.get_id()
             );
+        }
+    }
+
+    #[test]
+    fn no_example_wraps_in_a_terminal_of_eighty_columns() {
+        let command = Cli::whole_command();
+        for leaf in leaves(&command) {
+            let help = leaf.get_after_help().map(ToString::to_string).unwrap_or_default();
+            for example in help.lines().filter(|line| line.starts_with("  ")) {
+                assert!(example.chars().count() <= 80, "{example}");
+            }
         }
     }
 

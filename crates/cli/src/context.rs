@@ -1,5 +1,6 @@
 //! What every command gets: how to print, and the global flags.
 
+use std::cell::OnceCell;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -9,7 +10,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::args::Global;
-use crate::client::{self, ApiClient, EndpointSource, NameMemory, ServerEndpoint};
+use crate::client::{self, ApiClient, EndpointSource, NameMemory, OpenConnection, ServerEndpoint};
 use crate::commands::ensure_running;
 use crate::config::ConfigFile;
 use crate::out::progress::Progress;
@@ -23,12 +24,17 @@ pub(crate) struct CliContext {
     pub(crate) global: Global,
     /// What the names that the user typed mean.
     pub(crate) names: NameMemory,
+    /// The connection by which the server was found.
+    pub(crate) connection: OpenConnection,
+    config: OnceCell<ConfigFile>,
 }
 
 impl CliContext {
     /// What a command with these global flags gets.
     pub(crate) fn new(out: Out, global: Global) -> Self {
-        Self { out, global, names: NameMemory::default() }
+        let names = NameMemory::default();
+        let connection = OpenConnection::default();
+        Self { out, global, names, connection, config: OnceCell::new() }
     }
 
     /// The settings, with these flags of the command on top.
@@ -36,7 +42,7 @@ impl CliContext {
         flags.extend(self.flags());
         let file = self.config()?;
         let legacy = &AgentmuxConfigFile::read(&process_env);
-        Ok(Sources { flags: &flags, env: &process_env, file: &file, legacy }.resolve()?)
+        Ok(Sources { flags: &flags, env: &process_env, file, legacy }.resolve()?)
     }
 
     /// The state folder of the server we talk to.
@@ -50,7 +56,7 @@ impl CliContext {
         let flags = self.flags();
         let file = self.config()?;
         let legacy = &AgentmuxConfigFile::default();
-        let sources = Sources { flags: &flags, env: &process_env, file: &file, legacy };
+        let sources = Sources { flags: &flags, env: &process_env, file, legacy };
         Ok(StateFolder::at(sources.state_dir()?))
     }
 
@@ -64,7 +70,7 @@ impl CliContext {
         let flags = self.flags();
         let file = self.config()?;
         let legacy = &AgentmuxConfigFile::default();
-        Ok(Sources { flags: &flags, env: &process_env, file: &file, legacy }.autostart()?)
+        Ok(Sources { flags: &flags, env: &process_env, file, legacy }.autostart()?)
     }
 
     /// The session of a command that names none, if a variable does; otherwise the server knows.
@@ -95,7 +101,8 @@ impl CliContext {
                 }
                 None => (ServerEndpoint::of(&self.state()?), EndpointSource::Default),
             };
-        Ok(ApiClient::new(endpoint, source, &process_env).with_names(self.names.clone()))
+        let client = ApiClient::new(endpoint, source, &process_env);
+        Ok(client.with_names(self.names.clone()).with_connection(self.connection.clone()))
     }
 
     /// Runs an action with a command's arguments as its parameters, and waits for the answer.
@@ -161,9 +168,14 @@ impl CliContext {
         Ok(ConfigFile::load(&self.config_path()?.0, false)?)
     }
 
-    fn config(&self) -> Result<ConfigFile> {
+    /// `config.toml`, read once.
+    fn config(&self) -> Result<&ConfigFile> {
+        if let Some(read) = self.config.get() {
+            return Ok(read);
+        }
         let (path, asked_for) = self.config_path()?;
-        Ok(ConfigFile::read(&path, asked_for)?)
+        let read = ConfigFile::read(&path, asked_for)?;
+        Ok(self.config.get_or_init(|| read))
     }
 
     /// The settings that flags of every command set.

@@ -84,14 +84,14 @@ impl Budgets {
         let refuse = |sentence: String| Err(Refusal::new(Code::Limit, sentence));
         if each <= open {
             return refuse(format!(
-                "this token already has {open} streams and sockets open; close one, or raise \
-                `limits.streams_per_grant` in config.toml"
+                "this token already has {open} streams, sockets and waits for a port open; end \
+                one, or raise `limits.streams_per_grant` in config.toml"
             ));
         }
         if all <= table.total {
             return refuse(format!(
-                "{} streams and sockets are already open, and the rest are reserved for the \
-                owner; close one",
+                "{} streams, sockets and waits for a port are already open, and the rest are \
+                reserved for the owner; end one",
                 table.total
             ));
         }

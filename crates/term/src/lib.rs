@@ -14,6 +14,7 @@ pub mod render;
 pub mod reset;
 pub mod scanner;
 pub mod screen;
+pub mod screen_switch;
 mod title;
 pub mod vt;
 

@@ -40,6 +40,14 @@ impl TerminalReset {
         is_default && self.changed_modes.undo().is_empty()
     }
 
+    /// Whether the alternate screen is shown, which the reset leaves.
+    #[must_use]
+    pub fn is_on_alternate_screen(&self) -> bool {
+        let modes = self.scanner.preamble();
+        let modes = String::from_utf8_lossy(&modes);
+        ALTERNATE.iter().any(|enter| modes.contains(enter))
+    }
+
     /// The bytes that reset the terminal. The keyboard modes of each screen are reset while that
     /// screen is shown.
     #[must_use]

@@ -167,6 +167,43 @@ fn the_command_line_says_nothing_to_another_users_server() {
     assert_eq!(heard.join().unwrap(), b"");
 }
 
+/// The check of a doctor's report with this name, and its exit code.
+fn checked(command: &mut Command, name: &str) -> (Value, i32) {
+    let (out, err, code) = decode_output(&command.output().unwrap());
+    let report: Value = serde_json::from_str(&out).unwrap_or_else(|_| panic!("{out}{err}"));
+    let checks = report["checks"].as_array().unwrap();
+    let check = checks.iter().find(|check| check["name"] == name);
+    (check.cloned().unwrap_or_default(), code)
+}
+
+#[test]
+fn the_doctor_of_another_user_does_not_take_what_it_cannot_see_for_well() {
+    if !can_switch_users() || !as_user(OTHER_UID, || fs::File::open(binary()).is_ok()) {
+        return;
+    }
+    let server = Server::start();
+    let doctor = |folder: &Path| {
+        let port = server.authority().rsplit(':').next().unwrap().to_owned();
+        let mut command = server.command(&["doctor", "--json", "--state-dir"]);
+        command.arg(folder).env("PANED_PORT", port);
+        command
+    };
+    as_user(OTHER_UID, || {
+        let (check, code) = checked(&mut doctor(server.state()), "state folder");
+        assert!(code == 1 && check["ok"] == false, "{check}");
+        assert!(check["detail"].to_string().contains("another user"), "{check}");
+        assert_eq!(checked(&mut doctor(server.state()), "server").0, Value::Null);
+        // Of a folder of their own only the port is wrong, which the first server uses.
+        let own = TempDir::with_prefix("paned-e2e-own-").unwrap();
+        let (check, _) = checked(&mut doctor(own.path()), "state folder");
+        assert_eq!(check["ok"], true, "{check}");
+        let (check, _) = checked(&mut doctor(own.path()), "port");
+        assert!(check["detail"].to_string().contains("a process of another user"), "{check}");
+    });
+    let (check, _) = checked(&mut doctor(server.state()), "port");
+    assert!(check["detail"].to_string().contains("used by the server"), "{check}");
+}
+
 /// A listener that has the server's port, and passes everything on to it if it is told to.
 struct Impostor {
     authority: String,

@@ -59,14 +59,45 @@ fn a_full_screen_is_drawn_and_left() {
     );
     until(&server, "a", "menu");
     let mut term = attach(&server, &["a"]);
-    term.until("shell");
     term.until("\u{1b}[?1049h");
-    term.until("menu");
-    term.until("\u{1b}[?1000h");
+    let shown = term.until("\u{1b}[?1000h");
+    assert!(shown.contains("menu") && !shown.contains("shell"), "{shown:?}");
     term.type_in(DETACH);
     term.until("\u{1b}[?1049l");
     term.until("\u{1b}[?1000l");
     assert_eq!(term.end(), 0);
+}
+
+#[test]
+fn the_text_of_the_terminal_is_back_after_a_visit() {
+    let server = Server::start();
+    script(
+        &server,
+        "a",
+        "echo primary; read x; printf '\\033[?1049h\\033[2J\\033[3;3Hmenu'; read x; \
+         printf '\\033[?1049l'; echo again; cat",
+    );
+    until(&server, "a", "primary");
+    // A shell in a pane is the terminal of this user, whose screen is looked at.
+    let visit = format!("echo before; {} attach a; echo after; cat", binary().display());
+    let argv = ["/bin/sh", "-c", &visit];
+    server.act("pane:new", json!({ "id": "b", "argv": argv }));
+    let rows = |text: &str| {
+        wait_for("the screen", || {
+            let screen = server.act("pane:screen", json!({ "paneId": "b" }));
+            let rows = screen["rows"].to_string();
+            rows.contains(text).then_some(rows)
+        })
+    };
+    assert!(!rows("primary").contains("before"));
+    server.ok(&["send", "a", "go"]);
+    assert!(!rows("menu").contains("primary"), "the alternate screen of the program");
+    server.ok(&["send", "a", "on"]);
+    let shown = rows("again");
+    assert!(shown.contains("primary") && !shown.contains("before"), "{shown}");
+    server.ok(&["keys", "b", "ctrl+]"]);
+    let shown = rows("after");
+    assert!(shown.contains("before") && !shown.contains("primary"), "{shown}");
 }
 
 #[test]
@@ -232,8 +263,8 @@ fn whoever_is_stopped_lends_the_terminal_to_the_shell() {
     // As `stty` says it of a terminal that reads lines.
     term.until(" icanon ");
     term.type_in("\r");
-    term.until("\u{1b}[22;0t\u{1b}]2;mine");
     term.until("\u{1b}[?1049h");
+    term.until("\u{1b}[22;0t\u{1b}]2;mine");
     term.until("ready");
     term.until("\u{1b}[?1000h");
     term.type_in(DETACH);

@@ -142,6 +142,37 @@ fn a_port_is_waited_for_and_the_programs_end_is_reported() {
 }
 
 #[test]
+fn a_port_that_another_program_had_before_does_not_count_for_a_pane() {
+    let server = Server::start();
+    let other = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = other.local_addr().unwrap().port().to_string();
+    script(&server, "web", "sleep 0.2; echo address in use; exit 98");
+    let (_, err, code) = decode_output(&server.cli(&["wait", "web", "--port", &port]));
+    assert!(code == 10 && err.contains("exited first (exited 98)"), "{err}");
+    assert!(err.contains(&format!("port {port} is in use by ")), "{err}");
+    script(&server, "idle", "exec cat");
+    let url = format!("http://127.0.0.1:{port}/");
+    let _answers = std::thread::spawn(move || {
+        for stream in other.incoming() {
+            let _ = stream.unwrap().write_all(b"HTTP/1.1 200 OK\r\n\r\n");
+        }
+    });
+    let wait = ["wait", "idle", "--http", &url, "--timeout", "500ms"];
+    let (_, err, code) = decode_output(&server.cli(&wait));
+    assert!(code == 12 && err.contains("which ran before the program"), "{err}");
+    // Without a pane, any program counts.
+    assert_eq!(server.ok(&["wait", "--http", &url]), format!("{url} answers\n"));
+    // A child whose own parent has exited is the pane's still.
+    let listen = "import socket, time; s = socket.socket(); s.bind(('127.0.0.1', 0)); s.listen(); \
+                  print('port', s.getsockname()[1], flush=True); time.sleep(1000)";
+    script(&server, "api", &format!("(python3 -c \"{listen}\" &); exec sleep 1000"));
+    let port = met(&server, "api", r"^port \d+$").replace("port ", "");
+    let (out, err, code) = decode_output(&server.cli(&["wait", "api", "--port", &port]));
+    assert_eq!((out, code), (format!("port {port} accepts connections\n"), 0), "{err}");
+    assert_eq!(err, "");
+}
+
+#[test]
 fn a_wait_goes_on_when_the_server_is_killed_and_started_again() {
     let mut server = Server::start();
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();

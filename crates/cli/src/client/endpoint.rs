@@ -62,7 +62,12 @@ impl ServerEndpoint {
 
     /// The endpoint of a state folder's server.
     pub(crate) fn of(state: &StateFolder) -> Self {
-        Self::Unix(state.server_info().map_or_else(|| state.socket(), |info| info.socket))
+        Self::Unix(Self::socket_of(state))
+    }
+
+    /// The socket of the server of this state folder.
+    pub(crate) fn socket_of(state: &StateFolder) -> PathBuf {
+        state.server_info().map_or_else(|| state.socket(), |info| info.socket)
     }
 
     fn tcp(url: &str, token: Option<String>) -> Result<Self, Refusal> {

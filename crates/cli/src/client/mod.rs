@@ -7,6 +7,7 @@ mod actions;
 mod early_reply;
 mod endpoint;
 mod names;
+mod open_connection;
 pub(crate) mod sse;
 
 use std::future::Future;
@@ -35,6 +36,7 @@ use early_reply::EarlyReplyStream;
 pub(crate) use actions::{ActionInfoReply, params, read};
 pub(crate) use endpoint::{EndpointSource, ServerEndpoint};
 pub(crate) use names::NameMemory;
+pub(crate) use open_connection::OpenConnection;
 
 /// How long to wait before connecting again to a server that is down.
 pub(crate) const RETRY_INTERVAL: Duration = Duration::from_millis(200);
@@ -53,6 +55,7 @@ pub(crate) struct ApiClient {
     endpoint_source: EndpointSource,
     headers: HeaderMap,
     names: NameMemory,
+    open: OpenConnection,
 }
 
 /// Runs a future on a single-threaded runtime of its own.
@@ -69,12 +72,18 @@ impl ApiClient {
         env: Env<'_>,
     ) -> Self {
         let headers = headers(&endpoint, env);
-        Self { endpoint, endpoint_source, headers, names: NameMemory::default() }
+        let names = NameMemory::default();
+        Self { endpoint, endpoint_source, headers, names, open: OpenConnection::default() }
     }
 
     /// The same client, which uses and extends these names.
     pub(crate) fn with_names(self, names: NameMemory) -> Self {
         Self { names, ..self }
+    }
+
+    /// The same client, whose first request goes over this connection.
+    pub(crate) fn with_connection(self, open: OpenConnection) -> Self {
+        Self { open, ..self }
     }
 
     /// The pane that this command runs in, if it is one of the server's.
@@ -150,7 +159,13 @@ impl ApiClient {
         let failed = |error| unreachable(&self.endpoint, self.endpoint_source, &error);
         match &self.endpoint {
             ServerEndpoint::Unix(path) => {
-                let stream = UnixStream::connect(path).await.map_err(failed)?;
+                let stream = match self.open.take() {
+                    Some(open) => {
+                        open.set_nonblocking(true).and_then(|()| UnixStream::from_std(open))
+                    }
+                    None => UnixStream::connect(path).await,
+                };
+                let stream = stream.map_err(failed)?;
                 check_user(&self.endpoint, stream.peer_cred().map_err(failed)?.uid())?;
                 send_over(open(stream).await?, request).await
             }

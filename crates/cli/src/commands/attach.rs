@@ -53,8 +53,8 @@ Examples:
 
 Your terminal shows the pane's screen, and your keys go to its program. The pane gets your terminal's size, unless another client holds the size: then only what fits is shown until that client detaches. It also works while no server is running; only then does your terminal answer the program's terminal queries. The program cannot access your clipboard or read your window's title.
 
-The title of your terminal's window shows the pane and the key that detaches. If no pane is running, a login \
-shell is started in a new one.
+The title of your terminal's window shows the pane and the key that detaches. Afterwards your terminal shows what \
+it showed before; `paned logs` prints the pane's output. If no pane is running, a login shell is started in a new one.
 
 When the program exits, its exit code is passed on: 128 plus the signal number if a signal killed it, 124 if it \
 timed out. After detaching it is 0; 10 (gone) if the pane had already exited or its keeper died.";
@@ -186,7 +186,9 @@ fn print_outcome(context: &CliContext, pane: &PaneId, outcome: AttachOutcome) ->
             (format!("detached from {pane}"), answer, 0)
         }
         AttachOutcome::Ended(ended) => {
-            let sentence = format!("{pane} has exited ({})", ended.describe());
+            let how = ended.describe();
+            let sentence =
+                format!("{pane} has exited ({how}); `paned logs {pane}` prints its output");
             (sentence, report(pane, ended), ended.code())
         }
         AttachOutcome::Lost => {

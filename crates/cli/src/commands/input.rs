@@ -91,7 +91,7 @@ Examples:
 
 Names: enter esc tab backspace space up down left right home end pageup pagedown insert delete \
 menu f1 to f24, kp_0 to kp_9 kp_plus kp_minus kp_multiply kp_divide kp_decimal kp_equal kp_separator \
-kp_enter of the keypad, and every character; with ctrl+ alt+ shift+ super+ before them. They are encoded for the modes that the program has enabled.
+kp_enter for the keypad, and any character; put ctrl+ alt+ shift+ super+ before them. They are encoded for the modes that the program has enabled.
 
 Only programs that have enabled the kitty keyboard protocol receive pause, printscreen and super+ with a \
 character; capslock, numlock and scrolllock only if they have requested all keys. Otherwise the command fails and \
@@ -129,7 +129,7 @@ Examples:
   paned paste --to web,db 'git pull' --submit  into both
 
 If the program has enabled bracketed paste, the text is sent as one paste, so that its lines are not run \
-one by one. A text that contains the sequence for the end of a paste is refused."
+one by one. Text that contains the end-of-paste sequence is refused."
 )]
 pub(crate) struct PasteArgs {
     /// The pane; with --to or --tag, the text

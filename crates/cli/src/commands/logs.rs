@@ -72,7 +72,7 @@ struct OutputArgs {
     /// Keep printing new output until the programs exit
     #[arg(short, long)]
     follow: bool,
-    /// Only output of this last period, as in 5m; a number alone is seconds
+    /// Only output from the last TIME, as in 5m; a number alone is seconds
     #[arg(long, value_name = "TIME", value_parser = millis)]
     since: Option<u64>,
     /// Print the time of each line

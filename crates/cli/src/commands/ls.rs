@@ -28,17 +28,17 @@ const HIDE_AFTER_MS: u64 = 60 * 60 * 1000;
 Examples:
   paned ls                      running panes and those of the last hour
   paned ls -a                   all panes
-  paned ls --watch              a live table; ctrl+c leaves it
+  paned ls --watch              a live table; ctrl+c exits
   paned ls --status exited -q   ids only, for a script
   paned ls --tag web --json     for a program: always all panes, oldest first
 
 A terminal shows the columns that fit; --wide and pipes have all of them.")]
 pub(crate) struct LsArgs {
-    /// Also panes that ended more than an hour ago
+    /// Include panes that ended more than an hour ago
     #[arg(short, long)]
     #[serde(skip)]
     all: bool,
-    /// Only panes in this status; hides none
+    /// Only panes with this status, however old
     #[arg(long)]
     status: Option<PaneStatusArg>,
     /// Only panes with this tag
@@ -48,7 +48,7 @@ pub(crate) struct LsArgs {
     #[arg(short, long)]
     #[serde(skip)]
     quiet: bool,
-    /// Keep showing them as they change
+    /// Update the list as it changes
     #[arg(short, long, conflicts_with = "quiet")]
     #[serde(skip)]
     watch: bool,

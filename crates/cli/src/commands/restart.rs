@@ -36,7 +36,7 @@ pub(crate) struct Args {
     /// Kill it at once, even if its keeper does not respond
     #[arg(long)]
     force: bool,
-    /// Confirm that this may restart the current pane
+    /// Allow it to restart the current pane
     #[arg(long = "self")]
     #[serde(rename = "self")]
     itself: bool,

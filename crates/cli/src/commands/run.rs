@@ -56,7 +56,7 @@ Examples:
   echo hi | paned run -- cat                      type standard input
   paned run -- sh /dev/stdin < script             a shell that shows no prompts
 
-The program gets its own terminal with the size of yours, and its output is streamed: unchanged in a terminal, and as plain lines otherwise. In a terminal, queries of the program to its terminal are filtered out, because the server answers them. --raw prints every byte. No output is lost: a program that prints faster than its output is read is paused, as with a pipe. Only over TCP, from another machine, output can be lost; this is reported, and the exit code is not 0.
+The program gets its own terminal with the size of yours, and its output is streamed: unchanged in a terminal, and as plain lines otherwise. In a terminal, the program's terminal queries are filtered out, because the server answers them. --raw prints every byte. No output is lost: a program that prints faster than its output is read is paused, as with a pipe. Output can be lost only over TCP, from another machine; this is reported, and the exit code is not 0.
 
 ^C and ^\\ are typed into its pane in a terminal, and are sent as signals elsewhere; SIGHUP, SIGUSR1 and SIGUSR2 \
 are forwarded. SIGTERM stops the program and all its child processes, and so does killing `paned run`. Afterwards the pane \

@@ -33,7 +33,7 @@ Examples:
 
 A terminal shows the matches below each pane's name, oldest first; a pipe has `pane:line:text`, \
 with `-` in place of `:` for lines around a match. The newest matches are found first, so --limit \
-leaves out old ones. The exit code is 1 when nothing matches, as grep's.
+leaves out old ones. The exit code is 1 when nothing matches, as with grep.
 
 Patterns are regular expressions without backreferences and look-around.")]
 pub(crate) struct Args {

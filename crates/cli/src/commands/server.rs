@@ -53,7 +53,8 @@ const UPGRADE: &str = "\
 Examples:
   make install && paned server upgrade
 
-The server re-executes its binary on disk with the same process id. Panes keep running, and no connection is refused.";
+The server replaces itself with the program on disk and keeps its process id. Panes keep running, and no \
+connection is refused.";
 
 /// Manage the background server
 #[derive(Subcommand)]
@@ -70,7 +71,7 @@ pub(crate) enum ServerSubcommand {
     /// Restart the server; panes keep running
     #[command(after_help = RESTART)]
     Restart(ListenArgs),
-    /// Re-exec the server from its binary on disk, after installing a new version
+    /// Switch the server to a newly installed version; panes keep running
     #[command(after_help = UPGRADE)]
     Upgrade,
 }

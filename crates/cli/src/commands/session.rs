@@ -56,7 +56,7 @@ pub(crate) enum SessionSubcommand {
         /// Keep the programs of its panes running
         #[arg(long)]
         keep_panes: bool,
-        /// Confirm that this may stop the pane it runs in
+        /// Allow it to stop the current pane
         #[arg(long = "self")]
         #[serde(rename = "self")]
         itself: bool,

@@ -68,14 +68,14 @@ pub(crate) struct TokenCreateArgs {
     #[arg(long, required = true)]
     #[serde(rename = "scopes")]
     scope: Vec<Scope>,
-    /// On which pane, and those started from it; repeat for more [default: all]
+    /// Only for this pane and those started from it; repeatable [default: all]
     #[arg(long)]
     #[serde(rename = "panes", skip_serializing_if = "Vec::is_empty")]
     pane: Vec<String>,
     /// A label for lists
     #[arg(long)]
     label: Option<String>,
-    /// How long it holds, as in 12h; a number alone is seconds [default: until revoked]
+    /// How long it is valid, as in 12h; a number alone is seconds [default: until revoked]
     #[arg(long, value_name = "TIME", value_parser = seconds)]
     #[serde(rename = "expiresInSeconds")]
     expires: Option<u32>,

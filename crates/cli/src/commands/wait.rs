@@ -27,7 +27,7 @@ const DEFAULT_TIMEOUT: u64 = 30_000;
 #[command(after_help = "\
 Examples:
   paned wait build                                until the program exits
-  paned wait web --pattern 'listening on' --stop 'EADDRINUSE|panic' --timeout 60s
+  paned wait web --pattern 'listening on' --stop EADDRINUSE
   paned send py 'print(6*7)'; paned wait py --pattern '^42$'
   paned wait db web --pattern ready               until both printed it
   paned wait web --port 3000                      until it accepts connections
@@ -37,7 +37,8 @@ Examples:
 Output is matched since the last input into the pane, from any client, or since its start if there \
 was none; --since changes that. Echoed input is ignored. With several conditions, the wait ends when \
 the first is met. With several panes, each of them must meet one, and the wait fails when a pane \
-exits first; with --any, one pane is enough.
+exits first; with --any, one pane is enough. With a pane, a port or URL that another program has used \
+since before the pane's program was started does not count.
 
 It prints the line that matched, the last lines, or how the program exited. Exit codes: 0 met, \
 8 (conflict) a --stop pattern matched first, 10 (gone) the program exited first, 12 (timeout) timed \
@@ -60,7 +61,7 @@ pub(crate) struct Args {
     /// Until the program exits; the default without other conditions
     #[arg(long)]
     exit: bool,
-    /// Until there was no output for this long, as in 500ms or 3s; a number alone is seconds
+    /// Until there has been no output for this long, as in 500ms or 3s; a number alone is seconds
     #[arg(long, value_name = "TIME", value_parser = millis)]
     #[serde(rename = "quietMs")]
     quiet: Option<u64>,
@@ -169,7 +170,11 @@ pub(crate) fn run(context: &CliContext, mut args: Args) -> Result<ExitCode> {
         true => context.out.json(&answer)?,
         false => show(context.out, &args, &waited)?,
     }
-    let Some(failure) = WaitFailure::of(&waited) else { return Ok(ExitCode::SUCCESS) };
+    let Some(failure) = WaitFailure::of(&waited) else {
+        // What is uncertain about a port.
+        waited.explain(context.out, "")?;
+        return Ok(ExitCode::SUCCESS);
+    };
     failure.explain(context.out, &args, &waited)?;
     Ok(exit_code(Some(failure.code())))
 }
@@ -291,8 +296,10 @@ impl WaitFailure {
             Self::TimedOut => {
                 format!("timed out after {}", duration(args.timeout.unwrap_or(DEFAULT_TIMEOUT)))
             }
-            Self::Gone if waited.panes.is_empty() => "the program exited first".to_owned(),
-            Self::Gone => format!("the program of {id} exited first"),
+            Self::Gone if waited.panes.is_empty() => {
+                format!("the program exited first{}", waited.exit())
+            }
+            Self::Gone => format!("the program of {id} exited first{}", waited.exit()),
         };
         out.note(StyledLine::new(TextStyle::Bad, "paned: ").then(TextStyle::Plain, &what))?;
         if waited.panes.is_empty() {
@@ -310,7 +317,13 @@ impl PaneWaitReply {
         self.pane.as_ref().map(|pane| pane.id.as_str())
     }
 
-    /// Why it was not met.
+    /// How the program has exited, in brackets.
+    fn exit(&self) -> String {
+        let status = self.pane.as_ref().map(|pane| ls::status(pane).render(false));
+        status.map(|status| format!(" ({status})")).unwrap_or_default()
+    }
+
+    /// Why it was not met, or what is uncertain about it.
     fn explain(&self, out: Out, before: &str) -> Result<()> {
         for why in &self.why {
             let why = in_commands_about(why, self.id());

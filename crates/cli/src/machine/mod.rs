@@ -1,5 +1,3 @@
-//! Facts about the machine: limits, headroom, the owner of a port. Read-only, except for our own
-//! limits.
+//! Facts about the machine: limits and headroom. Read-only, except for our own limits.
 
 pub(crate) mod headroom;
-pub(crate) mod port;

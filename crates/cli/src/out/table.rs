@@ -117,7 +117,8 @@ fn shrink(columns: &mut [Column], most: usize) {
     };
     let Some((last, others)) = columns.split_last_mut() else { return };
     let before: usize = others.iter().map(|column| column.width + GAP).sum();
-    let room = most.saturating_sub(before).max(last.width.min(LAST_COLUMN / 2));
+    // A quarter of a narrow terminal.
+    let room = most.saturating_sub(before).max(last.width.min(LAST_COLUMN.min(most / 4)));
     last.width = last.width.min(room);
     while most < total(columns) {
         let Some(widest) = columns.iter_mut().max_by_key(|column| column.width) else { return };
@@ -195,6 +196,16 @@ mod tests {
                 "build-1  exited 1  a\\nb 漢字…",
             ],
         );
+    }
+
+    #[test]
+    fn a_long_column_leaves_a_quarter_of_the_terminal_to_the_last() {
+        let status = "exited 1  5m ago, restarts in 59s (the third time of at most five)";
+        let row =
+            ["web".into(), status.into(), "80x24".into(), "a title of thirty characters".into()];
+        let table = TextTable::new(&["ID", "STATUS", "SIZE", "TITLE"], [row], |row| row);
+        let lines = table.dropping(&["SIZE"]).lines(TableWidth::Fit(80), false);
+        assert!(lines[1].ends_with("…  a title of thirty c…"), "{}", lines[1]);
     }
 
     #[test]

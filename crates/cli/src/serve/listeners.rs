@@ -8,9 +8,8 @@ use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::UnixListener;
 use std::path::Path;
 
+use paned_backend::port_listener::PortUse;
 use paned_model::{Code, Refusal};
-
-use crate::machine::port;
 
 const V4: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 const V6: IpAddr = IpAddr::V6(Ipv6Addr::LOCALHOST);
@@ -121,8 +120,11 @@ fn refused(address: SocketAddr, error: &io::Error, advice: &str) -> Refusal {
         return Refusal::new(Code::Unavailable, format!("cannot listen on {address}: {error}"));
     }
     let port = address.port();
-    let holder =
-        port::owner(port).map_or_else(|| "another program".to_owned(), |it| it.to_string());
+    let holder = match PortUse::of(port) {
+        PortUse::By(owner) => owner.to_string(),
+        PortUse::ByOtherUser => "a process of another user".to_owned(),
+        PortUse::Free => "another program".to_owned(),
+    };
     let sentence = format!("port {port} is taken by {holder}; {advice}; 0 picks a free one");
     Refusal::new(Code::Unavailable, sentence)
 }

@@ -37,6 +37,18 @@ async fn a_name_that_nothing_has_lists_what_may_be_meant() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn the_id_of_a_previous_run_is_not_given_to_another_program() {
+    let server = with_panes(&["web"]).await;
+    for id in ["web.previous", "other.previous"] {
+        let outcome = server.act("pane:new", json!({ "id": id, "argv": ["sh"] })).await;
+        let (refused, sentence) = code(outcome);
+        assert_eq!(refused, Code::Invalid, "{sentence}");
+        assert!(sentence.contains("reserved for the previous run"), "{sentence}");
+    }
+    new(&server, "web.previously").await;
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_title_with_blanks_is_found_although_it_is_no_id() {
     let server = with_panes(&["web"]).await;
     server.act("pane:rename", json!({ "paneId": "web", "title": "the server" })).await.unwrap();

@@ -61,11 +61,8 @@ pub(super) fn loss(handler: &TermHandler) -> Option<DumpLoss> {
 
 /// See [`Screen::dump`](super::Screen::dump).
 pub(super) fn dump(handler: &TermHandler) -> Vec<u8> {
-    let mut writer = DumpWriter::default();
-    let [shown, hidden] = &handler.pushed;
-    titles(&mut writer, handler);
-    palette(&mut writer, handler);
-    tabs(&mut writer, handler);
+    let mut writer = start(handler);
+    let [_, hidden] = &handler.pushed;
     if let Some(primary) = &handler.primary {
         rows::write(&mut writer, primary);
         restore_cursor(&mut writer, primary, &primary.cursor, 0);
@@ -76,6 +73,26 @@ pub(super) fn dump(handler: &TermHandler) -> Vec<u8> {
         writer.designate(Charsets::default());
         writer.push("\x1b[2J");
     }
+    finish(writer, handler)
+}
+
+/// See [`Screen::dump_shown`](super::Screen::dump_shown).
+pub(super) fn dump_shown(handler: &TermHandler) -> Vec<u8> {
+    finish(start(handler), handler)
+}
+
+/// What both screens share.
+fn start(handler: &TermHandler) -> DumpWriter {
+    let mut writer = DumpWriter::default();
+    titles(&mut writer, handler);
+    palette(&mut writer, handler);
+    tabs(&mut writer, handler);
+    writer
+}
+
+/// The screen that is shown.
+fn finish(mut writer: DumpWriter, handler: &TermHandler) -> Vec<u8> {
+    let [shown, _] = &handler.pushed;
     rows::write(&mut writer, handler.term.grid());
     push_keyboard(&mut writer, shown);
     keyboard(&mut writer, handler);

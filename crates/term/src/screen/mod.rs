@@ -196,6 +196,13 @@ impl Screen {
         dump::dump(&self.handler)
     }
 
+    /// The same for the screen that is shown alone: it is drawn without a switch to the alternate
+    /// screen.
+    #[must_use]
+    pub fn dump_shown(&self) -> Vec<u8> {
+        dump::dump_shown(&self.handler)
+    }
+
     /// What [`Screen::dump`] does not restore of this screen, for tests of that promise. Nearly
     /// always nothing.
     #[must_use]

@@ -118,7 +118,7 @@ pub(crate) struct RestartArgs {
     #[arg(long, value_name = "TIME", value_parser = millis)]
     #[serde(rename = "timeoutMs")]
     timeout: Option<u64>,
-    /// Confirm that the agent may be the one this runs in
+    /// Allow it to stop the agent that runs this command
     #[arg(long = "self")]
     #[serde(rename = "self")]
     itself: bool,
@@ -150,7 +150,7 @@ pub(crate) struct RmArgs {
     #[arg(long)]
     #[serde(skip)]
     idle: bool,
-    /// Confirm that the agent may be the one this runs in
+    /// Allow it to stop the agent that runs this command
     #[arg(long = "self")]
     #[serde(rename = "self")]
     itself: bool,

@@ -24,7 +24,7 @@ const TABLE_EVENTS: &str =
 #[command(after_help = "\
 Examples:
   paned agent ls
-  paned agent ls --watch                  a live table; exit with ctrl+c
+  paned agent ls --watch                  a live table; ctrl+c exits
   paned agent ls --state blocked --json   those that need you, for a program")]
 pub(crate) struct Args {
     /// Only agents in this state

@@ -75,7 +75,7 @@ fn write(file: &Path, text: &str) -> Result<()> {
 #[command(after_help = "\
 Examples:
   paned agent replay --profile codex session.cast
-  paned agent replay --profile codex session.cast --json | jq '.[] | select(.state == \"blocked\")'
+  paned agent replay --profile codex session.cast --json | jq '.[].state'
   paned agent replay --profile gemini session.cast --reports hooks.jsonl")]
 pub(crate) struct ReplayArgs {
     /// The recording: an asciicast, version 2 or 3

@@ -40,6 +40,11 @@ impl TapeSnapshot {
         self.screen.screen().dump()
     }
 
+    /// The same for the screen that is shown alone, without a switch to the alternate screen.
+    pub(super) fn shown_bytes(&self) -> Vec<u8> {
+        self.screen.screen().dump_shown()
+    }
+
     /// The offset from which such a terminal continues: bytes that are not drawn yet are sent
     /// again.
     pub(super) fn next(&self) -> u64 {
@@ -82,6 +87,7 @@ mod tests {
     use paned_keeper::tape::TapeWriter;
     use paned_model::{Size, Time};
     use paned_term::Screen;
+    use paned_term::screen::view::ScreenModes;
 
     use super::*;
 
@@ -110,6 +116,23 @@ mod tests {
         check(b"", b"hello");
         check(b"one\r\ntwo", b" three");
         check(b"\x1b[?1049h\x1b[2J\x1b[5;5Hmenu", b"\x1b[?1049lback");
+    }
+
+    #[test]
+    fn the_screen_that_is_shown_is_drawn_without_a_switch() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("tape");
+        let mut tape = TapeWriter::create(&path, 1 << 20, Time(0)).unwrap();
+        tape.set_size(Size::default());
+        tape.append(b"shell\x1b[?1049h\x1b[2J\x1b[5;5Hmenu\x1b[?1h", Time(0)).unwrap();
+        let snapshot = TapeSnapshot::of(&TapeReader::open(&path).unwrap()).unwrap();
+        let shown = snapshot.shown_bytes();
+        assert!(!String::from_utf8_lossy(&shown).contains("1049"));
+        let mut drawn = Screen::new(Size::default());
+        drawn.feed(&shown);
+        let there = snapshot.screen.screen().view();
+        let modes = ScreenModes { alternate_screen: false, ..there.modes };
+        assert_eq!((drawn.view().rows, drawn.view().modes), (there.rows, modes));
     }
 
     /// What was printed for a smaller terminal is not drawn as if it had been printed for this one.

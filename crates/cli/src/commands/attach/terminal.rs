@@ -22,7 +22,8 @@ use tokio::net::unix::pipe::{Receiver, Sender};
 
 use super::super::support::tty;
 
-/// Resets origin mode, and moves the cursor to a new row below everything that was drawn.
+/// Resets origin mode, and moves the cursor to a new row below everything that was drawn: for a
+/// terminal without an alternate screen.
 const CURSOR_BELOW: &[u8] = b"\x1b[?6l\x1b[999;1H\r\n";
 /// How long to wait for a terminal that does not read, while it is restored.
 const RESTORE_TIMEOUT: Timespec = Timespec { tv_sec: 1, tv_nsec: 0 };
@@ -62,7 +63,7 @@ impl UserTerminal {
         if let Some(guard) = &mut self.guard {
             let mut reset = self.reset.clone();
             reset.observe(bytes);
-            guard.set_undo([&reset.bytes(), CURSOR_BELOW].concat());
+            guard.set_undo(undo(&reset));
         }
     }
 
@@ -132,8 +133,7 @@ impl UserTerminal {
 
     /// Writes the bytes that restore it.
     fn put_back(&self) {
-        self.show_last(&self.reset.bytes());
-        self.show_last(CURSOR_BELOW);
+        self.show_last(&undo(&self.reset));
     }
 
     /// Writes bytes without a runtime; gives up on a terminal that does not read.
@@ -155,6 +155,13 @@ impl Drop for UserTerminal {
         self.put_back();
         restore_termios();
     }
+}
+
+/// The bytes that restore a terminal, with the text that it showed before where it has an
+/// alternate screen.
+fn undo(reset: &TerminalReset) -> Vec<u8> {
+    let below = if reset.is_on_alternate_screen() { b"" } else { CURSOR_BELOW };
+    [&reset.bytes(), below].concat()
 }
 
 /// Opens the terminal behind standard input again, non-blocking for us alone.

@@ -11,10 +11,12 @@ use super::cropped_view::CroppedView;
 use super::tape_snapshot::TapeSnapshot;
 use super::terminal::UserTerminal;
 use paned_term::queries::{QueryFilter, QueryResponder};
+use paned_term::screen_switch::ScreenSwitchScanner;
 
 /// How much is queued before other events are handled.
 const CHUNK: usize = 64 << 10;
 const CLEAR: &[u8] = b"\x1b[H\x1b[2J";
+const ENTER_ALTERNATE: &[u8] = b"\x1b[?1049h";
 const BELL: u8 = 0x07;
 
 /// The queued output, and the cursor in the tape.
@@ -28,6 +30,9 @@ pub(super) struct TerminalOutput {
     is_new: bool,
     /// Removes queries that the terminal must not answer.
     queries: QueryFilter,
+    /// Finds where the program switches screens, for a user's window: both screens of the program
+    /// are drawn on the alternate screen there, so that the user's text is back afterwards.
+    switches: Option<ScreenSwitchScanner>,
     /// The grid, when the terminal has another size than the pane.
     cropped: Option<CroppedView>,
     /// Sets the title of the terminal's window, until the program sets another.
@@ -35,10 +40,11 @@ pub(super) struct TerminalOutput {
 }
 
 impl TerminalOutput {
-    /// The output of this tape, on a terminal whose window gets this title meanwhile.
+    /// The output of this tape, on a user's terminal whose window gets this title meanwhile; without
+    /// a title on a pane of tmux, which keeps the lines that scroll off the primary screen.
     pub(super) fn new(tape: TapeReader, title: Option<&str>) -> Self {
         // The title is saved before, and restored with the modes of the terminal.
-        let title = title.filter(|_| has_title());
+        let title = title.filter(|_| has_window());
         let title = title.map(|title| format!("\x1b[22;0t\x1b]2;{title}\x07").into_bytes());
         let title = title.unwrap_or_default();
         Self {
@@ -48,6 +54,7 @@ impl TerminalOutput {
             pending: Vec::new(),
             is_new: false,
             queries: QueryFilter::default(),
+            switches: None,
             cropped: None,
         }
     }
@@ -82,14 +89,22 @@ impl TerminalOutput {
         self.pending.push(BELL);
     }
 
-    /// Draws the screen for the first time. What was on the terminal scrolls up, and is not
-    /// overwritten.
+    /// Whether a user's window shows the pane for a while.
+    fn is_visit(&self) -> bool {
+        !self.title.is_empty()
+    }
+
+    /// Draws the screen for the first time. On a terminal without an alternate screen what was
+    /// there scrolls up, and is not overwritten.
     ///
     /// # Errors
     /// When the tape cannot be read.
     pub(super) fn begin(&mut self, terminal: &UserTerminal) -> io::Result<()> {
-        let rows = terminal.size().unwrap_or_default().rows;
-        self.pending = format!("\x1b[999;1H{}", "\n".repeat(rows.into())).into_bytes();
+        self.pending.clear();
+        if !self.is_visit() {
+            let rows = terminal.size().unwrap_or_default().rows;
+            self.pending = format!("\x1b[999;1H{}", "\n".repeat(rows.into())).into_bytes();
+        }
         self.draw(terminal)
     }
 
@@ -110,6 +125,10 @@ impl TerminalOutput {
         self.is_new = true;
         self.queries = QueryFilter::default();
         self.pending.extend(terminal.reset_sequence());
+        self.switches = self.is_visit().then(ScreenSwitchScanner::default);
+        if self.is_visit() {
+            self.pending.extend(ENTER_ALTERNATE);
+        }
         self.pending.extend(&self.title);
         self.pending.extend(CLEAR);
         let snapshot = TapeSnapshot::of(&self.tape)?;
@@ -119,7 +138,8 @@ impl TerminalOutput {
         } else {
             self.at = snapshot.next();
             self.cropped = None;
-            let drawn = self.queries.filter(&snapshot.bytes(), QueryResponder::Elsewhere);
+            let bytes = if self.is_visit() { snapshot.shown_bytes() } else { snapshot.bytes() };
+            let drawn = self.queries.filter(&bytes, QueryResponder::Elsewhere);
             self.pending.extend(drawn);
         }
         Ok(())
@@ -160,18 +180,20 @@ impl TerminalOutput {
         };
         match read {
             Ok(()) => Ok(()),
-            // The ring buffer was faster than the terminal: draw the current screen instead.
-            Err(_) => self.draw(terminal),
+            Err(CopyEnd) => self.draw(terminal),
         }
     }
 
     /// Queues the raw bytes.
-    fn copy(&mut self, answers: QueryResponder) -> io::Result<Result<(), OutputGap>> {
+    fn copy(&mut self, answers: QueryResponder) -> io::Result<Result<(), CopyEnd>> {
         loop {
             let mut piece = vec![0; CHUNK];
             match self.tape.read(self.at, &mut piece)? {
                 Ok(read) => piece.truncate(read),
-                Err(gap) => return Ok(Err(gap)),
+                Err(OutputGap { .. }) => return Ok(Err(CopyEnd)),
+            }
+            if self.switches.as_mut().is_some_and(|switches| switches.feed(&piece)) {
+                return Ok(Err(CopyEnd));
             }
             self.at += piece.len() as u64;
             let is_all = piece.is_empty();
@@ -203,8 +225,13 @@ impl TerminalOutput {
     }
 }
 
-/// Whether the terminal has a window with a title: the consoles of systems have none.
-fn has_title() -> bool {
+/// Bytes that cannot be copied: the ring buffer was faster than the terminal, or the program has
+/// switched screens. The current screen is drawn instead.
+struct CopyEnd;
+
+/// Whether the terminal is a window, which has a title and an alternate screen: the consoles of
+/// systems have neither.
+fn has_window() -> bool {
     let term = std::env::var("TERM").unwrap_or_default();
     !matches!(term.as_str(), "" | "linux" | "dumb")
 }
@@ -214,13 +241,13 @@ fn has_title() -> bool {
 fn follow_cropped(
     cropped: &mut CroppedView,
     tape: &TapeReader,
-) -> io::Result<(Result<(), OutputGap>, Vec<u8>)> {
+) -> io::Result<(Result<(), CopyEnd>, Vec<u8>)> {
     let end = tape.end();
     let exit = tape.ending();
     loop {
         let to = end.min(cropped.at() + CHUNK as u64);
-        if let Err(gap) = cropped.follow(tape, to, Instant::now())? {
-            return Ok((Err(gap), Vec::new()));
+        if cropped.follow(tape, to, Instant::now())?.is_err() {
+            return Ok((Err(CopyEnd), Vec::new()));
         }
         if to == end && exit.is_some() {
             // The program has exited, and cannot end its last update.

@@ -7,6 +7,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use anyhow::Result;
+use paned_backend::port_listener::PortUse;
 use serde::Serialize;
 use serde_json::{Value, json};
 use tokio::time::timeout;
@@ -15,7 +16,6 @@ use super::{Check, in_home, user};
 use crate::client;
 use crate::commands::version::VERSION;
 use crate::context::CliContext;
-use crate::machine::port;
 use crate::out::units;
 use crate::settings::SettingFlags;
 use crate::state_folder::{self, StateFolder};
@@ -156,17 +156,23 @@ fn port(context: &CliContext, state: &StateFolder, is_running: bool) -> Result<C
     let wanted = context.settings(SettingFlags::new())?.port;
     let of_url = |url: &str| url.rsplit(':').next()?.parse().ok();
     let port = info.as_ref().and_then(|info| of_url(&info.url)).unwrap_or(wanted);
-    Ok(match (port::owner(port), info) {
-        (Some(holder), Some(info)) if holder.pid == info.pid => {
+    Ok(match (PortUse::of(port), info) {
+        (PortUse::By(owner), Some(info)) if u32::try_from(owner.pid) == Ok(info.pid) => {
             Check::good("port", format!("{port} is used by the server"))
         }
-        (Some(holder), _) => {
+        (PortUse::By(owner), _) => {
             let hint = "stop it, or choose another port with `paned server start --port N`";
-            Check::bad("port", format!("{port} is taken by {holder}"), hint)
+            Check::bad("port", format!("{port} is taken by {owner}"), hint)
         }
-        (None, Some(_)) => Check::good("port", format!("{port}; its owner is unknown")),
-        (None, None) if port == 0 => Check::good("port", "the system chooses one"),
-        (None, None) => Check::good("port", format!("{port} is free")),
+        (PortUse::Free | PortUse::ByOtherUser, Some(_)) => {
+            Check::good("port", format!("{port}; its owner is unknown"))
+        }
+        (PortUse::ByOtherUser, None) => {
+            let hint = "choose another port with `paned server start --port N`";
+            Check::bad("port", format!("{port} is taken by a process of another user"), hint)
+        }
+        (PortUse::Free, None) if port == 0 => Check::good("port", "the system chooses one"),
+        (PortUse::Free, None) => Check::good("port", format!("{port} is free")),
     })
 }
 

@@ -1,7 +1,7 @@
 //! Starts the server for a command that needs one and finds none.
 
 use std::fs::{File, OpenOptions};
-use std::io::ErrorKind;
+use std::io::{self, ErrorKind};
 use std::os::unix::fs::OpenOptionsExt;
 use std::os::unix::net::UnixStream;
 use std::thread::sleep;
@@ -23,7 +23,8 @@ const START_TIMEOUT: Duration = Duration::from_secs(30);
 const POLL_INTERVAL: Duration = Duration::from_millis(10);
 
 /// Starts a server if none runs, says so on standard error, and returns when it answers. It does
-/// nothing where a flag or a variable names a server, or where the user has turned it off.
+/// nothing where a flag or a variable names a server, or where the user has turned it off. The
+/// connection to a server that runs is kept for the first request.
 ///
 /// # Errors
 /// When the server cannot be started.
@@ -32,8 +33,13 @@ pub(crate) fn ensure_running(context: &CliContext) -> Result<()> {
         return Ok(());
     }
     let state = context.state()?;
-    if answers(&state) {
-        return Ok(());
+    match connect(&state) {
+        Ok(connection) => {
+            context.connection.put(connection);
+            return Ok(());
+        }
+        Err(error) if !is_absent(&error) => return Ok(()),
+        Err(_) => {}
     }
     state.make()?;
     // Of many commands at once, one starts the server while the others wait here.
@@ -63,11 +69,16 @@ fn is_conflict(error: &anyhow::Error) -> bool {
 /// Whether a server accepts connections. One that cannot be reached for another reason counts, too:
 /// the command itself reports that best.
 fn answers(state: &StateFolder) -> bool {
-    let ServerEndpoint::Unix(socket) = ServerEndpoint::of(state) else { return true };
-    match UnixStream::connect(socket) {
-        Ok(_) => true,
-        Err(error) => !matches!(error.kind(), ErrorKind::NotFound | ErrorKind::ConnectionRefused),
-    }
+    !connect(state).is_err_and(|error| is_absent(&error))
+}
+
+fn connect(state: &StateFolder) -> io::Result<UnixStream> {
+    UnixStream::connect(ServerEndpoint::socket_of(state))
+}
+
+/// Whether no server listens at the socket.
+fn is_absent(error: &io::Error) -> bool {
+    matches!(error.kind(), ErrorKind::NotFound | ErrorKind::ConnectionRefused)
 }
 
 fn wait_for_answer(state: &StateFolder) -> Result<()> {

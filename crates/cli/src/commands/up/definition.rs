@@ -3,9 +3,12 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use base64::Engine as _;
+use base64::prelude::BASE64_URL_SAFE_NO_PAD;
 use paned_model::near::closest;
 use paned_model::{PaneRestartPolicy, Refusal};
 use serde_json::json;
+use sha2::{Digest as _, Sha256};
 
 use super::super::support::env_file;
 
@@ -139,24 +142,24 @@ impl PaneDefinition {
         Ok(variables)
     }
 
-    /// A number that changes when the program has to be started again for a change of the
-    /// definition. What is only waited for does not matter.
+    /// A text that changes when the program has to be started again for a change of the
+    /// definition. What is only waited for does not matter. It starts with the salt, without which
+    /// every reader of the pane's meta could look up the value of a variable in a table.
     ///
     /// # Errors
     /// When a file of variables cannot be read.
-    pub(super) fn hash(&self) -> Result<String, Refusal> {
+    pub(super) fn hash(&self, salt: &str) -> Result<String, Refusal> {
         let variables: BTreeMap<_, _> = self.variables()?.into_iter().collect();
         let restart = self.restart.to_string();
-        let text = json!([self.argv, self.cwd, variables, restart, self.tags]).to_string();
-        Ok(format!("{:016x}", fnv1a(text.as_bytes())))
+        let text = json!([salt, self.argv, self.cwd, variables, restart, self.tags]).to_string();
+        let digest = Sha256::digest(text.as_bytes());
+        Ok(format!("{salt}:{}", BASE64_URL_SAFE_NO_PAD.encode(digest)))
     }
 }
 
-/// FNV-1a: the same in every build, unlike the hasher of the standard library.
-fn fnv1a(bytes: &[u8]) -> u64 {
-    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
-        (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3)
-    })
+/// The salt of a hash.
+pub(super) fn salt(hash: &str) -> Option<&str> {
+    hash.split_once(':').map(|(salt, _)| salt)
 }
 
 /// A command line that a shell reads.
@@ -215,12 +218,15 @@ pub(super) mod tests {
     #[test]
     fn the_hash_changes_with_what_runs_only() {
         let one = PaneDefinition { argv: shell("a"), ..PaneDefinition::default() };
-        let hash = one.hash().unwrap();
+        let hash = one.hash("salt").unwrap();
         let condition = ReadyCondition::Port(1);
         let wait = Some(Readiness { condition, timeout_ms: 1 });
         let waits = PaneDefinition { wait, depends_on: vec!["x".into()], ..one.clone() };
-        assert_eq!(waits.hash().unwrap(), hash);
+        assert_eq!(waits.hash("salt").unwrap(), hash);
+        let digest = |hash: &str| hash.split_once(':').unwrap().1.to_owned();
+        assert_eq!(salt(&hash), Some("salt"));
+        assert_ne!(digest(&one.hash("other").unwrap()), digest(&hash));
         let other = PaneDefinition { argv: shell("b"), ..one };
-        assert_ne!(other.hash().unwrap(), hash);
+        assert_ne!(other.hash("salt").unwrap(), hash);
     }
 }

@@ -15,7 +15,7 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use anyhow::Result;
+use anyhow::{Result, anyhow};
 use paned_model::{PaneInfo, Refusal};
 use serde_json::{Value, json};
 
@@ -97,7 +97,7 @@ pub(crate) fn up(context: &CliContext, args: &UpArgs) -> Result<ExitCode> {
     project.in_order(names)?;
     let client = context.client_or_start()?;
     let panes: Vec<PaneInfo> = client::block_on(client.call("pane:list", &()))??;
-    let steps = plan::plan_up(&project, names, &panes)?;
+    let steps = plan::plan_up(&project, names, &panes, &new_salt()?)?;
     let starter = Starter { out: context.out, client: client.clone(), project };
     let outcomes = client::block_on(starter.run(steps))??;
     let failed = outcomes.iter().find_map(PaneOutcome::failure);
@@ -141,6 +141,12 @@ pub(crate) fn down(context: &CliContext, args: &DownArgs) -> Result<ExitCode> {
         context.out.json(&json!({ "closed": closed }))?;
     }
     Ok(exit)
+}
+
+/// A salt for hashes of variables.
+fn new_salt() -> Result<String> {
+    let number = getrandom::u64().map_err(|error| anyhow!("no random numbers: {error}"))?;
+    Ok(format!("{number:016x}"))
 }
 
 /// The refusal of a file that does not exist. What it names may still run.

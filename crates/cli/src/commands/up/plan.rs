@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use paned_model::{Code, PaneInfo, Refusal};
 use serde_json::Value;
 
-use super::definition::{PaneDefinition, Project, ReadyCondition};
+use super::definition::{PaneDefinition, Project, ReadyCondition, salt};
 
 /// The meta keys by which a pane of a project is recognised.
 pub(super) const PROJECT: &str = "up.project";
@@ -41,7 +41,7 @@ pub(super) enum UpStepKind {
     },
 }
 
-/// The steps, dependencies first.
+/// The steps, dependencies first. The salt is that of new hashes.
 ///
 /// # Errors
 /// When a name is taken by a pane of another origin, or the definitions are wrong.
@@ -49,22 +49,29 @@ pub(super) fn plan_up(
     project: &Project,
     names: &[String],
     panes: &[PaneInfo],
+    new_salt: &str,
 ) -> Result<Vec<UpStep>, Refusal> {
     let order = project.in_order(names)?;
-    order.iter().map(|name| step(project, name, panes)).collect()
+    order.iter().map(|name| step(project, name, panes, new_salt)).collect()
 }
 
-fn step(project: &Project, name: &str, panes: &[PaneInfo]) -> Result<UpStep, Refusal> {
+fn step(
+    project: &Project,
+    name: &str,
+    panes: &[PaneInfo],
+    new_salt: &str,
+) -> Result<UpStep, Refusal> {
     let definition = &project.panes[name];
     let id = project.id(name);
-    let hash = definition.hash()?;
     let found = panes.iter().find(|pane| pane.id.as_str() == id);
+    let found_hash = found.and_then(|pane| text(pane, HASH));
+    let hash = definition.hash(found_hash.and_then(salt).unwrap_or(new_salt))?;
     let kind = match found {
         None => UpStepKind::Start,
         Some(pane) if !is_of(project, pane) || text(pane, NAME) != Some(name) => {
             return Err(name_taken(name, &id, pane));
         }
-        Some(pane) if text(pane, HASH) != Some(&hash) => UpStepKind::Change,
+        Some(_) if found_hash != Some(&hash) => UpStepKind::Change,
         Some(pane) if !is_current(definition, pane) => UpStepKind::StartAgain,
         Some(pane) => {
             let is_ready = text(pane, READY) == Some(pane.instance.0.as_str());
@@ -159,7 +166,7 @@ mod tests {
 
     /// A pane that `up` has started for `web` in `/p`, with these fields on top.
     fn started(name: &str, more: Value) -> PaneInfo {
-        let hash = project(name).panes[name].hash().unwrap();
+        let hash = project(name).panes[name].hash("s").unwrap();
         let mut meta = json!({ PROJECT: "/p", NAME: name, HASH: hash });
         let mut fields = json!({ "id": name, "instance": "one" });
         for (key, value) in more.as_object().unwrap() {
@@ -172,7 +179,7 @@ mod tests {
 
     #[track_caller]
     fn check(panes: &[PaneInfo], expect: &str) {
-        let steps = plan_up(&project("web"), &[], panes);
+        let steps = plan_up(&project("web"), &[], panes, "new");
         let shown = match steps {
             Ok(steps) => format!("{:?}", steps[0].kind),
             Err(refusal) => refusal.sentence,
@@ -200,12 +207,12 @@ mod tests {
         let web = project.panes.get_mut("web").unwrap();
         web.argv = shell("migrate");
         web.wait = Some(Readiness { condition: ReadyCondition::Exit, timeout_ms: 1 });
-        let hash = web.hash().unwrap();
+        let hash = web.hash("s").unwrap();
         for (code, expect) in
             [(0, UpStepKind::Keep { is_ready: false }), (1, UpStepKind::StartAgain)]
         {
             let ended = json!({ "status": "exited", "exitCode": code, HASH: hash });
-            let steps = plan_up(&project, &[], &[started("web", ended)]).unwrap();
+            let steps = plan_up(&project, &[], &[started("web", ended)], "new").unwrap();
             assert_eq!(steps[0].kind, expect);
         }
     }

@@ -24,12 +24,6 @@ use crate::out::{Out, StyledLine, TextStyle, in_commands_about, units};
 /// How many lines of a program that failed are shown.
 const LAST_LINES: usize = 5;
 
-/// How long a probe of an address may take before the program is started.
-const PROBE_MS: u64 = 100;
-/// How long a program must run before it counts as ready, when its address answered before it was
-/// started: a server that finds its port in use ends within this time.
-const PROOF_MS: u64 = 3_000;
-
 /// Starts panes.
 #[derive(Clone)]
 pub(super) struct Starter {
@@ -136,12 +130,6 @@ struct ReadyReply {
     why: Vec<String>,
 }
 
-/// The answer of `pane:wait` without a pane.
-#[derive(Deserialize)]
-struct ProbeReply {
-    met: Option<Value>,
-}
-
 /// The parameters of `pane:new`.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -183,7 +171,6 @@ impl StartTask {
     }
 
     async fn start(&self) -> Result<()> {
-        let is_taken = self.is_taken().await?;
         match self.step.kind {
             UpStepKind::Keep { is_ready: true } => {
                 return self.say(TextStyle::Faint, "unchanged");
@@ -208,8 +195,8 @@ impl StartTask {
         let request = self.wait_params(&readiness.condition, readiness.timeout_ms);
         let reply = self.wait(request, readiness.timeout_ms).await?;
         self.check(&readiness.condition, readiness.timeout_ms, &reply)?;
-        if is_taken {
-            self.check_still_runs(&condition).await?;
+        for doubt in self.reasons(&reply) {
+            self.say(TextStyle::Plain, &doubt)?;
         }
         let ready = json!({ "paneId": self.step.id, "key": READY, "value": reply.pane.instance });
         let _: Value = self.starter.client.call("pane:set-meta", &ready).await?;
@@ -220,34 +207,6 @@ impl StartTask {
         let limit = Duration::from_millis(timeout_ms);
         let Starter { client, out, .. } = &self.starter;
         client::read(wait_retry::wait(client, *out, request, limit).await?)
-    }
-
-    /// Whether the address that is waited for answers before the program is started. Then its
-    /// answer is no proof that this program is ready. A changed pane is not probed, because its
-    /// own previous run would answer.
-    async fn is_taken(&self) -> Result<bool> {
-        let is_new = matches!(self.step.kind, UpStepKind::Start | UpStepKind::StartAgain);
-        let mut request = json!({ "timeoutMs": PROBE_MS });
-        match self.definition.wait.as_ref().map(|readiness| &readiness.condition) {
-            Some(ReadyCondition::Port(port)) if is_new => request["port"] = json!(port),
-            Some(ReadyCondition::Http(url)) if is_new => request["http"] = json!(url),
-            _ => return Ok(false),
-        }
-        let reply: ProbeReply = self.starter.client.call("pane:wait", &request).await?;
-        Ok(reply.met.is_some())
-    }
-
-    /// Refuses a program that ends although its address answers: another program has the address.
-    async fn check_still_runs(&self, condition: &str) -> Result<()> {
-        let request = json!({ "paneId": self.step.id, "timeoutMs": PROOF_MS, "exit": true });
-        let reply = self.wait(request, PROOF_MS).await?;
-        let why = format!("{condition} answered before it was started");
-        if reply.timed_out {
-            return self.say(TextStyle::Plain, &format!("runs, but {why}"));
-        }
-        let exit = super::super::ls::status(&reply.pane).render(false);
-        let what = format!("ended ({exit}); {why}, so another program uses it");
-        Err(self.refuse(Code::Gone, &what, &reply).into())
     }
 
     fn params(&self) -> Result<NewParams<'_>> {
@@ -280,7 +239,7 @@ impl StartTask {
         match condition {
             ReadyCondition::Pattern(pattern) => {
                 request["pattern"] = json!(pattern);
-                request["since"] = json!(0);
+                request["since"] = json!("start");
             }
             ReadyCondition::Port(port) => request["port"] = json!(port),
             ReadyCondition::Http(url) => request["http"] = json!(url),
@@ -303,15 +262,19 @@ impl StartTask {
         }
         let (code, what) = match reply.timed_out {
             true => {
-                let limit = units::age(timeout_ms);
-                (Code::Timeout, format!("not ready after {limit}; it keeps running"))
+                let runs =
+                    if *condition == ReadyCondition::Exit { "" } else { "; it keeps running" };
+                (Code::Timeout, format!("not ready after {}{runs}", units::age(timeout_ms)))
             }
             false => (Code::Gone, format!("exited before it was ready ({exit})")),
         };
-        let pane = Some(self.step.id.as_str());
-        let why = reply.why.iter().map(|why| format!("; {}", in_commands_about(why, pane)));
-        let why = why.collect::<String>();
+        let why = self.reasons(reply).map(|why| format!("; {why}")).collect::<String>();
         Err(self.refuse(code, &format!("{what}{why}"), reply))
+    }
+
+    /// What the answer to a wait says about it, in the words of the command line.
+    fn reasons<'a>(&'a self, reply: &'a ReadyReply) -> impl Iterator<Item = String> + 'a {
+        reply.why.iter().map(|why| in_commands_about(why, Some(&self.step.id)))
     }
 
     /// The refusal of a pane that is not ready; its last lines are shown.

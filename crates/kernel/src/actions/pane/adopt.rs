@@ -11,7 +11,9 @@ use paned_model::{Code, Grant, GrantId, Meta, PaneId, PaneInfo, PaneRef, PaneSet
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::new::{LONGEST_TITLE, ancestors, check_title, fresh_id, fresh_instance, register};
+use super::new::{
+    LONGEST_TITLE, ancestors, check_new_id, check_title, fresh_id, fresh_instance, register,
+};
 use crate::Kernel;
 use crate::access::AccessRequest;
 use crate::actions::support::param_rules::{MetaEntries, Title, TmuxPaneName, TmuxServer};
@@ -73,6 +75,7 @@ impl Action for PaneAdopt {
         let socket = socket(&params.tmux)?;
         let pane = TmuxPane::parse(params.pane.as_bytes())
             .ok_or_else(|| Refusal::invalid("`pane` must be a tmux pane id such as `%3`"))?;
+        check_new_id(params.id.as_ref())?;
         meta::check_new_meta(&params.meta, kernel.limits().meta)?;
         meta::check_tags(&params.tags, kernel.limits().meta)?;
         let title = params.title.clone().map(check_title).transpose()?;

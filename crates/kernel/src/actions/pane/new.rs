@@ -31,7 +31,8 @@ use crate::registry::{Action, ActionContext, ActionKind};
 use crate::tmux_view::{DEFAULT_SIZE, OnViewClosed};
 
 pub(in crate::actions) use super::spawn_plan::{
-    LONGEST_TITLE, PaneSpawnPlan, ancestors, check_argv, check_title, fresh_id, fresh_instance,
+    LONGEST_TITLE, PREVIOUS, PaneSpawnPlan, ancestors, check_argv, check_new_id, check_title,
+    fresh_id, fresh_instance,
 };
 
 pub(in crate::actions) struct PaneNew;
@@ -228,6 +229,7 @@ async fn create_in(
     params: Params,
     is_first: bool,
 ) -> Result<Arc<Pane>, Refusal> {
+    check_new_id(params.id.as_ref())?;
     let kernel = &context.kernel;
     let (plan, is_required, size) = plan(context, params).await?;
     let pane = plan.pane();

@@ -24,6 +24,8 @@ use crate::tmux_view::ViewSpec;
 use crate::{Caller, Kernel};
 
 pub(in crate::actions) const LONGEST_TITLE: usize = 256;
+/// What a restart appends to the id of a pane for its previous run.
+pub(in crate::actions) const PREVIOUS: &str = ".previous";
 /// How many ancestors of a pane are recorded.
 const MAX_ANCESTORS: usize = 64;
 
@@ -166,6 +168,16 @@ impl PaneSpawnPlan {
             path_owner: self.path_owner,
         }
     }
+}
+
+/// Refuses an id that a restart gives to the previous run of a pane: output of another program must
+/// not be read as that run's.
+pub(in crate::actions) fn check_new_id(id: Option<&PaneId>) -> Result<(), Refusal> {
+    let Some(of) = id.and_then(|id| id.as_str().strip_suffix(PREVIOUS)) else { return Ok(()) };
+    let sentence = format!(
+        "`{of}{PREVIOUS}` is reserved for the previous run of pane `{of}`; choose another id"
+    );
+    Err(Refusal::invalid(sentence))
 }
 
 pub(in crate::actions) fn fresh_id(kernel: &Kernel) -> PaneId {

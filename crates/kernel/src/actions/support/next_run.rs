@@ -17,7 +17,7 @@ use tokio::time::timeout;
 use super::respawn::respawn_params;
 use crate::Kernel;
 use crate::actions::agent::start::as_parent;
-use crate::actions::pane::new::{self, PaneSpawnPlan};
+use crate::actions::pane::new::{self, PREVIOUS, PaneSpawnPlan};
 use crate::agents::AgentRecord;
 use crate::journal::draft;
 use crate::panes::close::{forget, kill_for_restart};
@@ -342,7 +342,7 @@ fn earlier(last: &Instance, before: &[Instance]) -> Vec<Instance> {
 /// The old pane under the name that it gets: `web.previous` for `web`. The one that has this name
 /// is forgotten if it holds an earlier run, too.
 async fn aside(kernel: &Kernel, old: &Arc<Pane>, id: &PaneId) -> Result<Arc<Pane>, Refusal> {
-    let name = format!("{id}.previous").parse().unwrap_or_else(|_| new::fresh_id(kernel));
+    let name = format!("{id}{PREVIOUS}").parse().unwrap_or_else(|_| new::fresh_id(kernel));
     let found = kernel.panes().get(&name).ok();
     let is_earlier = |pane: &Arc<Pane>| pane.lock().record.is_previous_run_of(id);
     let name = match found {

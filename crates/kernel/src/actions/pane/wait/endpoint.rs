@@ -1,15 +1,17 @@
 //! Waits until a TCP port accepts connections, or an HTTP server answers.
 //!
-//! No event says that a program listens, so it is tried at intervals.
+//! No event says that a program listens, so it is tried at intervals. For a pane only what its own
+//! program may have opened counts: see [`PaneProgram::owns`].
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
+use paned_backend::port_listener::{ListeningProgram, PortListener};
 use paned_model::Refusal;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpStream, lookup_host};
-use tokio::time::{sleep, timeout};
+use tokio::time::{Instant, sleep, timeout};
 
 use super::PaneWaitCondition;
 
@@ -17,6 +19,9 @@ use super::PaneWaitCondition;
 const INTERVAL: Duration = Duration::from_millis(100);
 /// How long one try may take.
 const TRY_TIMEOUT: Duration = Duration::from_secs(5);
+/// How long a program must run before a port counts for it that was open at the start of the wait,
+/// if its listener is not known: a program that finds its port in use exits within this time.
+const PROOF: Duration = Duration::from_secs(3);
 /// The longest first line of an answer.
 const MAX_STATUS_LINE: usize = 4096;
 
@@ -26,8 +31,20 @@ const LOOPBACK: [IpAddr; 2] = [IpAddr::V4(Ipv4Addr::LOCALHOST), IpAddr::V6(Ipv6A
 pub(super) struct Endpoint {
     port: Option<u16>,
     http: Option<HttpTarget>,
+    /// The program of the pane that is to answer.
+    program: Option<PaneProgram>,
     /// What the last try of the address came to.
     last_answer: Mutex<Option<String>>,
+    /// What speaks against the port, or leaves it open whether it is the program's.
+    doubt: Mutex<Option<String>>,
+}
+
+/// The program that is to open a port.
+pub(super) struct PaneProgram {
+    /// Its process; `None` if that is not known.
+    pub(super) process: Option<ListeningProgram>,
+    /// Since when it runs.
+    pub(super) since: Instant,
 }
 
 /// An `http://` address, taken apart.
@@ -45,7 +62,13 @@ impl Endpoint {
             return Err(Refusal::invalid("`port` must be from 1 to 65535"));
         }
         let http = http.map(HttpTarget::parse).transpose()?;
-        Ok(Self { port, http, last_answer: Mutex::default() })
+        let last_answer = Mutex::default();
+        Ok(Self { port, http, program: None, last_answer, doubt: Mutex::default() })
+    }
+
+    /// Counts only what this program may have opened.
+    pub(super) fn of_program(&mut self, program: PaneProgram) {
+        self.program = Some(program);
     }
 
     /// Whether it is on this machine.
@@ -55,25 +78,53 @@ impl Endpoint {
 
     /// Returns once the port or the address is reached.
     pub(super) async fn reached(&self) -> PaneWaitCondition {
+        let mut was_closed = false;
         loop {
-            if let Some(port) = self.port
-                && is_open(port).await
-            {
-                return PaneWaitCondition::Port;
+            if let Some(port) = self.port {
+                match is_open(port).await {
+                    true if self.counts(port, was_closed).await => return PaneWaitCondition::Port,
+                    true => {}
+                    false => {
+                        was_closed = true;
+                        set(&self.doubt, None);
+                    }
+                }
             }
             if let Some(http) = &self.http {
-                let answer = http.get().await;
-                if answer.is_ok() {
-                    return PaneWaitCondition::Http;
+                match http.get().await {
+                    Ok(()) if !http.is_local() || self.counts(http.port, was_closed).await => {
+                        return PaneWaitCondition::Http;
+                    }
+                    Ok(()) => {}
+                    Err(why) => {
+                        was_closed = true;
+                        set(&self.last_answer, Some(why));
+                    }
                 }
-                *self.last_answer.lock().unwrap_or_else(PoisonError::into_inner) = answer.err();
             }
             sleep(INTERVAL).await;
         }
     }
 
+    /// Whether an open port may be that of the program which is meant. `was_closed` says whether it
+    /// was closed at an earlier try.
+    async fn counts(&self, port: u16, was_closed: bool) -> bool {
+        let Some(program) = &self.program else { return true };
+        let (counts, doubt) = program.owns(port, was_closed).await;
+        set(&self.doubt, doubt);
+        counts
+    }
+
+    /// What leaves it open whether the port is the program's.
+    pub(super) fn doubt(&self) -> Option<String> {
+        self.doubt.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
     /// Why it was not reached.
     pub(super) fn explain(&self) -> Vec<String> {
+        if let Some(doubt) = self.doubt() {
+            return vec![doubt];
+        }
         let port = self.port.map(|port| {
             format!("no program accepts connections on port {port} of 127.0.0.1 or ::1")
         });
@@ -83,6 +134,38 @@ impl Endpoint {
             format!("{}: {answer}", http.url)
         });
         port.into_iter().chain(http).collect()
+    }
+}
+
+fn set(place: &Mutex<Option<String>>, text: Option<String>) {
+    *place.lock().unwrap_or_else(PoisonError::into_inner) = text;
+}
+
+impl PaneProgram {
+    /// Whether it may have opened a port that accepts connections, and what is uncertain about it.
+    /// A port of an older process is not its own. If the listener is not known, a port that was
+    /// open from the first try on counts once the program has run for a while.
+    async fn owns(&self, port: u16, was_closed: bool) -> (bool, Option<String>) {
+        let listener = match self.process {
+            Some(process) => process.listener_on(port).await,
+            None => PortListener::Unknown,
+        };
+        match listener {
+            PortListener::Program => (true, None),
+            PortListener::Older(owner) => {
+                let doubt = format!(
+                    "port {port} is in use by {owner}, which ran before the program was started"
+                );
+                (false, Some(doubt))
+            }
+            PortListener::Unknown => {
+                let counts = was_closed || PROOF <= self.since.elapsed();
+                let doubt = format!(
+                    "port {port} is open, but it is not known whether the program has opened it"
+                );
+                (counts, Some(doubt))
+            }
+        }
     }
 }
 

@@ -72,8 +72,9 @@ pub(in crate::actions) struct Params {
     /// Where output starts to count; defaults to the last input.
     #[serde(default)]
     since: WaitSince,
-    /// Until a TCP port of this machine, on 127.0.0.1 or ::1, accepts connections. Needs the scope
-    /// `spawn` as well. Not for several panes.
+    /// Until a TCP port of this machine, on 127.0.0.1 or ::1, accepts connections. With a pane, a
+    /// process that is older than the pane's program and none of its own does not count. Needs the
+    /// scope `spawn` as well. Not for several panes.
     #[schemars(range(min = 1))]
     port: Option<u16>,
     /// Until a GET of this `http://` address is answered with a status from 200 to 399. Needs the
@@ -139,7 +140,7 @@ struct PaneWaitResult {
     /// The pane as it is now.
     #[serde(skip_serializing_if = "Option::is_none")]
     pane: Option<PaneInfo>,
-    /// Why it was not met, as far as known.
+    /// Why it was not met, as far as known; for a port that was met, what is uncertain about it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     why: Vec<String>,
     /// A line that matches and does not count.
@@ -188,6 +189,9 @@ impl Action for PaneWait {
     async fn run(context: ActionContext, params: Params) -> Result<PaneWaitOutput, Refusal> {
         params.check()?;
         let endpoint = params.endpoint(&context)?;
+        // Each of these waits opens connections all the time.
+        let _slot =
+            endpoint.as_ref().map(|_| context.kernel.stream(&context.caller)).transpose()?;
         let timeout = wait_limit(params.timeout_ms, 30_000, DAY_MS)?;
         let until = Instant::now() + timeout;
         if params.pane_ids.is_empty() {
@@ -203,13 +207,16 @@ impl Action for PaneWait {
 async fn wait_for_one(
     kernel: &Kernel,
     params: &Params,
-    endpoint: Option<Endpoint>,
+    mut endpoint: Option<Endpoint>,
     until: Instant,
 ) -> Result<PaneWaitResult, Refusal> {
     let mut waiter = match &params.pane_id {
         Some(id) => Some(waiter(kernel, id, params, until).await?),
         None => None,
     };
+    if let (Some(waiter), Some(endpoint)) = (&waiter, &mut endpoint) {
+        endpoint.of_program(waiter.program());
+    }
     let in_pane = async {
         match &mut waiter {
             Some(waiter) => waiter.run().await,
@@ -230,8 +237,12 @@ async fn wait_for_one(
         Some(waiter) => waiter.answer(met, true).await?,
         None => PaneWaitResult { met, timed_out: met.is_none(), ..PaneWaitResult::default() },
     };
-    if met.is_none() {
-        result.why.extend(endpoint.iter().flat_map(Endpoint::explain));
+    match met {
+        None => result.why.extend(endpoint.iter().flat_map(Endpoint::explain)),
+        Some(PaneWaitCondition::Port | PaneWaitCondition::Http) => {
+            result.why.extend(endpoint.as_ref().and_then(Endpoint::doubt));
+        }
+        Some(_) => {}
     }
     Ok(result)
 }

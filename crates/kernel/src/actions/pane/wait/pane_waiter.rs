@@ -4,10 +4,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use paned_backend::Output;
-use paned_model::{AgentState, Offset, Refusal};
+use paned_backend::port_listener::ListeningProgram;
+use paned_model::{AgentState, Offset, PaneInfo, Refusal};
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep_until};
 
+use super::endpoint::PaneProgram;
 use super::since::WaitSince;
 use super::{EarlierMatch, PaneWaitCondition, PaneWaitResult, Params};
 use crate::Kernel;
@@ -94,6 +96,18 @@ impl PaneWaiter {
             output,
             changes,
         })
+    }
+
+    /// The program of the pane, for a wait until it opens a port.
+    pub(super) fn program(&self) -> PaneProgram {
+        let PaneInfo { pid, created_at, .. } = self.pane.info();
+        let age = Duration::from_millis(self.kernel.now().since(created_at));
+        let has_keeper = !self.pane.is_adopted();
+        let now = Instant::now();
+        PaneProgram {
+            process: pid.map(|pid| ListeningProgram { pid, has_keeper }),
+            since: now.checked_sub(age).unwrap_or(now),
+        }
     }
 
     /// Starts to watch for patterns, from the call on, however long it takes to compile them.
@@ -240,10 +254,8 @@ impl PaneWaiter {
     /// Why the wait timed out, or the program exited before.
     async fn explain(&self) -> Result<MissedWait, Refusal> {
         let mut why = Vec::new();
-        let status = self.pane.lock().status();
-        if !status.is_live() {
-            why.push(format!("the program has exited ({status})"));
-        } else if self.exit {
+        // That it has exited, the answer says elsewhere.
+        if self.exit && self.pane.lock().status().is_live() {
             why.push("the program is still running".to_owned());
         }
         let is_about_output = self.quiet.is_some() || !self.patterns.is_empty();
