@@ -1,0 +1,2 @@
+export interface Actions {}
+export interface Events {}
