@@ -235,6 +235,12 @@ impl Registry {
         Self { actions: BTreeMap::new() }
     }
 
+    /// The kernel's own actions, for pages and types that are written from them.
+    #[must_use]
+    pub fn built_in() -> Self {
+        crate::actions::registry()
+    }
+
     pub(crate) fn with<A: Action>(mut self) -> Self {
         let is_new = self.insert(ActionDefinition::of::<A>());
         debug_assert!(is_new, "two actions are called {}", A::NAME);

@@ -27,19 +27,21 @@ export interface Connection {
 
 export function connect(settings: Settings, peer: Peer, handlers: Handlers): Connection {
   const { name, version, folder, dataFolder, scopes, timeoutMs, cwd, options } = settings;
-  const requests: Promise<unknown>[] = [];
+  let requests: Promise<unknown>[] | undefined = [];
   const subscribed = new Set<string>();
 
   /** A request that `registered` waits for. */
   const register = (method: string, params: object): Promise<unknown> => {
     const request = peer.request(method, params);
-    requests.push(request);
+    // A refusal that comes while the factory waits for something else is handled by `registered`.
+    request.catch(() => undefined);
+    requests?.push(request);
     return request;
   };
   const subscribe = (kind: "events" | "veto", list: string[]) => {
     const fresh = list.filter((entry) => !subscribed.has(`${kind} ${entry}`));
     for (const entry of fresh) subscribed.add(`${kind} ${entry}`);
-    if (fresh.length > 0) void register("subscribe", { [kind]: fresh });
+    if (fresh.length > 0) void register("subscribe", { [kind]: fresh }).catch(logRefusal);
   };
 
   const api: ExtensionAPI = {
@@ -52,7 +54,8 @@ export function connect(settings: Settings, peer: Peer, handlers: Handlers): Con
     cwd,
     options,
     log: createLog(),
-    async registerAction(action: any) {
+    // Not `async`: a mistake in the call is thrown where the call is.
+    registerAction(action: any) {
       const fullName = actionName(action?.name, name);
       if (typeof action.execute !== "function") throw new TypeError(`action \`${fullName}\` has no \`execute\``);
       if (handlers.actions.has(fullName)) throw new TypeError(`action \`${fullName}\` is registered twice`);
@@ -61,12 +64,11 @@ export function connect(settings: Settings, peer: Peer, handlers: Handlers): Con
       const registered: RegisteredAction = { parameters, execute: execute.bind(action) };
       handlers.actions.set(fullName, registered);
       const doc = description || schemaDescription(parameters.schema) || `Action of the extension ${name}.`;
-      try {
-        await register("registerAction", { ...rest, name: fullName, description: doc, parameters: parameters.schema });
-      } catch (refusal) {
+      const spec = { ...rest, name: fullName, description: doc, parameters: parameters.schema };
+      return register("registerAction", spec).then(() => undefined, (refusal) => {
         handlers.actions.delete(fullName);
         throw refusal;
-      }
+      });
     },
     on(pattern: string, handler: any) {
       checkFunction(handler, `on("${pattern}", handler)`);
@@ -92,7 +94,12 @@ export function connect(settings: Settings, peer: Peer, handlers: Handlers): Con
       handlers.disposers.push(handler);
     },
   };
-  return { api, registered: () => Promise.all(requests) };
+  const registered = async () => {
+    const all = requests ?? [];
+    requests = undefined;
+    await Promise.all(all);
+  };
+  return { api, registered };
 }
 
 /** `hello` and `guard:hello` are the same action of the extension `guard`. */
@@ -110,6 +117,10 @@ function schemaDescription(schema: object): string | undefined {
 /** The event that a Poly extension expects of `action:start`. It is not in the journal yet. */
 function startEvent(payload: unknown) {
   return { id: 0, name: ACTION_START, time: new Date().toISOString(), payload };
+}
+
+function logRefusal(refusal: Error): void {
+  console.error(`paned: refused: ${refusal.message}`);
 }
 
 function checkFunction(handler: unknown, call: string): void {

@@ -226,7 +226,7 @@ const MISTAKES = {
 };
 for (const [code, sentence] of Object.entries(MISTAKES)) {
   test(`${code} is refused`, async (t) => {
-    await refused(new HostProcess(t, extension(t, `await ${code}`)).initialize(), undefined, sentence);
+    await refused(new HostProcess(t, extension(t, code)).initialize(), undefined, sentence);
   });
 }
 

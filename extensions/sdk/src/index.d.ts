@@ -2,9 +2,11 @@
  * Types for extensions of paned. Nothing here runs: import it with `import type`, and the extension
  * has no dependency at run time.
  */
-import type { Actions, Events } from "./generated.js";
+import type { Actions } from "./actions.js";
+import type { Events } from "./events.js";
 
-export type { Actions, Events } from "./generated.js";
+export type * from "./actions.js";
+export type * from "./events.js";
 
 /** What a module exports as default; it also exports its `name`. */
 export type Extension = (paned: ExtensionAPI) => unknown;
@@ -128,6 +130,9 @@ export interface Log {
   error(...values: unknown[]): void;
 }
 
+/** A name that has no types of its own here, such as that of another extension. */
+type OtherName<Name extends string, Known> = Name extends Known ? never : Name;
+
 type EventHandler<Payload> = (payload: Payload, event: Event<Payload>) => unknown;
 
 export interface ExtensionAPI {
@@ -160,14 +165,20 @@ export interface ExtensionAPI {
   /** Handles an event. Returns a function that ends it. */
   on<Name extends keyof Events>(event: Name, handler: EventHandler<Events[Name]>): () => void;
   /** Handles the events of a pattern: `pane:*`, `*`, or several with commas between them. */
-  on(pattern: string, handler: EventHandler<any>): () => void;
+  on<Pattern extends string>(
+    pattern: OtherName<Pattern, keyof Events>,
+    handler: EventHandler<any>,
+  ): () => void;
 
   /** Is asked before these actions run, and may refuse them. Returns a function that ends it. */
   beforeAction<Name extends keyof Actions>(
     action: Name,
     handler: (start: ActionStart<Actions[Name]["params"]>) => MaybePromise<VetoAnswer | void>,
   ): () => void;
-  beforeAction(pattern: string, handler: (start: ActionStart) => MaybePromise<VetoAnswer | void>): () => void;
+  beforeAction<Pattern extends string>(
+    pattern: OtherName<Pattern, keyof Actions>,
+    handler: (start: ActionStart) => MaybePromise<VetoAnswer | void>,
+  ): () => void;
 
   /** Records an event; its noun is the extension's name. */
   emit(event: string, payload?: unknown): Promise<{ id: number }>;
@@ -177,7 +188,7 @@ export interface ExtensionAPI {
     action: Name,
     ...params: {} extends Actions[Name]["params"] ? [params?: Actions[Name]["params"]] : [params: Actions[Name]["params"]]
   ): Promise<Actions[Name]["answer"]>;
-  executeAction(action: string, params?: unknown): Promise<any>;
+  executeAction<Name extends string>(action: OtherName<Name, keyof Actions>, params?: unknown): Promise<any>;
 
   /** Runs when the extension ends. There are two seconds for it. */
   onDispose(handler: () => unknown): void;

@@ -1,2 +1,0 @@
-export interface Actions {}
-export interface Events {}
