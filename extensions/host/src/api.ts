@@ -6,9 +6,11 @@ import { readPattern } from "./patterns.js";
 import type { Peer } from "./peer.js";
 import { readParameters } from "./schema.js";
 
-/** What paned sends with `initialize`, and what the host adds. */
+/** What paned sends with `initialize`, and what the host knows of the package. */
 export interface Settings {
+  /** What the module exports. */
   name: string;
+  /** Of `package.json`. */
   version: string;
   folder: string;
   dataFolder: string;
@@ -29,6 +31,9 @@ export function connect(settings: Settings, peer: Peer, handlers: Handlers): Con
   const { name, version, folder, dataFolder, scopes, timeoutMs, cwd, options } = settings;
   let requests: Promise<unknown>[] | undefined = [];
   const subscribed = new Set<string>();
+
+  // The noun is what the module exports, which paned knows from full names only.
+  const full = (given: string) => (given.includes(":") ? given : `${name}:${given}`);
 
   /** A request that `registered` waits for. */
   const register = (method: string, params: object): Promise<unknown> => {
@@ -87,8 +92,9 @@ export function connect(settings: Settings, peer: Peer, handlers: Handlers): Con
       subscribe("veto", list);
       return () => void handlers.vetoes.delete(entry);
     },
-    emit: (event: string, payload: unknown = {}) => peer.request("emit", { name: event, payload }),
-    executeAction: (action: string, params: unknown = {}) => peer.request("executeAction", { action, params }),
+    emit: (event: string, payload: unknown = {}) => peer.request("emit", { name: full(event), payload }),
+    executeAction: (action: string, params: unknown = {}) =>
+      peer.request("executeAction", { action: full(action), params }),
     onDispose(handler) {
       checkFunction(handler, "onDispose(handler)");
       handlers.disposers.push(handler);

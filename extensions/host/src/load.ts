@@ -15,39 +15,45 @@ const RESERVED = new Set(
     "subagent tmux").split(" "),
 );
 
-/** What a module exports. */
+/** What a module exports, and the version of its package. */
 export interface ExtensionModule {
   name: string;
+  version: string;
   factory: Extension;
+}
+
+interface PackageManifest {
+  main: string;
+  version: string;
 }
 
 /** Loads the package in a folder. Compiled files are kept below `cacheFolder`. */
 export async function loadExtension(folder: string, cacheFolder: string): Promise<ExtensionModule> {
-  const main = readMain(folder);
+  const { main, version } = readManifest(folder);
   const jiti = createJiti(
     pathToFileURL(join(folder, "package.json")).href,
     // A package that needs another runtime of JSX says so in a comment of its file.
     { fsCache: cacheFolder, jsx: true, interopDefault: false, tryNative: false, transform: compile },
     { onError, nativeImport: (id: string) => import(id), createRequire },
   );
-  return checkModule(await jiti.import(join(folder, main)), main);
+  return { version, ...checkModule(await jiti.import(join(folder, main)), main) };
 }
 
-/** `main` of `package.json`. */
-function readMain(folder: string): string {
+function readManifest(folder: string): PackageManifest {
   const path = join(folder, "package.json");
-  let main: unknown;
+  let manifest: { main?: unknown; version?: unknown };
   try {
-    ({ main } = JSON.parse(readFileSync(path, "utf8")));
+    manifest = JSON.parse(readFileSync(path, "utf8"));
   } catch (error) {
     throw new Error(`cannot read ${path}: ${messageOf(error)}`);
   }
-  if (typeof main === "string" && main !== "") return main;
+  const { main, version } = manifest;
+  if (typeof main === "string" && main !== "") return { main, version: typeof version === "string" ? version : "" };
   throw new Error(`"main" in ${path} must be the path of the extension's module, as in "index.ts"`);
 }
 
 /** What the module exports as `name` and as default, however it was compiled. */
-function checkModule(exported: any, main: string): ExtensionModule {
+function checkModule(exported: any, main: string): Omit<ExtensionModule, "version"> {
   const inner = exported?.default;
   // CommonJS: `module.exports = { name, default }`, or what a compiler made of ES exports.
   const nested = inner !== null && typeof inner === "object" ? inner : {};

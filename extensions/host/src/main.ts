@@ -40,9 +40,9 @@ async function initialize(params: any): Promise<{ name: string }> {
   try {
     const dataFolder: string = params.dataFolder ?? process.env.PANED_EXTENSION_DATA;
     mkdirSync(dataFolder, { recursive: true });
-    const { name, factory } = await loadExtension(folder, join(dataFolder, ".cache"));
+    const { name, version, factory } = await loadExtension(folder, join(dataFolder, ".cache"));
     const options = readOptions(join(dataFolder, "options.json"));
-    const settings: Settings = { ...params, name, folder, dataFolder, options, cwd: serverFolder() };
+    const settings: Settings = { ...params, name, version, folder, dataFolder, options, cwd: serverFolder() };
     connection = connect(settings, peer, handlers);
     await factory(connection.api);
     await connection.registered();

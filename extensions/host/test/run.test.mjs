@@ -7,7 +7,11 @@ import { HostProcess, makePackage, refused, run, within } from "./support.mjs";
 
 /** An extension called `test` with this body of its factory. */
 const extension = (t, body) =>
-  makePackage(t, { "index.mjs": `export const name = "test"; export default async (paned) => { ${body} };` });
+  makePackage(
+    t,
+    { "index.mjs": `export const name = "test"; export default async (paned) => { ${body} };` },
+    { version: "3.2.1" },
+  );
 
 /** A promise and what settles it, for the extension's side. */
 const GATE = "const gate = () => { let open; const opened = new Promise((go) => (open = go)); return { opened, open }; };";
@@ -169,7 +173,7 @@ test("`emit` and `executeAction` ask paned, and a refusal is an error with its c
   const { id, panes, error } = await host.run("test:go");
   assert.equal(typeof id, "number");
   assert.deepEqual({ panes, error }, { panes: [], error: [true, "not_found", "no pane `web`", { names: [] }] });
-  assert.deepEqual(host.asked("emit"), [{ name: "done", payload: { a: 1 } }, { name: "empty", payload: {} }]);
+  assert.deepEqual(host.asked("emit"), [{ name: "test:done", payload: { a: 1 } }, { name: "test:empty", payload: {} }]);
   assert.deepEqual(host.asked("executeAction")[0], { action: "pane:list", params: {} });
   const passed = await refused(host.run("test:pass"), "not_found", /no pane `web`/);
   assert.deepEqual(passed.data.details, { names: [] });
@@ -203,7 +207,7 @@ test("the API has the folders, the user's options and what paned says of the ext
   const folder = extension(t, body);
   const host = await run(t, folder, { options: '{"level": 3}', env: { PWD: "/usr" }, name: "other-name" });
   assert.deepEqual(await host.run("test:rest"), {
-    ...{ name: "test", version: "1.0.0", folder, dataFolder: host.dataFolder, scopes: ["read"], timeoutMs: 5000 },
+    ...{ name: "test", version: "3.2.1", folder, dataFolder: host.dataFolder, scopes: ["read"], timeoutMs: 5000 },
     ...{ cwd: "/usr", options: { level: 3 }, folderNow: folder },
   });
 });
