@@ -44,11 +44,11 @@ use tokio::sync::watch;
 use tokio::time::timeout;
 
 pub use access::AccessRequest;
-pub use caller::Caller;
+pub use caller::{Caller, ExtensionGrant};
 pub use client::ConnectedClient;
 pub use dispatch::ActionAnswer;
 pub use dump::ScreenDump;
-pub use hooks::{ActionHook, HookCall, HookVerdict};
+pub use hooks::{ActionHook, HookCall, HookRegistration, HookVerdict};
 use journal::{CommitTicket, Journal};
 pub use paned_backend::{BoxedFuture, UnixSocket};
 pub use panes::environment::is_reserved as is_reserved_variable;
@@ -116,11 +116,6 @@ impl Kernel {
     #[must_use]
     pub fn setup(&self) -> &KernelSetup {
         &self.inner.setup
-    }
-
-    /// Adds a hook that is asked before actions run.
-    pub fn add_hook(&self, hook: Arc<dyn ActionHook>) {
-        self.inner.hooks.add(hook);
     }
 
     /// Waits for a command to the server as a whole.

@@ -6,6 +6,7 @@ use paned_backend::BoxedFuture;
 use paned_model::{Code, Refusal, Scope};
 use schemars::SchemaGenerator;
 use serde_json::{Value, json};
+use tokio::sync::oneshot;
 
 use super::param_schema::ParamSchema;
 use super::{
@@ -44,7 +45,7 @@ pub trait ActionHandler: Send + Sync + 'static {
     /// schema.
     fn access(&self, params: &Value) -> AccessRequest;
 
-    /// Runs the action for this caller.
+    /// Runs the action for this caller. The future is dropped when the caller disconnects.
     fn run(&self, caller: Caller, params: Value) -> BoxedFuture<'_, Result<Value, Refusal>>;
 }
 
@@ -175,13 +176,25 @@ impl AnyAction for DynamicAction {
         self.check.check(&params)?;
         let access = self.handler.access(&params);
         let handler = self.handler.clone();
+        let (waits, left) = oneshot::channel::<()>();
         let future = Box::pin(async move {
-            // Called here, not before: the call is not authorized until this is polled.
-            let answer = handler.run(context.caller, params).await?;
-            serde_json::value::to_raw_value(&answer).map_err(Refusal::internal)
+            tokio::select! {
+                biased;
+                // Called here, not before: the call is not authorized until this is polled.
+                answer = handler.run(context.caller, params) => {
+                    serde_json::value::to_raw_value(&answer?).map_err(Refusal::internal)
+                }
+                _ = left => Err(caller_left()),
+            }
         });
-        Ok(PreparedAction { access, future })
+        Ok(PreparedAction { access, future, caller_waits: Some(waits) })
     }
+}
+
+/// What is recorded of a call whose caller disconnected: unlike the kernel's own changes, a call
+/// of an extension may take any time, and its extension is told to end it.
+fn caller_left() -> Refusal {
+    Refusal::new(Code::Timeout, "the caller disconnected before the extension answered")
 }
 
 #[cfg(test)]
