@@ -21,6 +21,7 @@ const ORDER: &[&str] = &[
     "state_folder",
     "background",
     "hooks",
+    "extensions",
     "budgets",
     "journal",
     "undo",
