@@ -15,6 +15,7 @@ mod caller;
 mod client;
 mod dispatch;
 mod dump;
+pub mod extensions;
 mod grants;
 mod hooks;
 pub mod journal;
@@ -64,6 +65,7 @@ use agents::Agents;
 use background::BackgroundTasks;
 use budgets::Budgets;
 pub use budgets::StreamSlot;
+use extensions::ExtensionHostSlot;
 use grants::Grants;
 use hooks::ActionHooks;
 use tmux_view::TmuxViews;
@@ -99,6 +101,7 @@ struct KernelInner {
     tmux_views: TmuxViews,
     agents: Agents,
     budgets: Budgets,
+    extension_host: ExtensionHostSlot,
     command: watch::Sender<Option<ServerCommand>>,
 }
 
@@ -137,6 +140,7 @@ impl Kernel {
         if timeout(SHUTDOWN_TIMEOUT, self.inner.background.finish()).await.is_err() {
             tracing::warn!("changes in progress were aborted");
         }
+        self.drop_extension_host();
         self.emit("server:shutdown", &serde_json::json!({}));
         if let Err(error) = self.inner.journal.close().await {
             tracing::error!(%error, "the journal was not closed cleanly");

@@ -14,6 +14,7 @@ use tokio::sync::watch;
 use crate::agents::{self, AgentPaneObserver, Agents, MESSAGE, Message};
 use crate::background::BackgroundTasks;
 use crate::budgets::Budgets;
+use crate::extensions::ExtensionHostSlot;
 use crate::grants::{GRANT_KIND, Grants, StoredGrant, owner_grant, random_name};
 use crate::hooks::ActionHooks;
 use crate::journal::{
@@ -93,6 +94,7 @@ impl Kernel {
             tmux_views: TmuxViews::default(),
             agents,
             budgets: Budgets::default(),
+            extension_host: ExtensionHostSlot::default(),
             command: watch::Sender::new(None),
         };
         let kernel = Self { inner: Arc::new(inner) };

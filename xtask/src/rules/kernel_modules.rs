@@ -20,6 +20,7 @@ const ORDER: &[&str] = &[
     "setup",
     "state_folder",
     "background",
+    "extensions",
     "budgets",
     "journal",
     "undo",
