@@ -6,7 +6,14 @@
 #![forbid(unsafe_code)]
 
 pub mod manifest;
+mod names;
+mod paths;
+mod rpc;
 mod runner;
+mod runtime;
 
 pub use manifest::Manifest;
+pub use names::check_name;
+pub use paths::ExtensionPaths;
 pub use runner::{ExtensionRunner, ExtensionSetup, RunState};
+pub use runtime::{ExtensionRuntime, NodeChoice, RuntimeSetup};

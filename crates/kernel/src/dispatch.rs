@@ -12,7 +12,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use crate::caller::CallerLabel;
-use crate::hooks::{self, ActionHook, HookCall};
+use crate::hooks::{self, ActionHook, HookCall, HookFailure};
 use crate::journal::{self, CommitTicket, draft_with_capacity};
 use crate::redact::redact;
 use crate::registry::{ActionContext, ActionDefinition, ActionKind, PreparedAction};
@@ -87,7 +87,8 @@ impl Kernel {
         self.permit_typing(&run.access, caller)?;
         self.check_journal(action)?;
         let hooks = self.hooks().wanting(&action.name, caller);
-        if hooks.is_empty() && self.is_silent(action) {
+        let is_silent = self.is_silent(action);
+        if is_silent && hooks.is_empty() {
             return self.until_revoked(caller, action.kind, run.future).await?;
         }
         self.charge_quota(action, params, caller)?;
@@ -98,6 +99,10 @@ impl Kernel {
             caller: caller.clone(),
             hooks,
         };
+        if is_silent {
+            let asked = Box::pin(self.run_silent(call, run));
+            return self.until_revoked(caller, action.kind, asked).await?;
+        }
         let logged = Box::pin(self.clone().run_logged(call, run));
         match action.kind {
             ActionKind::Question | ActionKind::Input => {
@@ -224,6 +229,21 @@ impl Kernel {
         (outcome, ticket)
     }
 
+    /// Runs an action that records no events, unless a hook vetoes it.
+    async fn run_silent(
+        &self,
+        call: LoggedCall,
+        run: PreparedAction,
+    ) -> Result<ActionAnswer, Refusal> {
+        let allowed = self.ask_hooks(&call).await;
+        if let Err(refusal) = allowed {
+            let logged = (&call.caller, &*call.params);
+            self.log_event("action:error", &call.action.name, logged, Err(&refusal));
+            return Err(refusal);
+        }
+        run.future.await
+    }
+
     /// Whether an action records no events of its own. Questions and input change nothing that must
     /// be kept, and a thousand of them a second would flood the journal: they are recorded only
     /// while a subscriber wants such events. An emitted event needs no two others beside it.
@@ -238,14 +258,8 @@ impl Kernel {
         let params = Arc::from(params.clone());
         let asked = HookCall { action: action.name.clone(), params, caller: caller.clone() };
         let (verdict, failed) = hooks::ask(hooks, &asked, self.limits().hook_timeout).await;
-        for failed in failed {
-            tracing::warn!(source = failed.source, error = failed.error, "a hook failed");
-            self.emit(
-                "handler:error",
-                &serde_json::json!({
-                    "source": failed.source, "event": "action:start", "error": failed.error,
-                }),
-            );
+        for HookFailure { source, error } in failed {
+            self.report_handler_error(&source, "action:start", &error);
         }
         verdict
     }

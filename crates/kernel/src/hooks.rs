@@ -11,6 +11,9 @@ use tokio::time::timeout;
 
 use crate::{Caller, Kernel, KernelInner};
 
+/// The longest error that is recorded, in characters.
+const LONGEST_ERROR: usize = 1000;
+
 /// What a hook is asked about.
 #[derive(Clone, Debug)]
 pub struct HookCall {
@@ -89,6 +92,15 @@ impl Kernel {
         let mut hooks = self.inner.hooks.hooks.write().unwrap_or_else(PoisonError::into_inner);
         hooks.push(hook.clone());
         HookRegistration { kernel: Arc::downgrade(&self.inner), hook }
+    }
+}
+
+impl Kernel {
+    /// Records `handler:error`: an extension failed to handle this event.
+    pub fn report_handler_error(&self, source: &str, event: &str, error: &str) {
+        tracing::warn!(source, event, error, "an extension failed");
+        let error: String = error.chars().take(LONGEST_ERROR).collect();
+        self.emit("handler:error", &json!({ "source": source, "event": event, "error": error }));
     }
 }
 

@@ -151,6 +151,12 @@ impl Kernel {
         self.inner.command.send_replace(Some(command));
     }
 
+    /// The time, by the kernel's clock.
+    #[must_use]
+    pub fn time(&self) -> Time {
+        self.now()
+    }
+
     pub(crate) fn now(&self) -> Time {
         (self.inner.setup.now)()
     }

@@ -19,7 +19,7 @@ const LONGEST_NAME: usize = 64;
 
 /// An action to register.
 pub struct ActionSpec {
-    /// `noun:verb`, in lower case, with a noun that is not paned's own.
+    /// `noun:verb`, with a noun in lower case that is not paned's own.
     pub name: String,
     /// One sentence.
     pub doc: String,
@@ -135,15 +135,19 @@ fn definition(spec: ActionSpec) -> Result<ActionDefinition, Refusal> {
 }
 
 fn check_name(name: &str) -> Result<(), Refusal> {
-    let is_word = |word: &str| {
-        let fits = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
-        word.starts_with(|c: char| c.is_ascii_lowercase()) && word.chars().all(fits)
+    let is_noun = |noun: &str| {
+        let is_letter = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
+        noun.starts_with(is_letter) && noun.chars().all(|c| is_letter(c) || c == '-')
     };
-    let parts = name.split_once(':').filter(|(noun, verb)| is_word(noun) && is_word(verb));
+    let is_verb = |verb: &str| {
+        let fits = |c: char| c.is_ascii_alphanumeric() || "-_".contains(c);
+        verb.starts_with(|c: char| c.is_ascii_alphanumeric()) && verb.chars().all(fits)
+    };
+    let parts = name.split_once(':').filter(|(noun, verb)| is_noun(noun) && is_verb(verb));
     let Some((noun, _)) = parts.filter(|_| name.len() <= LONGEST_NAME) else {
         return Err(Refusal::invalid(format!(
-            "invalid action name `{}`: use `noun:verb` with a-z, 0-9 and `-`, at most \
-            {LONGEST_NAME} characters",
+            "invalid action name `{}`: use `noun:verb`, the noun of a-z, 0-9 and `-`, the verb also \
+            of A-Z and `_`, at most {LONGEST_NAME} characters",
             name.escape_debug()
         )));
     };
@@ -203,10 +207,11 @@ mod tests {
 
     #[test]
     fn names_are_noun_and_verb_and_not_of_our_own_nouns() {
-        for name in ["build:run", "build2:re-run", "panel:open"] {
+        for name in ["build:run", "build2:re-run", "panel:open", "2:x", "a:getState", "a:get_state"]
+        {
             assert!(check_name(name).is_ok(), "{name}");
         }
-        for name in ["", "build", "build:", ":run", "Build:run", "build:run:x", "build:rün", "2:x"]
+        for name in ["", "build", "build:", ":run", "Build:run", "build:run:x", "build:rün", "-a:x"]
         {
             assert!(check_name(name).is_err(), "{name}");
         }
