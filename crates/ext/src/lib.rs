@@ -1,0 +1,19 @@
+//! Extensions: programs that add actions, follow events and veto actions, each in a process of its
+//! own.
+//!
+//! [`Manifest`] is what the folder of an extension declares, [`ExtensionRunner`] starts and stops
+//! the programs, and the manager puts folders in place and answers the kernel's `ext:*` actions.
+#![forbid(unsafe_code)]
+
+pub mod manifest;
+mod names;
+mod paths;
+mod rpc;
+mod runner;
+mod runtime;
+
+pub use manifest::Manifest;
+pub use names::check_name;
+pub use paths::ExtensionPaths;
+pub use runner::{ExtensionRunner, ExtensionSetup, RunState};
+pub use runtime::{ExtensionRuntime, NodeChoice, RuntimeSetup};
