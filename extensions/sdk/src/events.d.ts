@@ -19,6 +19,8 @@ interface ActionEvent {
   actionName: string;
   /** Secrets are left out. */
   params: any;
+  /** The label of the caller; of an extension `ext:NAME`. */
+  caller: string;
 }
 
 /** Payloads by the name of the event. */
