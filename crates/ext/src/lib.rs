@@ -5,8 +5,11 @@
 //! the programs, and the manager puts folders in place and answers the kernel's `ext:*` actions.
 #![forbid(unsafe_code)]
 
+mod files;
 pub mod manifest;
+mod names;
 mod runner;
 
-pub use manifest::Manifest;
+pub use manifest::{Manifest, Program};
+pub use names::check_name;
 pub use runner::{ExtensionRunner, ExtensionSetup, RunState};
