@@ -80,14 +80,17 @@ impl FetchedExtension {
         let name = self.name();
         let folder = taken.folder.display();
         let sentence = format!(
-            "extension `{name}` is already installed in {folder}; use `--replace` to replace it, \
-            or remove it with `paned ext remove {name}`"
+            "extension `{name}` is already installed in {folder}; pass `replace` to replace it"
         );
         Err(Refusal::new(Code::Conflict, sentence))
     }
 
     /// Puts it in place. What was there is kept until the new one is there.
-    pub(crate) fn place(self, extensions: &Path, scan: &Scan) -> Result<InstalledExtension, Refusal> {
+    pub(crate) fn place(
+        self,
+        extensions: &Path,
+        scan: &Scan,
+    ) -> Result<InstalledExtension, Refusal> {
         self.check_conflict(scan)?;
         let name = self.manifest.name.clone();
         let present = scan.get(&name).filter(|_| self.replace);

@@ -87,7 +87,8 @@ impl Scan {
         for index in 1..self.extensions.len() {
             let (before, this) = self.extensions.split_at_mut(index);
             let this = &mut this[0];
-            let first = before.iter().find(|other| other.name == this.name && other.manifest.is_ok());
+            let first =
+                before.iter().find(|other| other.name == this.name && other.manifest.is_ok());
             if let (Some(first), Ok(_)) = (first, &this.manifest) {
                 this.manifest = Err(format!(
                     "the name `{}` belongs to the extension in {}; rename or delete one of them",

@@ -9,7 +9,7 @@ use std::path::Path;
 use paned_model::{Refusal, Scope};
 use serde::{Deserialize, Serialize};
 
-use crate::folders::make_private;
+use crate::private_dir::make_private;
 
 /// What the user decided about one extension.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -34,7 +34,9 @@ pub(crate) fn load(path: &Path) -> Result<SettingsByName, Refusal> {
     let text = match fs::read_to_string(path) {
         Ok(text) => text,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(BTreeMap::new()),
-        Err(error) => return Err(Refusal::system(format!("cannot read {}", path.display()), &error)),
+        Err(error) => {
+            return Err(Refusal::system(format!("cannot read {}", path.display()), &error));
+        }
     };
     serde_json::from_str(&text).map_err(|error| {
         Refusal::internal(format!(

@@ -151,9 +151,8 @@ fn write_objects(path: &Path, files: &[TreeFile]) -> Result<(), Refusal> {
 
 /// Writes the files from what git printed of them, one after the other.
 fn write_tree(files: &[TreeFile], contents: &Path, target: &Path) -> Result<(), Refusal> {
-    let mut contents = BufReader::new(
-        File::open(contents).map_err(|error| not_written(contents, &error))?,
-    );
+    let mut contents =
+        BufReader::new(File::open(contents).map_err(|error| not_written(contents, &error))?);
     make_dir(target).map_err(|error| not_written(target, &error))?;
     for file in files {
         let expect = format!("{} blob {}\n", file.object, file.size);

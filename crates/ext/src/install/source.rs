@@ -46,7 +46,9 @@ impl Source {
         if text.starts_with('/') {
             return match rev {
                 None => Ok(Self::Folder(text.into())),
-                Some(_) => Err(refuse("a folder has no revisions; use file://PATH for a repository")),
+                Some(_) => {
+                    Err(refuse("a folder has no revisions; use file://PATH for a repository"))
+                }
             };
         }
         let (url, fragment) = match text.split_once('#') {
@@ -119,7 +121,8 @@ fn check_authority(rest: &str) -> Result<(), &'static str> {
         // It would be in the journal and in the list of processes.
         return Err("it contains a password; let git ask a credential helper instead");
     }
-    let host = host.rsplit_once(':').filter(|(_, port)| is_port(port)).map_or(host, |(host, _)| host);
+    let host =
+        host.rsplit_once(':').filter(|(_, port)| is_port(port)).map_or(host, |(host, _)| host);
     let host = host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host);
     let is_host = |c: char| c.is_ascii_alphanumeric() || ".-_:".contains(c);
     check_word(host, is_host).and(user.map_or(Ok(()), |user| check_word(user, is_user)))

@@ -12,7 +12,7 @@ use rustix::fs::{CWD, FlockOperation, RenameFlags, flock, renameat_with};
 use rustix::io::Errno;
 
 use super::tree::not_written;
-use crate::folders::make_private;
+use crate::private_dir::make_private;
 
 const PREFIX: &str = ".paned-staging-";
 
@@ -97,9 +97,8 @@ impl Staging {
             fs::rename(folder, &removed)?;
             delete_all(&removed)
         };
-        take().map_err(|error| {
-            Refusal::system(format!("cannot delete {}", folder.display()), &error)
-        })
+        take()
+            .map_err(|error| Refusal::system(format!("cannot delete {}", folder.display()), &error))
     }
 
     /// A refusal about a file in here, without the path that will be gone.
@@ -163,7 +162,11 @@ fn is_taken(error: &io::Error) -> bool {
 
 /// Deletes a file, a link or a folder; links are not followed.
 fn delete_all(path: &Path) -> io::Result<()> {
-    if fs::symlink_metadata(path)?.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) }
+    if fs::symlink_metadata(path)?.is_dir() {
+        fs::remove_dir_all(path)
+    } else {
+        fs::remove_file(path)
+    }
 }
 
 #[cfg(test)]

@@ -32,9 +32,10 @@ impl TreeBudget {
 
     /// Counts a file or folder.
     pub(super) fn entry(&mut self) -> Result<(), Refusal> {
-        self.files = self.files.checked_sub(1).ok_or_else(|| {
-            limit(format!("it has more than {MOST_FILES} files"))
-        })?;
+        self.files = self
+            .files
+            .checked_sub(1)
+            .ok_or_else(|| limit(format!("it has more than {MOST_FILES} files")))?;
         Ok(())
     }
 
@@ -163,8 +164,23 @@ mod tests {
         let deep = "a/".repeat(80) + "a";
         let long = "x".repeat(256);
         for path in [
-            "", "/", "/etc/passwd", "..", "../a", "a/../b", "a/./b", "a//b", "a/", ".git",
-            ".GIT/config", "a/.git/hooks/x", "a\nb", "a\0", "a\x1b[2J", &deep, &long,
+            "",
+            "/",
+            "/etc/passwd",
+            "..",
+            "../a",
+            "a/../b",
+            "a/./b",
+            "a//b",
+            "a/",
+            ".git",
+            ".GIT/config",
+            "a/.git/hooks/x",
+            "a\nb",
+            "a\0",
+            "a\x1b[2J",
+            &deep,
+            &long,
         ] {
             assert!(check_path(path.as_bytes()).is_err(), "{path:?}");
         }

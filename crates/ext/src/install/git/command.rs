@@ -182,7 +182,8 @@ impl GitCommand {
 fn message(text: &str) -> Option<String> {
     let lines = || text.lines().map(str::trim).filter(|line| !line.is_empty());
     let line = lines().find(|line| line.contains("fatal: ") || line.starts_with("ERROR: "));
-    let before = lines().find(|line| line.contains("Permission denied") || line.contains("Host key"));
+    let before =
+        lines().find(|line| line.contains("Permission denied") || line.contains("Host key"));
     let line = before.or(line).or_else(|| lines().last())?;
     let line = line.trim_start_matches("fatal: ");
     let clean: String = line.chars().filter(|c| !c.is_control()).take(LONGEST_LINE).collect();
@@ -222,7 +223,10 @@ mod tests {
         let check = |text: &str, expect: &str| assert_eq!(message(text).as_deref(), Some(expect));
         check("fatal: could not read Username\n", "could not read Username");
         check("warning: a\nfatal: b\nfatal: c\n", "b");
-        check("Host key verification failed.\nfatal: Could not read\n", "Host key verification failed");
+        check(
+            "Host key verification failed.\nfatal: Could not read\n",
+            "Host key verification failed",
+        );
         check("a\nb\x1b[2J\n", "b[2J");
         assert_eq!(message("\n"), None);
     }
