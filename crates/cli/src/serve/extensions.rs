@@ -35,8 +35,10 @@ impl ServerExtensions {
         let manager = ExtensionManager::new(folder, paths, Arc::new(runtime.clone()));
         let manager = Arc::new(manager);
         kernel.set_extension_host(manager.clone());
-        if let Err(refusal) = manager.begin_all().await {
-            tracing::error!(%refusal, "extensions are not started");
+        match manager.start_all().await {
+            // Not awaited: the server serves meanwhile.
+            Ok(starting) => drop(starting),
+            Err(refusal) => tracing::error!(%refusal, "extensions are not started"),
         }
         tokio::spawn(async move {
             // Ends with the runtime, which holds the other end.
