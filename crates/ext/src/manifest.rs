@@ -1,10 +1,21 @@
 //! What the folder of an extension declares: `paned.toml`, or the `package.json` of a Node package.
+//!
+//! Only small files inside the folder are read, and nothing is run.
+
+mod package_json;
+mod paned_toml;
+mod values;
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use paned_model::{Refusal, Scope};
+
+use crate::files::read_text;
+
+/// The largest `paned.toml` or `package.json` that is read.
+const LARGEST: usize = 1 << 20;
 
 /// What the folder of an extension declares.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -43,12 +54,35 @@ pub enum Program {
 }
 
 impl Manifest {
-    /// Reads the manifest of a folder; none if the folder has none.
+    /// Reads the manifest of a folder; none if the folder has none. `paned.toml` comes before
+    /// `package.json`.
     ///
     /// # Errors
     /// When the manifest is invalid, with a sentence that names the file.
     pub fn read(folder: &Path) -> Result<Option<Self>, Refusal> {
-        let sentence = format!("cannot read the manifest in {}", folder.display());
-        Err(Refusal::invalid(sentence))
+        let name = folder.file_name().unwrap_or_default().to_string_lossy();
+        Self::read_as(folder, &name)
+    }
+
+    /// The same, for a folder that will have this name.
+    pub(crate) fn read_as(folder: &Path, folder_name: &str) -> Result<Option<Self>, Refusal> {
+        if let Some(text) = read_text(folder, paned_toml::FILE, LARGEST)? {
+            return paned_toml::manifest(folder, &text).map(Some);
+        }
+        match read_text(folder, package_json::FILE, LARGEST)? {
+            Some(text) => package_json::manifest(folder, folder_name, &text),
+            None => Ok(None),
+        }
+    }
+
+    /// The command that installs what is missing, if anything is. It runs no install scripts.
+    #[must_use]
+    pub fn install_command(&self) -> Option<String> {
+        let folder = values::shell_word(&self.folder.to_string_lossy());
+        let install = format!("cd {folder} && npm install --ignore-scripts --omit=dev");
+        (!self.missing.is_empty()).then_some(install)
     }
 }
+
+#[cfg(test)]
+mod tests;

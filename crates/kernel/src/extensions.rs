@@ -85,7 +85,7 @@ impl ExtensionStatus {
 }
 
 /// An extension.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ExtensionInfo {
     /// Its name, which is the noun of its actions and events.
@@ -135,13 +135,13 @@ pub struct ExtensionInfo {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub log: Option<PathBuf>,
     /// The dependencies in its `package.json` that are not installed.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub missing: Vec<String>,
     /// The command that installs them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub install_command: Option<String>,
     /// What was left out when it was installed, such as symbolic links.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub left_out: Vec<String>,
 }
 
@@ -174,7 +174,7 @@ pub struct RemoveRequest {
 }
 
 /// A removed extension.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ExtensionRemoval {
     /// Its name.
@@ -216,7 +216,7 @@ pub struct CreateRequest {
 }
 
 /// The files of a new extension.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct StarterFiles {
     /// Its name.
@@ -241,21 +241,22 @@ pub struct LogRequest {
     /// How many of the last lines; 200 when omitted. Ignored with `after`.
     #[schemars(range(max = 100_000))]
     pub lines: Option<usize>,
-    /// Read on from this offset: the `next` of an earlier answer.
-    pub after: Option<u64>,
+    /// Read on from here: the `next` of an earlier answer.
+    #[schemars(length(max = 64))]
+    pub after: Option<String>,
     /// How long to wait for text if there is none, in milliseconds; at most 30000.
     #[schemars(range(max = 30_000))]
     pub wait_ms: Option<u64>,
 }
 
 /// A part of a log.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct LogText {
     /// Whole lines.
     pub text: String,
-    /// Where to read on.
-    pub next: u64,
+    /// Where to read on, for `after`.
+    pub next: String,
     /// The file.
     pub file: PathBuf,
 }
@@ -305,8 +306,8 @@ impl Kernel {
     /// When the server was started without.
     pub fn extension_host(&self) -> Result<Arc<dyn ExtensionHost>, Refusal> {
         self.inner.extension_host.get().ok_or_else(|| {
-            let sentence = "this server runs no extensions; `paned server restart` starts one \
-                            that does";
+            let sentence = "extensions are turned off: set `enabled = true` under `[extensions]` in \
+                            config.toml, then `paned server restart`";
             Refusal::new(Code::Unavailable, sentence)
         })
     }

@@ -98,7 +98,7 @@ impl Kernel {
 impl Kernel {
     /// Records `handler:error`: an extension failed to handle this event.
     pub fn report_handler_error(&self, source: &str, event: &str, error: &str) {
-        tracing::warn!(source, event, error, "an extension failed");
+        tracing::debug!(source, event, error, "an extension failed");
         let error: String = error.chars().take(LONGEST_ERROR).collect();
         self.emit("handler:error", &json!({ "source": source, "event": event, "error": error }));
     }

@@ -135,7 +135,9 @@ impl Session {
 
     /// The program answered `initialize`. What it registered and subscribed to counts from now on.
     pub(crate) fn begin(&self, answer: &RawValue) -> Result<(), Refusal> {
-        if let Ok(NameParams { name }) = serde_json::from_str(answer.get()) {
+        let named: Result<NameParams, _> = serde_json::from_str(answer.get());
+        // Only the Node host answers with a name: that of the module.
+        if let (Some(_), Ok(NameParams { name })) = (&self.may_rename, named) {
             self.check_noun(&name)?;
         }
         let mut lists = self.lock();

@@ -93,7 +93,11 @@ impl EventDelivery {
                 Step::Reserved(slot) => self.send(slot),
                 Step::Reply(reply) => self.handled(reply, feed.as_ref()),
                 Step::FirstIsLate => self.skip_first(feed.as_ref()),
-                Step::NewFilter => feed = self.feed(&filters.borrow_and_update().clone()),
+                Step::NewFilter => {
+                    // Events that were left out so far stay left out.
+                    self.position = feed.as_ref().map_or(self.position, EventFeed::seen);
+                    feed = self.feed(&filters.borrow_and_update().clone());
+                }
                 Step::Save => self.save().await,
                 Step::Stop => {
                     feed = None;
@@ -125,7 +129,7 @@ impl EventDelivery {
     ) -> Option<Step> {
         let room = self.window.room();
         let is_stopping = *self.stopping.borrow();
-        if is_stopping && self.window.is_empty() {
+        if is_stopping && self.replies.is_empty() {
             return None;
         }
         let read = async {

@@ -21,6 +21,8 @@ use crate::runner::{ExtensionRunner, ExtensionSetup, RunState};
 
 /// Commands that wait for a supervisor.
 const COMMANDS: usize = 8;
+/// Changes of files that wait to be noticed.
+const CHANGES: usize = 64;
 
 /// What the runtime needs.
 pub struct RuntimeSetup {
@@ -51,6 +53,8 @@ pub(crate) struct RuntimeContext {
     pub(crate) node: NodeFinder,
     env: Vec<(String, String)>,
     slots: Mutex<HashMap<String, RunningSlot>>,
+    /// Extensions whose files were changed.
+    changes: mpsc::Sender<String>,
     /// For checks that outlive a call.
     itself: Weak<RuntimeContext>,
 }
@@ -63,11 +67,13 @@ struct RunningSlot {
 }
 
 impl ExtensionRuntime {
-    /// A runtime without extensions.
+    /// A runtime without extensions, and the names of those whose files were changed: they are to
+    /// be started again.
     #[must_use]
-    pub fn new(setup: RuntimeSetup) -> Self {
+    pub fn new(setup: RuntimeSetup) -> (Self, mpsc::Receiver<String>) {
         let RuntimeSetup { kernel, paths, first_event, hook_timeout, node } = setup;
         let env = base_environment(&kernel);
+        let (changes, changed) = mpsc::channel(CHANGES);
         let context = Arc::new_cyclic(|itself| RuntimeContext {
             kernel,
             paths,
@@ -76,9 +82,10 @@ impl ExtensionRuntime {
             node: NodeFinder::new(node, env.clone()),
             env,
             slots: Mutex::default(),
+            changes,
             itself: itself.clone(),
         });
-        Self { context }
+        (Self { context }, changed)
     }
 
     /// Stops every extension; returns when all their processes have ended.
@@ -164,6 +171,13 @@ impl RunningSlot {
 impl RuntimeContext {
     fn lock(&self) -> MutexGuard<'_, HashMap<String, RunningSlot>> {
         self.slots.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The files of an extension were changed.
+    pub(crate) fn note_change(&self, extension: &str) {
+        if self.changes.try_send(extension.to_owned()).is_err() {
+            tracing::debug!(extension, "a change of an extension's files is ignored");
+        }
     }
 
     /// The environment of an extension: the server's, without what is about the server itself.

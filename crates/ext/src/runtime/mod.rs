@@ -12,6 +12,7 @@ mod place;
 mod process;
 mod shared;
 mod supervisor;
+mod watch;
 mod window;
 
 mod extensions;

@@ -204,9 +204,7 @@ impl ExtensionShared {
         state.status = status;
         state.reason = reason;
         state.connection = None;
-        if status != ExtensionStatus::Running {
-            state.pid = state.pid.filter(|_| status == ExtensionStatus::Starting);
-        }
+        state.pid = None;
         if matches!(status, ExtensionStatus::Failed | ExtensionStatus::Stopped) {
             let actions = std::mem::take(&mut state.actions);
             drop(state);
@@ -214,10 +212,12 @@ impl ExtensionShared {
         }
     }
 
-    /// No new calls reach the program.
+    /// The program is being ended: no new calls reach it.
     pub(crate) fn disconnect(&self) {
         self.write_veto().is_running = false;
-        self.lock().connection = None;
+        let mut state = self.lock();
+        state.status = ExtensionStatus::Restarting;
+        state.connection = None;
     }
 
     /// The definition of an action that is registered.

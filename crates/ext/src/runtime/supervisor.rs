@@ -13,6 +13,7 @@ use super::failures::{AfterFailure, FailureLog};
 use super::life::{Life, LifeEvent, LifeSetup, initialize_params};
 use super::process::{ExtensionProcess, ProgramCommand, exit_sentence};
 use super::shared::{SharedHandle, VetoRules};
+use super::watch::FileWatch;
 use crate::manifest::Program;
 use crate::rpc::connection::Fault;
 use crate::runner::ExtensionSetup;
@@ -33,6 +34,7 @@ pub(crate) struct Supervisor {
     commands: mpsc::Receiver<Command>,
     failures: FailureLog,
     restarts: u32,
+    files: FileWatch,
     /// Those who wait for the outcome of a start.
     waiting: Vec<oneshot::Sender<()>>,
 }
@@ -54,8 +56,17 @@ impl Supervisor {
         setup: ExtensionSetup,
         commands: mpsc::Receiver<Command>,
     ) -> Self {
-        let failures = FailureLog::default();
-        Self { context, shared, setup, commands, failures, restarts: 0, waiting: Vec::new() }
+        let files = FileWatch::new(&setup.manifest);
+        Self {
+            context,
+            shared,
+            setup,
+            commands,
+            failures: FailureLog::default(),
+            restarts: 0,
+            files,
+            waiting: Vec::new(),
+        }
     }
 
     /// Runs until it is asked to stop. `first` is answered when the program runs or has failed.
@@ -80,6 +91,7 @@ impl Supervisor {
 
     /// Begins anew: earlier failures do not count any more.
     fn renew(&mut self, setup: ExtensionSetup, done: oneshot::Sender<()>) {
+        self.files = FileWatch::new(&setup.manifest);
         self.setup = setup;
         self.waiting.push(done);
         self.failures = FailureLog::default();
@@ -93,11 +105,30 @@ impl Supervisor {
         }
     }
 
+    /// The next command. A change of the extension's files is passed on: it comes back as a
+    /// command to start with what the manifest says then. Cancel-safe.
+    async fn next_command(
+        commands: &mut mpsc::Receiver<Command>,
+        files: &mut FileWatch,
+        context: &RuntimeContext,
+        name: &str,
+    ) -> Option<Command> {
+        loop {
+            tokio::select! {
+                command = commands.recv() => return command,
+                () = files.changed() => context.note_change(name),
+            }
+        }
+    }
+
     /// One life of the program.
     async fn run_once(&mut self) -> LifeEnd {
         self.shared.set_starting();
         self.apply_rules();
         let name = self.shared.name.clone();
+        if let Err(error) = self.context.paths.make(&name) {
+            return LifeEnd::Failed(format!("cannot make its folder: {error}"), Duration::ZERO);
+        }
         let argv = match self.argv().await {
             Ok(argv) => argv,
             Err(reason) => return LifeEnd::Unable(reason),
@@ -106,10 +137,7 @@ impl Supervisor {
         let folder = self.setup.manifest.folder.clone();
         let program = ProgramCommand { argv, folder, env };
         let paths = &self.context.paths;
-        let spawned = paths
-            .make(&name)
-            .and_then(|()| ExtensionProcess::spawn(&program, &paths.process(&name)));
-        let (process, pipes) = match spawned {
+        let (process, pipes) = match ExtensionProcess::spawn(&program, &paths.process(&name)) {
             Ok(spawned) => spawned,
             Err(error) => {
                 let shown = program.argv.first().map_or("", String::as_str).escape_debug();
@@ -144,7 +172,12 @@ impl Supervisor {
                         break LifeEnd::Failed(reason, life.started_at.elapsed());
                     }
                 }
-                command = self.commands.recv() => break LifeEnd::Command(command),
+                command = Self::next_command(
+                    &mut self.commands,
+                    &mut self.files,
+                    &self.context,
+                    &self.shared.name,
+                ) => break LifeEnd::Command(command),
             }
         };
         drop(initialize);
@@ -188,8 +221,11 @@ impl Supervisor {
         self.shared.log.note(&again);
         self.shared.set_down(ExtensionStatus::Restarting, Some(again));
         self.tell_waiting();
+        let Self { commands, files, context, shared, .. } = self;
         tokio::select! {
-            command = self.commands.recv() => return Some(command),
+            command = Self::next_command(commands, files, context, &shared.name) => {
+                return Some(command);
+            }
             () = sleep(pause) => {}
         }
         self.restarts += 1;
@@ -209,7 +245,8 @@ impl Supervisor {
         self.shared.log.note(&reason);
         self.shared.set_down(ExtensionStatus::Failed, Some(reason));
         self.tell_waiting();
-        self.commands.recv().await
+        let Self { commands, files, context, shared, .. } = self;
+        Self::next_command(commands, files, context, &shared.name).await
     }
 
     /// Until the program is ready, a required extension is asked about what its manifest and its

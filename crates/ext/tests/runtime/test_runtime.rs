@@ -72,7 +72,7 @@ impl TestRuntime {
         let started = Kernel::start(kernel_setup(), Journal::memory(), opened, backend).await;
         let (kernel, summary) = started.unwrap();
         let dir = tempfile::tempdir().unwrap();
-        let runtime = ExtensionRuntime::new(RuntimeSetup {
+        let (runtime, _) = ExtensionRuntime::new(RuntimeSetup {
             kernel: kernel.clone(),
             paths: ExtensionPaths::new(dir.path()),
             first_event: summary.started,
