@@ -6,5 +6,6 @@ mod actions;
 mod crashes;
 mod delivery;
 mod life;
+mod node;
 mod support;
 mod vetoes;
