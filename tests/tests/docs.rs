@@ -236,9 +236,8 @@ fn names_in_the_code() -> BTreeSet<String> {
 }
 
 fn is_name(text: &str) -> bool {
-    let is_word = |word: &str| {
-        !word.is_empty() && word.chars().all(|c| c.is_ascii_lowercase() || c == '-')
-    };
+    let is_word =
+        |word: &str| !word.is_empty() && word.chars().all(|c| c.is_ascii_lowercase() || c == '-');
     text.split_once(':').is_some_and(|(noun, word)| is_word(noun) && is_word(word))
 }
 
