@@ -2,7 +2,7 @@
 //! own.
 //!
 //! [`Manifest`] is what the folder of an extension declares, [`ExtensionRunner`] starts and stops
-//! the programs, and [`ExtensionManager`] puts folders in place and answers the kernel's `ext:*`
+//! the programs as [`ExtensionRuntime`] does, and [`ExtensionManager`] puts folders in place and answers the kernel's `ext:*`
 //! actions.
 #![forbid(unsafe_code)]
 
@@ -14,7 +14,9 @@ pub mod manifest;
 mod names;
 mod paths;
 mod private_dir;
+mod rpc;
 mod runner;
+mod runtime;
 mod scan;
 mod starter;
 mod user_settings;
@@ -24,3 +26,4 @@ pub use manifest::{Manifest, Program};
 pub use names::check_name;
 pub use paths::ExtensionPaths;
 pub use runner::{ExtensionRunner, ExtensionSetup, RunState};
+pub use runtime::{ExtensionRuntime, NodeChoice, RuntimeSetup};

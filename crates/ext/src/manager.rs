@@ -54,11 +54,12 @@ impl ExtensionManager {
     }
 
     /// Starts every extension that is not turned off, and deletes what an interrupted installation
-    /// left behind.
+    /// left behind. The runner knows all of them when this returns; the future that it returns
+    /// waits until they run, and need not be polled.
     ///
     /// # Errors
     /// When the extensions folder or the user's settings cannot be read.
-    pub async fn start_all(&self) -> Result<(), Refusal> {
+    pub async fn start_all(&self) -> Result<BoxedFuture<'_, ()>, Refusal> {
         let _change = self.change.lock().await;
         let folder = self.folder.clone();
         run_blocking(move || {
@@ -68,8 +69,8 @@ impl ExtensionManager {
         .await?;
         let (scan, settings) = self.read().await?;
         let setups = setups(&scan, &settings);
-        join_all(setups.into_iter().map(|setup| self.start(setup))).await;
-        Ok(())
+        let starts: Vec<_> = setups.into_iter().map(|setup| self.start(setup)).collect();
+        Ok(Box::pin(async move { drop(join_all(starts).await) }))
     }
 
     fn start(&self, setup: ExtensionSetup) -> BoxedFuture<'_, ()> {

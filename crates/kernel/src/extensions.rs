@@ -306,8 +306,8 @@ impl Kernel {
     /// When the server was started without.
     pub fn extension_host(&self) -> Result<Arc<dyn ExtensionHost>, Refusal> {
         self.inner.extension_host.get().ok_or_else(|| {
-            let sentence = "this server runs no extensions; `paned server restart` starts one \
-                            that does";
+            let sentence = "extensions are turned off: set `enabled = true` under `[extensions]` in \
+                            config.toml, then `paned server restart`";
             Refusal::new(Code::Unavailable, sentence)
         })
     }

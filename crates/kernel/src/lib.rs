@@ -45,11 +45,11 @@ use tokio::sync::watch;
 use tokio::time::timeout;
 
 pub use access::AccessRequest;
-pub use caller::Caller;
+pub use caller::{Caller, ExtensionGrant};
 pub use client::ConnectedClient;
 pub use dispatch::ActionAnswer;
 pub use dump::ScreenDump;
-pub use hooks::{ActionHook, HookCall, HookVerdict};
+pub use hooks::{ActionHook, HookCall, HookRegistration, HookVerdict};
 use journal::{CommitTicket, Journal};
 pub use paned_backend::{BoxedFuture, UnixSocket};
 pub use panes::environment::is_reserved as is_reserved_variable;
@@ -121,11 +121,6 @@ impl Kernel {
         &self.inner.setup
     }
 
-    /// Adds a hook that is asked before actions run.
-    pub fn add_hook(&self, hook: Arc<dyn ActionHook>) {
-        self.inner.hooks.add(hook);
-    }
-
     /// Waits for a command to the server as a whole.
     pub async fn next_command(&self) -> ServerCommand {
         let mut commands = self.inner.command.subscribe();
@@ -154,6 +149,12 @@ impl Kernel {
 
     pub(crate) fn send_command(&self, command: ServerCommand) {
         self.inner.command.send_replace(Some(command));
+    }
+
+    /// The time, by the kernel's clock.
+    #[must_use]
+    pub fn time(&self) -> Time {
+        self.now()
     }
 
     pub(crate) fn now(&self) -> Time {

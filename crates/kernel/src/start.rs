@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, RwLock};
 
 use paned_backend::Backend;
-use paned_model::{Grant, GrantId};
+use paned_model::{EventId, Grant, GrantId};
 use serde::de::DeserializeOwned;
 use serde_json::json;
 use tokio::sync::watch;
@@ -52,6 +52,8 @@ pub struct StartSummary {
     pub live: usize,
     /// Panes in all.
     pub panes: usize,
+    /// The event `server:started` of this start.
+    pub started: EventId,
 }
 
 impl Kernel {
@@ -126,8 +128,8 @@ impl Kernel {
             }
             committed => committed?,
         }
-        let started = StartSummary { live: living, panes: kernel.panes().list().len() };
-        Ok((kernel, started))
+        let panes = kernel.panes().list().len();
+        Ok((kernel, StartSummary { live: living, panes, started: started.last }))
     }
 
     fn report_recovery(&self, opened: &OpenedJournal) {

@@ -6,6 +6,7 @@
 
 mod assemble;
 mod compat_flag;
+mod extensions;
 mod handover;
 mod listeners;
 pub(crate) mod lock;
@@ -73,15 +74,22 @@ pub(crate) struct ListenArgs {
     /// address comes from the tool's own variables, such as PTY_WEB_PORT and AGENTMUX_PORT
     #[arg(long, alias = "door", value_name = "NAME[=ADDRESS[,open]]")]
     compat: Vec<CompatFlag>,
+    /// The folder with extensions [env: PANED_EXTENSIONS_DIR]
+    /// [default: ~/.local/share/paned/extensions]
+    #[arg(long, value_name = "DIR")]
+    extensions_dir: Option<PathBuf>,
 }
 
 impl ListenArgs {
     fn flags(&self) -> SettingFlags {
         let port = self.port.map(|port| ("port", port.to_string()));
         let host = self.host.clone().map(|host| ("host", host));
+        let extensions = self.extensions_dir.as_ref();
+        let extensions =
+            extensions.map(|folder| ("extensions_dir", folder.to_string_lossy().into_owned()));
         let named = self.compat.iter().filter_map(CompatFlag::key);
         let named = named.map(|key| (key, true.to_string()));
-        port.into_iter().chain(host).chain(named).collect()
+        port.into_iter().chain(host).chain(extensions).chain(named).collect()
     }
 
     /// The protocols with a port of their own: those of the command line, then those of the
@@ -101,7 +109,8 @@ impl ListenArgs {
     pub(crate) fn to_args(&self) -> Vec<String> {
         let flags = self.flags().into_iter().filter(|(key, _)| !key.starts_with("compat."));
         let compat = self.compat.iter().map(|flag| ("compat", flag.to_string()));
-        flags.chain(compat).flat_map(|(flag, value)| [format!("--{flag}"), value]).collect()
+        let to_args = |(key, value): (&str, String)| [format!("--{}", key.replace('_', "-")), value];
+        flags.chain(compat).flat_map(to_args).collect()
     }
 }
 

@@ -33,7 +33,6 @@ pub(crate) const WITHOUT_EFFECT: &[(&str, &str)] = &[
     ("POLY_TMUX_SOCKET", "paned starts a tmux server of its own; `paned session list` shows it"),
     ("POLY_TMUX_CONFIG", "paned configures its own tmux server; use `[layout]` in config.toml"),
     ("POLY_SESSION_NAME", "name a session with `paned session start NAME`"),
-    ("POLY_EXTENSIONS_DIR", "paned loads no extensions of poly; follow events with `paned events`"),
     ("AGENTMUX_WINDOW", "an agent is a pane, and there are no windows to name"),
     ("AGENTMUX_LOG_FILE", "the log is server.log in the state folder; PANED_LOG sets its level"),
     ("AGENTMUX_URL", "it is for agentmux-submit.sh, and has no effect on the server"),

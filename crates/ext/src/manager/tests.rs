@@ -92,12 +92,12 @@ fn change(name: &str) -> SetRequest {
 #[tokio::test]
 async fn what_is_in_the_folder_is_started_and_what_is_gone_is_stopped() {
     let fixture = Fixture::new();
-    fixture.manager.start_all().await.unwrap();
+    fixture.manager.start_all().await.unwrap().await;
     assert!(fixture.names().await.is_empty());
     for name in ["a", "b"] {
         fixture.write(&format!("ext/{name}"), &manifest(name));
     }
-    fixture.manager.start_all().await.unwrap();
+    fixture.manager.start_all().await.unwrap().await;
     assert_eq!(fixture.runner.take_calls(), ["start a read,spawn", "start b read,spawn"]);
     fs::remove_dir_all(fixture.dir.path().join("ext/a")).unwrap();
     // Another name in the manifest: the old one must not keep running.
@@ -119,7 +119,7 @@ async fn the_user_changes_scopes_and_turns_extensions_off() {
     let fixture = Fixture::new();
     fixture.write("ext/a", &manifest("a"));
     let manager = &fixture.manager;
-    manager.start_all().await.unwrap();
+    manager.start_all().await.unwrap().await;
     let scopes = Some(BTreeSet::from([Scope::Read]));
     let info = manager.set(SetRequest { scopes, ..change("a") }).await.unwrap();
     assert_eq!(info.scopes, BTreeSet::from([Scope::Read]));
@@ -130,7 +130,7 @@ async fn the_user_changes_scopes_and_turns_extensions_off() {
     assert_eq!(fixture.runner.take_calls(), ["start a read,spawn", "start a read", "stop a true"]);
     // It stays off, also for another server on the same state folder.
     manager.reload(None).await.unwrap();
-    manager.start_all().await.unwrap();
+    manager.start_all().await.unwrap().await;
     assert!(fixture.runner.take_calls().is_empty());
     let on = SetRequest { enabled: Some(true), reset_scopes: true, ..change("a") };
     manager.set(on).await.unwrap();
@@ -183,7 +183,7 @@ async fn of_a_linked_extension_only_the_link_is_removed() {
     fs::create_dir(&extensions).unwrap();
     std::os::unix::fs::symlink(&source, extensions.join("guard")).unwrap();
     let manager = &fixture.manager;
-    manager.start_all().await.unwrap();
+    manager.start_all().await.unwrap().await;
     let real = fs::canonicalize(&source).unwrap();
     assert_eq!(manager.info("guard".into()).await.unwrap().link.as_ref(), Some(&real));
     let remove = RemoveRequest { name: "guard".into(), keep_data: false };
@@ -213,7 +213,7 @@ async fn an_extension_is_known_by_the_name_it_exports() {
     let fixture = Fixture::new();
     fixture.write("ext/inner", &manifest("inner"));
     let manager = &fixture.manager;
-    manager.start_all().await.unwrap();
+    manager.start_all().await.unwrap().await;
     for name in ["exported", "inner"] {
         assert_eq!(manager.info(name.into()).await.unwrap().name, "exported");
     }
