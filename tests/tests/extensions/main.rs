@@ -5,6 +5,7 @@
 mod actions;
 mod crashes;
 mod delivery;
+mod install;
 mod life;
 mod node;
 mod support;

@@ -106,8 +106,8 @@ pub(crate) const TABLE: &[SettingRow] = &[
     row(
         "autostart",
         "true",
-        "Whether `new`, `run`, `agent new` and `session start` start the server if none is running; \
-         PANED_NO_AUTOSTART=1 also turns it off",
+        "Whether `new`, `run`, `agent new`, `session start`, `ext install` and `ext new` start the \
+         server if none is running; PANED_NO_AUTOSTART=1 also turns it off",
     )
     .kind(SettingKind::Boolean),
     row("limits.panes", "1000", "Maximum number of running panes")

@@ -170,9 +170,16 @@ async fn a_repository_is_installed_without_its_history() {
     fs::set_permissions(&run, fs::Permissions::from_mode(0o777)).unwrap();
     bench.commit();
     assert_eq!(bench.install_git().await.unwrap().name, "guard");
-    bench.check_clean(&["guard", "guard/paned.toml", "guard/run", "guard/src", "guard/src/main.py"]);
+    bench.check_clean(&[
+        "guard",
+        "guard/paned.toml",
+        "guard/run",
+        "guard/src",
+        "guard/src/main.py",
+    ]);
     let mode = |path: &str| {
-        fs::metadata(bench.path("extensions/guard").join(path)).unwrap().permissions().mode() & 0o777
+        fs::metadata(bench.path("extensions/guard").join(path)).unwrap().permissions().mode()
+            & 0o777
     };
     assert_eq!(mode("run") & 0o755, 0o755);
     assert_eq!(mode("run") & 0o022, 0);
@@ -333,7 +340,8 @@ async fn hooks_filters_scripts_and_submodules_do_not_run() {
     assert_eq!(installed.left_out, ["git submodules: s"]);
     let files = [".gitattributes", ".gitmodules", "package.json", "paned.toml"];
     let paths: Vec<String> = files.iter().map(|file| format!("guard/{file}")).collect();
-    let paths: Vec<&str> = std::iter::once("guard").chain(paths.iter().map(AsRef::as_ref)).collect();
+    let paths: Vec<&str> =
+        std::iter::once("guard").chain(paths.iter().map(AsRef::as_ref)).collect();
     bench.check_clean(&paths);
 }
 
@@ -363,7 +371,8 @@ async fn too_many_files_are_refused_before_they_are_written() {
     let mut tree = bench.tree(&rows);
     // A few objects that are millions of files.
     for _ in 0..2 {
-        let rows: Vec<_> = names.iter().map(|name| ("40000", name.as_str(), tree.as_str())).collect();
+        let rows: Vec<_> =
+            names.iter().map(|name| ("40000", name.as_str(), tree.as_str())).collect();
         tree = bench.tree(&rows);
     }
     bench.commit_tree(&tree);
@@ -419,7 +428,8 @@ async fn a_local_folder_is_copied_without_what_could_do_harm() {
     symlink("/etc", repo.join("etc")).unwrap();
     symlink("../../untouched", repo.join("node_modules/up")).unwrap();
     let fifo = rustix::fs::FileType::Fifo;
-    rustix::fs::mknodat(rustix::fs::CWD, repo.join("fifo"), fifo, rustix::fs::Mode::RWXU, 0).unwrap();
+    rustix::fs::mknodat(rustix::fs::CWD, repo.join("fifo"), fifo, rustix::fs::Mode::RWXU, 0)
+        .unwrap();
     let _socket = std::os::unix::net::UnixListener::bind(repo.join("socket")).unwrap();
     let installed = bench.install_folder().await.unwrap();
     let left_out = installed.left_out;

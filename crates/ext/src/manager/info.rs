@@ -36,12 +36,9 @@ impl ExtensionManager {
         let exported = |found: &&FoundExtension| {
             self.runner.state(&found.name).and_then(|state| state.name).as_deref() == Some(name)
         };
-        let in_folder = |found: &&FoundExtension| found.folder.ends_with(name);
+        let in_folder = |found: &&FoundExtension| found.folder.file_name() == Some(name.as_ref());
         let found = scan.extensions.iter().find(exported).or_else(|| scan.get(name));
-        let found = found.or_else(|| match name.contains('/') {
-            false => scan.extensions.iter().find(in_folder),
-            true => None,
-        });
+        let found = found.or_else(|| scan.extensions.iter().find(in_folder));
         found.ok_or_else(|| {
             let near = nearest(name, scan.extensions.iter().map(|found| found.name.as_str()));
             let shown = name.chars().take(64).collect::<String>();

@@ -200,7 +200,11 @@ async fn a_broken_extension_can_be_removed_by_the_name_of_its_folder() {
     assert!(fixture.names().await.is_empty());
     for name in ["..", ".", "", "../source", "/etc"] {
         let remove = RemoveRequest { name: name.into(), keep_data: false };
-        assert_eq!(fixture.manager.remove(remove).await.unwrap_err().code, Code::NotFound, "{name}");
+        assert_eq!(
+            fixture.manager.remove(remove).await.unwrap_err().code,
+            Code::NotFound,
+            "{name}"
+        );
     }
 }
 

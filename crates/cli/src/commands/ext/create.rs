@@ -68,7 +68,9 @@ pub(super) fn run(context: &CliContext, args: &NewArgs) -> Result<ExitCode> {
 fn print(out: Out, starter: &StarterFiles) -> io::Result<()> {
     let name = &starter.name;
     let files: Vec<_> = starter.files.iter().map(|file| file.display().to_string()).collect();
-    out.line(StyledLine::from("wrote ").then(TextStyle::Strong, &starter.folder.display().to_string()))?;
+    out.line(
+        StyledLine::from("wrote ").then(TextStyle::Strong, &starter.folder.display().to_string()),
+    )?;
     out.line(format!("  {}", files.join(", ")))?;
     if let Some(extension) = &starter.extension {
         out.line(StyledLine::from("  it is ").with(notes::status(extension)))?;

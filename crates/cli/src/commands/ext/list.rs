@@ -47,8 +47,17 @@ fn print_notes(out: Out, extensions: &[ExtensionInfo]) -> io::Result<()> {
 }
 
 fn table(extensions: &[ExtensionInfo]) -> TextTable {
-    let head =
-        &["NAME", "STATUS", "VERSION", "PID", "RESTARTS", "ACTIONS", "KIND", "SCOPES", "DESCRIPTION"];
+    let head = &[
+        "NAME",
+        "STATUS",
+        "VERSION",
+        "PID",
+        "RESTARTS",
+        "ACTIONS",
+        "KIND",
+        "SCOPES",
+        "DESCRIPTION",
+    ];
     let table = TextTable::new(head, extensions, |extension| {
         let pid = extension.pid.map_or_else(|| "-".to_owned(), |pid| pid.to_string());
         let scopes: Vec<_> = extension.scopes.iter().map(|scope| scope.as_str()).collect();
@@ -64,9 +73,7 @@ fn table(extensions: &[ExtensionInfo]) -> TextTable {
             extension.description.as_deref().unwrap_or_default().into(),
         ]
     });
-    table
-        .only_wide(&["PID", "RESTARTS", "KIND"])
-        .dropping(&["ACTIONS", "VERSION", "SCOPES"])
+    table.only_wide(&["PID", "RESTARTS", "KIND"]).dropping(&["ACTIONS", "VERSION", "SCOPES"])
 }
 
 pub(super) fn kind(extension: &ExtensionInfo) -> &'static str {

@@ -17,7 +17,6 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::for_each;
-use super::support::exit_status::exit_code;
 use crate::client;
 use crate::context::CliContext;
 
@@ -141,5 +140,5 @@ fn reload(context: &CliContext, name: Option<&str>) -> Result<ExitCode> {
             notes::print(context.out, extension)?;
         }
     }
-    Ok(if has_failed { exit_code(None) } else { ExitCode::SUCCESS })
+    Ok(if has_failed { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }

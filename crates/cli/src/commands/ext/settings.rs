@@ -4,6 +4,7 @@ use std::io;
 use std::process::ExitCode;
 
 use anyhow::Result;
+use clap::ArgGroup;
 use paned_kernel::extensions::ExtensionInfo;
 use paned_model::Scope;
 use serde_json::json;
@@ -23,8 +24,7 @@ Examples:
 
 Scopes: read (view), input (type), spawn (start panes), kill (stop panes), approve \
 (answer agents' questions), admin (everything). The extension is restarted.")]
-#[group(id = "change", required = true, multiple = true,
-        args = ["scopes", "reset_scopes", "enabled", "disabled"])]
+#[command(group = change())]
 pub(crate) struct SetArgs {
     /// The extension
     extension: String,
@@ -40,6 +40,12 @@ pub(crate) struct SetArgs {
     /// Stop it, and do not start it with the server
     #[arg(long, conflicts_with = "enabled")]
     disabled: bool,
+}
+
+/// At least one change is needed.
+fn change() -> ArgGroup {
+    let flags = ["scopes", "reset_scopes", "enabled", "disabled"];
+    ArgGroup::new("change").args(flags).required(true).multiple(true)
 }
 
 /// Scopes of one flag, which may be none.
