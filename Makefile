@@ -11,7 +11,7 @@ PREFIX ?= $(HOME)/.local
 # What has to be there; scripts/ensure knows how to get each. Add a word here and, if it is new, a line there.
 BUILD_NEEDS := cargo cc
 CHECK_NEEDS := $(BUILD_NEEDS) git lints
-TEST_NEEDS  := $(CHECK_NEEDS) nextest openapi cxx python procps tmux vim less bash zsh fish
+TEST_NEEDS  := $(CHECK_NEEDS) nextest openapi cxx python node procps tmux vim less bash zsh fish
 
 TARGET := $(or $(CARGO_TARGET_DIR),target)
 
@@ -32,6 +32,7 @@ help: ## print this list
 
 run: ## build paned, get what is missing, and serve in the foreground (ARGS="…" for `paned serve`)
 	@scripts/ensure $(BUILD_NEEDS)
+	@scripts/host-bundle
 	cargo build --release -p paned
 	@exec "$(TARGET)/release/paned" serve $(ARGS)
 
@@ -84,6 +85,7 @@ accuracy: ## print how often the agent engine is right over all recordings (ARGS
 
 bench: ## measure, as ratios to a limit found in the same run (ARGS="…" for `paned-bench`)
 	@scripts/ensure $(BUILD_NEEDS)
+	@scripts/host-bundle
 	cargo build --profile dist -p paned -p paned-bench
 	@case "$(ARGS)" in *--rivals*) scripts/rivals ;; esac
 	@exec "$(TARGET)/dist/paned-bench" $(ARGS)
@@ -100,6 +102,7 @@ docs: ## write the pages that are generated from the program
 
 install: ## build and install the binary, man pages and completions below PREFIX (default ~/.local)
 	@scripts/ensure $(BUILD_NEEDS)
+	@scripts/host-bundle
 	cargo build --profile dist -p paned
 	@scripts/stage "$(TARGET)/dist/paned" "$(DESTDIR)$(PREFIX)"
 	@echo "installed in $(DESTDIR)$(PREFIX); a running server changes over with: paned server upgrade"
@@ -108,10 +111,11 @@ uninstall: ## remove what `make install` has installed below PREFIX
 	@scripts/stage --remove "$(DESTDIR)$(PREFIX)"
 
 dist: ## build the release archive, the Debian package and their checksums in TARGET/packages
-	@scripts/ensure $(BUILD_NEEDS)
+	@scripts/ensure $(BUILD_NEEDS) node
+	@scripts/host-bundle --required
 	cargo build --profile dist -p paned
 	@scripts/package "$(TARGET)/dist/paned" "$(TARGET)/packages"
 
 clean: ## remove what was built, and what scripts/ensure put in .cache
 	cargo clean
-	rm -rf .cache
+	rm -rf .cache extensions/node_modules extensions/host/dist

@@ -1,12 +1,13 @@
 //! The hidden modes of this program: what runs inside the panes that are measured.
 
 use std::fs::File;
-use std::io::{self, Read, Write};
+use std::io::{self, BufRead, Read, Write};
 use std::os::fd::AsFd;
 use std::process::ExitCode;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use rustix::termios::{OptionalActions, tcgetattr, tcsetattr};
+use serde_json::{Value, json};
 
 use crate::flood::{BLOCK, FloodKind};
 
@@ -22,6 +23,7 @@ pub(crate) fn run(args: impl Iterator<Item = String>) -> Option<ExitCode> {
         ["child", "flood", bytes] => flood(FloodKind::Plain, number(bytes)).map(|()| 0),
         ["child", "paint", kind, bytes] => paint_and_stay(kind, number(bytes)).map(|()| 0),
         ["child", "echo"] => echo().map(|()| 0),
+        ["child", "extension"] => extension().map(|()| 0),
         ["child", "lines", count] => print(&lines(number(count), "\n")).map(|()| 0),
         ["child", "clock", code] => print(now_text().as_bytes()).map(|()| number(code)),
         ["child", "last-words", code] => print_time_on_input().map(|()| number(code)),
@@ -85,6 +87,25 @@ fn echo() -> io::Result<()> {
             got => out.write_all(&buffer[..got])?,
         }
     }
+}
+
+/// An extension with one action, which answers at once.
+fn extension() -> io::Result<()> {
+    let mut out = output()?;
+    for line in io::stdin().lock().lines() {
+        let message: Value = serde_json::from_str(&line?)?;
+        if message["method"] == "initialize" {
+            let action = json!({ "name": "echo", "description": "Echo.", "kind": "question" });
+            let call = json!({ "jsonrpc": "2.0", "method": "registerAction", "params": action });
+            out.write_all(format!("{call}\n").as_bytes())?;
+        }
+        let params = &message["params"]["params"];
+        let answer = json!({ "jsonrpc": "2.0", "id": message["id"], "result": params });
+        if !message["id"].is_null() {
+            out.write_all(format!("{answer}\n").as_bytes())?;
+        }
+    }
+    Ok(())
 }
 
 /// What the `echo` child prints first.

@@ -47,11 +47,17 @@ impl Drop for Process {
 impl Server {
     /// Starts it, and waits until it serves.
     pub(crate) fn start(plan: &Plan) -> Result<Self, Error> {
+        Self::start_with_extensions(plan, &plan.fresh_folder())
+    }
+
+    /// The same, with the extensions in this folder.
+    pub(crate) fn start_with_extensions(plan: &Plan, extensions: &Path) -> Result<Self, Error> {
         let state = State::new(plan)?;
         let config = state.beside("toml");
         let log = state.beside("log");
         fs::write(&config, "").doing("write a configuration")?;
         let mut command = command(plan, &state);
+        command.env("PANED_EXTENSIONS_DIR", extensions);
         command.arg("--config").arg(config).args(["--json", "serve", "--port", "0"]);
         command.stdout(Stdio::piped()).stderr(File::create(&log).doing("make a log")?);
         let mut process = Process(command.spawn().doing("start the server")?);

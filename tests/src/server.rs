@@ -362,6 +362,7 @@ fn try_launch(
     command.args(["serve", "--port", "0", "--json"]).args(args).stdin(Stdio::null());
     command.env("PANED_STATE_DIR", dir.join("state")).env("HOME", dir).env("SHELL", "/bin/sh");
     command.env_remove("PANED_CONFIG").env_remove("XDG_STATE_HOME").env_remove("XDG_CONFIG_HOME");
+    command.env_remove("XDG_DATA_HOME").env_remove("PANED_EXTENSIONS_DIR");
     command.envs(env.iter().map(|(name, value)| (name, value)));
     let mut child = command.stdout(Stdio::piped()).stderr(log).spawn().unwrap();
     let mut line = String::new();

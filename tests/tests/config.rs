@@ -139,11 +139,16 @@ fn a_password_that_would_protect_nothing_keeps_an_open_listener_shut() {
 }
 
 #[test]
-fn the_page_of_settings_is_what_the_program_writes() {
+fn generated_files_are_what_the_program_writes() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
-    let page = fs::read_to_string(root.join("docs/configuration.md")).unwrap();
-    let (written, _, _) = paned(root, &[], &["generate", "configuration"]);
-    assert!(page == written, "docs/configuration.md is stale; run `cargo xtask docs`");
+    for (what, path) in [
+        ("configuration", "docs/configuration.md"),
+        ("typescript", "extensions/sdk/src/actions.d.ts"),
+    ] {
+        let file = fs::read_to_string(root.join(path)).unwrap();
+        let (written, _, _) = paned(root, &[], &["generate", what]);
+        assert!(file == written, "{path} is stale; run `cargo xtask docs`");
+    }
 }
 
 #[test]

@@ -207,3 +207,58 @@ fn the_readme_is_short_and_has_its_picture() {
     let picture = fs::metadata(root().join("docs/images/demo.svg")).unwrap();
     assert!(picture.len() < 300 * 1024, "{} bytes", picture.len());
 }
+
+/// The files of a folder and of those below it, without tests.
+fn sources(folder: &Path, files: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() && !path.ends_with("tests") {
+            sources(&path, files);
+        } else if path.extension().is_some_and(|end| end == "rs") && !path.ends_with("tests.rs") {
+            files.push(path);
+        }
+    }
+}
+
+/// The texts `noun:word` in the code of the kernel and of extensions: its actions and its events.
+fn names_in_the_code() -> BTreeSet<String> {
+    let mut files = Vec::new();
+    for folder in ["crates/kernel/src", "crates/ext/src"] {
+        sources(&root().join(folder), &mut files);
+    }
+    let mut names = BTreeSet::new();
+    for file in files {
+        let text = fs::read_to_string(file).unwrap();
+        let code = text.split("#[cfg(test)]").next().unwrap();
+        names.extend(code.split('"').filter(|text| is_name(text)).map(str::to_owned));
+    }
+    names
+}
+
+fn is_name(text: &str) -> bool {
+    let is_word =
+        |word: &str| !word.is_empty() && word.chars().all(|c| c.is_ascii_lowercase() || c == '-');
+    text.split_once(':').is_some_and(|(noun, word)| is_word(noun) && is_word(word))
+}
+
+/// The keys of an interface in a file of types.
+fn keys(file: &str, interface: &str) -> BTreeSet<String> {
+    let text = page(file);
+    let (_, body) = text.split_once(&format!("export interface {interface} {{\n")).unwrap();
+    let body = body.split("\n}").next().unwrap();
+    let keys = body.lines().filter_map(|line| line.strip_prefix("  \"")?.split('"').next());
+    keys.map(str::to_owned).collect()
+}
+
+#[test]
+fn the_types_for_extensions_have_every_event_and_no_other() {
+    let events = keys("extensions/sdk/src/events.d.ts", "Events");
+    let actions = keys("extensions/sdk/src/actions.d.ts", "Actions");
+    assert!(40 < events.len() && 50 < actions.len(), "{events:?} {actions:?}");
+    let code = names_in_the_code();
+    let missing: Vec<_> =
+        code.iter().filter(|name| !events.contains(*name) && !actions.contains(*name)).collect();
+    assert!(missing.is_empty(), "not in extensions/sdk/src/events.d.ts: {missing:?}");
+    let gone: Vec<_> = events.difference(&code).collect();
+    assert!(gone.is_empty(), "in extensions/sdk/src/events.d.ts, but never recorded: {gone:?}");
+}

@@ -52,15 +52,23 @@ fn tidy() -> Result<ExitCode> {
     Ok(if findings.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// Writes `docs/configuration.md` from the table of settings. A test fails when it is stale.
+/// What `paned generate` writes, and where. A test fails when one of these files is stale.
+const GENERATED: &[(&str, &str)] = &[
+    ("configuration", "docs/configuration.md"),
+    ("typescript", "extensions/sdk/src/actions.d.ts"),
+];
+
+/// Writes the files that are made from the program's tables.
 fn docs() -> Result<ExitCode> {
-    let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    cargo.args(["run", "--quiet", "--package", "paned", "--", "generate", "configuration"]);
-    let output = cargo.current_dir(root()?).stderr(Stdio::inherit()).output()?;
-    if !output.status.success() {
-        return Err(anyhow!("`paned generate configuration` failed"));
+    for (what, path) in GENERATED {
+        let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+        cargo.args(["run", "--quiet", "--package", "paned", "--", "generate", what]);
+        let output = cargo.current_dir(root()?).stderr(Stdio::inherit()).output()?;
+        if !output.status.success() {
+            return Err(anyhow!("`paned generate {what}` failed"));
+        }
+        std::fs::write(root()?.join(path), output.stdout)?;
     }
-    std::fs::write(root()?.join("docs/configuration.md"), output.stdout)?;
     Ok(ExitCode::SUCCESS)
 }
 

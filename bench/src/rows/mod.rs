@@ -8,6 +8,7 @@ mod drain;
 mod echo;
 mod emulator;
 mod exit_event;
+mod extension;
 mod fan_out;
 mod full_ring;
 mod idle;
@@ -68,6 +69,7 @@ pub(crate) const ALL: &[Row] = &[
     whole_output::ROW,
     cli_start::ROW,
     cli_tmux::ROW,
+    extension::ROW,
     neighbour::ROW,
     rivals::ROW,
     tmux_calls::ROW,

@@ -7,7 +7,7 @@ use clap::error::ErrorKind;
 use clap::{ArgMatches, Command, CommandFactory as _, FromArgMatches, Parser, Subcommand};
 
 use crate::commands::{
-    action, adopt, agent, agentmux, attach, completions, config, doctor, events, get, input,
+    action, adopt, agent, agentmux, attach, completions, config, doctor, events, ext, get, input,
     layout, logs, ls, meta, new, pane, read, record, restart, run, screen, search, server, service,
     session, token, up, version, wait,
 };
@@ -154,6 +154,7 @@ commands! {
     one Emit(action::EmitArgs) = "emit";
     one List(action::ListArgs) = "list";
     group Token(token::TokenSubcommand) = "token";
+    group Ext(ext::ExtSubcommand) = "ext";
     one Agentmux(agentmux::Args) = "agentmux";
     one Doctor(doctor::Args) = "doctor";
     group Service(service::ServiceSubcommand) = "service";

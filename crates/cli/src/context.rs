@@ -197,6 +197,9 @@ pub(crate) fn activity(action: &str) -> &'static str {
         "agent:cleanup" => "deleting the worktree",
         "pane:new" | "pane:restart" => "starting the program",
         "pane:kill" | "pane:close" => "stopping the program",
+        "ext:install" => "installing the extension",
+        "ext:reload" | "ext:new" | "ext:set" => "starting the extension",
+        "ext:remove" => "stopping the extension",
         "pane:search" => "searching",
         _ => "waiting for the server",
     }

@@ -1,8 +1,10 @@
 //! `paned generate`: writes what is made from the program's own tables, for `make` and packages.
 //!
-//! `configuration` prints `docs/configuration.md`, `man FOLDER` writes the man pages.
+//! `configuration` prints `docs/configuration.md`, `typescript` the types of the actions for
+//! extensions, `man FOLDER` writes the man pages.
 
 mod man;
+mod typescript;
 
 use std::ffi::OsString;
 use std::fs;
@@ -18,8 +20,9 @@ pub(crate) fn run(mut args: impl Iterator<Item = OsString>) -> ExitCode {
         (Some("configuration"), None) => {
             io::stdout().write_all(page::configuration_page().as_bytes())
         }
+        (Some("typescript"), None) => io::stdout().write_all(typescript::action_types().as_bytes()),
         (Some("man"), Some(folder)) => write_man_pages(Path::new(&folder)),
-        _ => Err(io::Error::other("usage: paned generate configuration | man FOLDER")),
+        _ => Err(io::Error::other("usage: paned generate configuration | typescript | man FOLDER")),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,

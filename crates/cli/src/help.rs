@@ -40,6 +40,7 @@ const GROUPS: &[CommandGroup] = &[
     group("Describe panes", false, &["rename", "resize", "tag", "meta"]),
     group("Show panes in tmux", false, &["session", "layout", "activate", "tmux", "adopt"]),
     group("The server", true, &["server", "serve", "service", "doctor", "config", "token"]),
+    group("Extensions", true, &["ext"]),
     group(
         "Scripts and other tools",
         false,

@@ -39,6 +39,12 @@ pub(crate) struct Settings {
     pub(crate) state_dir: PathBuf,
     /// The user's own profiles of agents.
     pub(crate) profiles_dir: PathBuf,
+    /// The folder with extensions.
+    pub(crate) extensions_dir: PathBuf,
+    /// Whether extensions are run.
+    pub(crate) extensions_enabled: bool,
+    /// The program that runs Node packages, if the user chose one.
+    pub(crate) node: Option<PathBuf>,
     pub(crate) panes: u64,
     pub(crate) agents: u64,
     pub(crate) tape_bytes: u64,
@@ -145,6 +151,9 @@ impl Sources<'_> {
             port: u16::try_from(port).expect("the range was checked"),
             state_dir: self.state_dir()?,
             profiles_dir: self.profiles()?,
+            extensions_dir: self.folder("extensions_dir")?,
+            extensions_enabled: self.boolean("extensions.enabled")?,
+            node: self.node()?,
             panes: self.number("limits.panes")?,
             agents: self.number("limits.agents")?,
             tape_bytes: self.number("limits.tape_bytes")?,
@@ -172,6 +181,11 @@ impl Sources<'_> {
 
     fn profiles(&self) -> Result<PathBuf, Refusal> {
         self.path("profiles_dir")
+    }
+
+    fn node(&self) -> Result<Option<PathBuf>, Refusal> {
+        let is_set = !self.pick("extensions.node")?.0.is_empty();
+        is_set.then(|| self.folder("extensions.node")).transpose()
     }
 
     /// Whether a command that needs a server starts one.
@@ -328,6 +342,9 @@ impl Sources<'_> {
             SettingDefault::StateFolder => user_folder(self.env, "XDG_STATE_HOME", ".local/state")?,
             SettingDefault::ProfilesFolder => {
                 format!("{}/profiles", user_folder(self.env, "XDG_CONFIG_HOME", ".config")?)
+            }
+            SettingDefault::ExtensionsFolder => {
+                format!("{}/extensions", user_folder(self.env, "XDG_DATA_HOME", ".local/share")?)
             }
         };
         Ok((default, SettingOrigin::Default))

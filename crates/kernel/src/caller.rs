@@ -1,12 +1,15 @@
 //! The caller of an action.
 
-use std::sync::Arc;
+use std::collections::BTreeSet;
+use std::fmt;
+use std::sync::{Arc, Weak};
 
-use paned_model::{Grant, PaneRef};
+use paned_model::{Grant, GrantId, PaneRef, PaneSet, Scope};
+use serde::{Serialize, Serializer};
 
-use crate::Kernel;
 use crate::client::ConnectedClient;
 use crate::grants::Token;
+use crate::{Kernel, KernelInner};
 
 /// An authenticated caller: its grant, and the pane it runs in.
 #[derive(Clone, Debug)]
@@ -19,6 +22,8 @@ pub struct Caller {
     pub(crate) pane_token: Option<Arc<Token>>,
     /// Its connection, if that is persistent: such a client may hold the sizes of panes.
     pub client: Option<Arc<ConnectedClient>>,
+    /// The extension that calls. Actions that its call runs have the same extension.
+    pub extension: Option<Arc<str>>,
 }
 
 impl Caller {
@@ -26,5 +31,95 @@ impl Caller {
     #[must_use]
     pub fn connected(self, kernel: &Kernel, kind: &str) -> Self {
         Self { client: Some(ConnectedClient::new(kernel.clone(), kind)), ..self }
+    }
+}
+
+/// The name of a caller in events and for hooks. The prefix tells the kinds apart, so that no
+/// label of a token can look like another caller.
+pub(crate) struct CallerLabel<'a>(pub(crate) &'a Caller);
+
+impl fmt::Display for CallerLabel<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Caller { grant, pane, extension, .. } = self.0;
+        match (extension, pane) {
+            (Some(extension), _) => write!(f, "ext:{extension}"),
+            (None, Some(pane)) => write!(f, "pane:{}", pane.id),
+            (None, None) if !self.0.is_owner() => write!(f, "token:{}", grant.id),
+            (None, None) if grant.scopes.contains(&Scope::Admin) => f.write_str("owner"),
+            // A listener that needs no token gives the owner's grant without its rights.
+            (None, None) => f.write_str("anonymous"),
+        }
+    }
+}
+
+impl Serialize for CallerLabel<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl Caller {
+    /// Its name in events: `ext:NAME`, `pane:ID`, `token:ID`, `owner` or `anonymous`.
+    #[must_use]
+    pub fn label(&self) -> String {
+        CallerLabel(self).to_string()
+    }
+
+    /// Whether it has the owner's grant, which cannot be revoked.
+    pub(crate) fn is_owner(&self) -> bool {
+        self.grant.id.0 == "owner"
+    }
+}
+
+/// The grant of an extension. It is kept in memory only and has no token; dropping this ends it.
+#[must_use = "dropping it ends the grant"]
+pub struct ExtensionGrant {
+    /// Weak, because an owner of this may itself be owned by the kernel.
+    kernel: Weak<KernelInner>,
+    caller: Caller,
+}
+
+impl ExtensionGrant {
+    /// The extension as a caller.
+    #[must_use]
+    pub fn caller(&self) -> &Caller {
+        &self.caller
+    }
+
+    /// The same caller with no other scope than that of `event:emit`: an extension records events
+    /// of its own whatever its scopes are.
+    #[must_use]
+    pub fn emitter(&self) -> Caller {
+        let mut caller = self.caller.clone();
+        Arc::make_mut(&mut caller.grant).scopes = BTreeSet::from([Scope::Input]);
+        caller
+    }
+}
+
+impl Drop for ExtensionGrant {
+    fn drop(&mut self) {
+        let Some(inner) = self.kernel.upgrade() else { return };
+        inner.grants.remove_extension(&self.caller.grant);
+    }
+}
+
+impl Kernel {
+    /// The grant `ext:NAME` of an extension, with these scopes over all panes. It is not stored and
+    /// not listed, and no token belongs to it.
+    pub fn extension_grant(&self, extension: &str, scopes: BTreeSet<Scope>) -> ExtensionGrant {
+        let name = format!("ext:{extension}");
+        let grant = Arc::new(Grant {
+            id: GrantId(name.clone()),
+            label: name,
+            scopes,
+            panes: PaneSet::All,
+            pane: None,
+            created_at: self.now(),
+            expires_at: None,
+        });
+        self.grants().insert_extension(grant.clone());
+        let extension = Some(extension.into());
+        let caller = Caller { grant, pane: None, pane_token: None, client: None, extension };
+        ExtensionGrant { kernel: Arc::downgrade(&self.inner), caller }
     }
 }

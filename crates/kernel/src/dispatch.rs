@@ -11,7 +11,8 @@ use serde::Serialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use crate::hooks::HookCall;
+use crate::caller::CallerLabel;
+use crate::hooks::{self, ActionHook, HookCall, HookFailure};
 use crate::journal::{self, CommitTicket, draft_with_capacity};
 use crate::redact::redact;
 use crate::registry::{ActionContext, ActionDefinition, ActionKind, PreparedAction};
@@ -25,11 +26,29 @@ pub type ActionAnswer = Box<RawValue>;
 #[serde(rename_all = "camelCase")]
 struct ActionEvent<'a> {
     action_name: &'a str,
+    caller: CallerLabel<'a>,
     params: &'a RawValue,
     #[serde(skip_serializing_if = "Option::is_none")]
     result: Option<&'a RawValue>,
     #[serde(skip_serializing_if = "Option::is_none")]
     error_info: Option<&'a Refusal>,
+}
+
+/// A call that is recorded, with the hooks to ask before it runs.
+struct LoggedCall {
+    action: Arc<ActionDefinition>,
+    /// Its parameters for events, secrets left out.
+    params: Box<RawValue>,
+    caller: Caller,
+    hooks: Vec<Arc<dyn ActionHook>>,
+}
+
+/// A change whose record could not be written.
+struct UnwrittenChange<'a> {
+    caller: &'a Caller,
+    params: &'a RawValue,
+    undo: Undo,
+    ticket: CommitTicket,
 }
 
 impl Kernel {
@@ -62,17 +81,29 @@ impl Kernel {
         let undo = Undo::default();
         let context =
             ActionContext { kernel: self.clone(), caller: caller.clone(), undo: undo.clone() };
-        let run = action.prepare(context, params)?;
+        let mut run = action.prepare(context, params)?;
+        let _caller_waits = run.caller_waits.take();
         self.permit(&run.access, caller)?;
         self.permit_typing(&run.access, caller)?;
         self.check_journal(action)?;
-        if self.is_silent(action) {
+        let hooks = self.hooks().wanting(&action.name, caller);
+        let is_silent = self.is_silent(action);
+        if is_silent && hooks.is_empty() {
             return self.until_revoked(caller, action.kind, run.future).await?;
         }
         self.charge_quota(action, params, caller)?;
         let logged_params = redact(params, &action.secrets);
-        let logged = self.clone().run_logged(action.clone(), logged_params.clone(), run);
-        let logged = Box::pin(logged);
+        let call = LoggedCall {
+            action: action.clone(),
+            params: logged_params.clone(),
+            caller: caller.clone(),
+            hooks,
+        };
+        if is_silent {
+            let asked = Box::pin(self.run_silent(call, run));
+            return self.until_revoked(caller, action.kind, asked).await?;
+        }
+        let logged = Box::pin(self.clone().run_logged(call, run));
         match action.kind {
             ActionKind::Question | ActionKind::Input => {
                 self.until_revoked(caller, action.kind, logged).await?.0
@@ -83,7 +114,8 @@ impl Kernel {
                 let change = self.background().run(logged);
                 let (outcome, ticket) = self.until_revoked(caller, action.kind, change).await??;
                 let Err(error) = self.journal().committed(ticket).await else { return outcome };
-                self.on_write_failure(action, &logged_params, outcome, &undo, ticket, error).await
+                let failed = UnwrittenChange { caller, params: &logged_params, undo, ticket };
+                self.on_write_failure(action, failed, outcome, error).await
             }
         }
     }
@@ -127,10 +159,8 @@ impl Kernel {
     async fn on_write_failure(
         &self,
         action: &ActionDefinition,
-        params: &RawValue,
+        UnwrittenChange { caller, params, undo, ticket }: UnwrittenChange<'_>,
         outcome: Result<ActionAnswer, Refusal>,
-        undo: &Undo,
-        ticket: CommitTicket,
         error: journal::Error,
     ) -> Result<ActionAnswer, Refusal> {
         let answer = outcome?;
@@ -147,7 +177,7 @@ impl Kernel {
         }
         undo.restore();
         let refusal = unavailable(&error);
-        self.log_event(&action.name, "action:error", params, Err(&refusal));
+        self.log_event("action:error", &action.name, (caller, params), Err(&refusal));
         Err(refusal)
     }
 
@@ -181,22 +211,37 @@ impl Kernel {
     /// Runs an action between its two events. The answer is durable once the ticket is committed.
     async fn run_logged(
         self,
-        action: Arc<ActionDefinition>,
-        logged_params: Box<RawValue>,
+        call: LoggedCall,
         run: PreparedAction,
     ) -> (Result<ActionAnswer, Refusal>, CommitTicket) {
-        self.log_event(&action.name, "action:start", &logged_params, Ok(None));
-        let allowed = match self.hooks().is_empty() {
+        let logged = (&call.caller, &*call.params);
+        self.log_event("action:start", &call.action.name, logged, Ok(None));
+        let allowed = match call.hooks.is_empty() {
             true => Ok(()),
             // Boxed to keep the future small: it is rarely polled.
-            false => Box::pin(self.ask_hooks(action.name.clone(), &logged_params)).await,
+            false => Box::pin(self.ask_hooks(&call)).await,
         };
         let outcome = match allowed {
             Ok(()) => run.future.await,
             Err(refusal) => Err(refusal),
         };
-        let ticket = self.log_outcome(&action, &logged_params, &outcome);
+        let ticket = self.log_outcome(&call, &outcome);
         (outcome, ticket)
+    }
+
+    /// Runs an action that records no events, unless a hook vetoes it.
+    async fn run_silent(
+        &self,
+        call: LoggedCall,
+        run: PreparedAction,
+    ) -> Result<ActionAnswer, Refusal> {
+        let allowed = self.ask_hooks(&call).await;
+        if let Err(refusal) = allowed {
+            let logged = (&call.caller, &*call.params);
+            self.log_event("action:error", &call.action.name, logged, Err(&refusal));
+            return Err(refusal);
+        }
+        run.future.await
     }
 
     /// Whether an action records no events of its own. Questions and input change nothing that must
@@ -205,21 +250,16 @@ impl Kernel {
     fn is_silent(&self, definition: &ActionDefinition) -> bool {
         let names = || ["action:start", "action:success", "action:error"];
         definition.kind != ActionKind::Change
-            && self.hooks().is_empty()
             && !names().iter().any(|event| self.journal().wants(event))
     }
 
-    async fn ask_hooks(&self, action: Arc<str>, params: &RawValue) -> Result<(), Refusal> {
-        let start = HookCall { action, params: Arc::from(params.to_owned()) };
-        let (verdict, failed) = self.hooks().ask(&start, self.limits().hook_timeout).await;
-        for failed in failed {
-            tracing::warn!(source = failed.source, error = failed.error, "a hook failed");
-            self.emit(
-                "handler:error",
-                &serde_json::json!({
-                    "source": failed.source, "event": "action:start", "error": failed.error,
-                }),
-            );
+    async fn ask_hooks(&self, call: &LoggedCall) -> Result<(), Refusal> {
+        let LoggedCall { action, params, caller, hooks } = call;
+        let params = Arc::from(params.clone());
+        let asked = HookCall { action: action.name.clone(), params, caller: caller.clone() };
+        let (verdict, failed) = hooks::ask(hooks, &asked, self.limits().hook_timeout).await;
+        for HookFailure { source, error } in failed {
+            self.report_handler_error(&source, "action:start", &error);
         }
         verdict
     }
@@ -227,40 +267,40 @@ impl Kernel {
     /// Records the outcome.
     fn log_outcome(
         &self,
-        ActionDefinition { name, kind, secrets, .. }: &ActionDefinition,
-        params: &RawValue,
+        LoggedCall { action, params, caller, .. }: &LoggedCall,
         outcome: &Result<ActionAnswer, Refusal>,
     ) -> CommitTicket {
+        let ActionDefinition { name, kind, secrets, .. } = &**action;
+        let log = |event: &str, outcome: Result<Option<&RawValue>, &Refusal>| {
+            self.log_event(event, name, (caller, params), outcome)
+        };
         match outcome {
             // The answer to a question is for the caller alone: most of it is what a terminal
             // shows.
-            Ok(_) if *kind == ActionKind::Question => {
-                self.log_event(name, "action:success", params, Ok(None))
-            }
-            Ok(answer) if secrets.is_empty() => {
-                self.log_event(name, "action:success", params, Ok(Some(answer)))
-            }
+            Ok(_) if *kind == ActionKind::Question => log("action:success", Ok(None)),
+            Ok(answer) if secrets.is_empty() => log("action:success", Ok(Some(answer))),
             Ok(answer) => {
                 let answer = redact(answer.get().as_bytes(), secrets);
-                self.log_event(name, "action:success", params, Ok(Some(&answer)))
+                log("action:success", Ok(Some(&answer)))
             }
-            Err(refusal) => self.log_event(name, "action:error", params, Err(refusal)),
+            Err(refusal) => log("action:error", Err(refusal)),
         }
     }
 
     fn log_event(
         &self,
-        action_name: &str,
         event: &str,
-        params: &RawValue,
+        action_name: &str,
+        (caller, params): (&Caller, &RawValue),
         outcome: Result<Option<&RawValue>, &Refusal>,
     ) -> CommitTicket {
         let (result, error_info) = match outcome {
             Ok(result) => (result, None),
             Err(refusal) => (None, Some(refusal)),
         };
-        let payload = ActionEvent { action_name, params, result, error_info };
-        let capacity = 96 + params.get().len() + result.map_or(0, |result| result.get().len());
+        let caller = CallerLabel(caller);
+        let payload = ActionEvent { action_name, caller, params, result, error_info };
+        let capacity = 128 + params.get().len() + result.map_or(0, |result| result.get().len());
         self.journal().record(vec![draft_with_capacity(capacity, event, &payload)], Vec::new())
     }
 

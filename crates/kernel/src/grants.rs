@@ -123,6 +123,8 @@ struct GrantEntry {
 /// Every valid grant.
 pub(crate) struct Grants {
     grants: Mutex<HashMap<GrantId, GrantEntry>>,
+    /// The grants of extensions, which have no tokens and end with the process.
+    extensions: Mutex<HashMap<GrantId, Arc<Grant>>>,
     /// Increases with every removal, so that open streams check their grant again.
     changed: watch::Sender<u64>,
     /// The key used for grants that do not exist.
@@ -133,7 +135,12 @@ impl Grants {
     pub(crate) fn new() -> Self {
         let mut dummy_key = [0; 32];
         fill_random(&mut dummy_key);
-        Self { grants: Mutex::default(), changed: watch::Sender::new(0), dummy_key }
+        Self {
+            grants: Mutex::default(),
+            extensions: Mutex::default(),
+            changed: watch::Sender::new(0),
+            dummy_key,
+        }
     }
 
     fn lock(&self) -> MutexGuard<'_, HashMap<GrantId, GrantEntry>> {
@@ -155,7 +162,26 @@ impl Grants {
     }
 
     pub(crate) fn contains(&self, id: &GrantId) -> bool {
-        self.lock().contains_key(id)
+        self.lock().contains_key(id) || self.lock_extensions().contains_key(id)
+    }
+
+    fn lock_extensions(&self) -> MutexGuard<'_, HashMap<GrantId, Arc<Grant>>> {
+        self.extensions.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Adds the grant of an extension, in place of an earlier one.
+    pub(crate) fn insert_extension(&self, grant: Arc<Grant>) {
+        self.lock_extensions().insert(grant.id.clone(), grant);
+    }
+
+    /// Removes the grant of an extension, unless another has taken its place.
+    pub(crate) fn remove_extension(&self, grant: &Arc<Grant>) {
+        let mut extensions = self.lock_extensions();
+        if extensions.get(&grant.id).is_some_and(|held| Arc::ptr_eq(held, grant)) {
+            extensions.remove(&grant.id);
+        }
+        drop(extensions);
+        self.changed.send_modify(|count| *count += 1);
     }
 
     pub(crate) fn list(&self) -> Vec<Arc<Grant>> {

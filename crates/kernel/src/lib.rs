@@ -16,6 +16,7 @@ mod client;
 mod dispatch;
 mod dump;
 mod event_names;
+pub mod extensions;
 mod grants;
 mod hooks;
 pub mod journal;
@@ -45,11 +46,11 @@ use tokio::sync::watch;
 use tokio::time::timeout;
 
 pub use access::AccessRequest;
-pub use caller::Caller;
+pub use caller::{Caller, ExtensionGrant};
 pub use client::ConnectedClient;
 pub use dispatch::ActionAnswer;
 pub use dump::ScreenDump;
-pub use hooks::{ActionHook, HookCall, HookVerdict};
+pub use hooks::{ActionHook, HookCall, HookRegistration, HookVerdict};
 use journal::{CommitTicket, Journal};
 pub use paned_backend::{BoxedFuture, UnixSocket};
 pub use panes::environment::is_reserved as is_reserved_variable;
@@ -65,6 +66,7 @@ use agents::Agents;
 use background::BackgroundTasks;
 use budgets::Budgets;
 pub use budgets::StreamSlot;
+use extensions::ExtensionHostSlot;
 use grants::Grants;
 use hooks::ActionHooks;
 use tmux_view::TmuxViews;
@@ -100,6 +102,7 @@ struct KernelInner {
     tmux_views: TmuxViews,
     agents: Agents,
     budgets: Budgets,
+    extension_host: ExtensionHostSlot,
     command: watch::Sender<Option<ServerCommand>>,
 }
 
@@ -117,11 +120,6 @@ impl Kernel {
     #[must_use]
     pub fn setup(&self) -> &KernelSetup {
         &self.inner.setup
-    }
-
-    /// Adds a hook that is asked before actions run.
-    pub fn add_hook(&self, hook: Arc<dyn ActionHook>) {
-        self.inner.hooks.add(hook);
     }
 
     /// Waits for a command to the server as a whole.
@@ -143,6 +141,7 @@ impl Kernel {
         if timeout(SHUTDOWN_TIMEOUT, self.inner.background.finish()).await.is_err() {
             tracing::warn!("changes in progress were aborted");
         }
+        self.drop_extension_host();
         self.emit("server:shutdown", &serde_json::json!({}));
         if let Err(error) = self.inner.journal.close().await {
             tracing::error!(%error, "the journal was not closed cleanly");
@@ -151,6 +150,12 @@ impl Kernel {
 
     pub(crate) fn send_command(&self, command: ServerCommand) {
         self.inner.command.send_replace(Some(command));
+    }
+
+    /// The time, by the kernel's clock.
+    #[must_use]
+    pub fn time(&self) -> Time {
+        self.now()
     }
 
     pub(crate) fn now(&self) -> Time {

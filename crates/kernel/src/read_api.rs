@@ -48,13 +48,13 @@ impl Kernel {
 
     /// Whether an authenticated caller's grant is still valid.
     pub(crate) fn is_authorized(&self, caller: &Caller) -> bool {
-        let held = is_owner(caller) || self.grants().contains(&caller.grant.id);
+        let held = caller.is_owner() || self.grants().contains(&caller.grant.id);
         held && !permit::is_expired(&caller.grant, self.now())
     }
 
     /// Waits until a caller's grant is revoked or expires. Open streams end then.
     pub async fn wait_revoked(&self, caller: &Caller) {
-        if is_owner(caller) {
+        if caller.is_owner() {
             return std::future::pending().await;
         }
         let mut changed: watch::Receiver<u64> = self.grants().watch();
@@ -155,12 +155,7 @@ fn caller(grant: Arc<Grant>, proof: Option<(&str, &Grant)>) -> Caller {
         Some((token, pane)) => (Some(pane), Some(Arc::new(Token::from_text(token)))),
         None => (None, None),
     };
-    Caller { grant, pane, pane_token, client: None }
-}
-
-/// Whether this caller has the owner's grant, which cannot be revoked.
-fn is_owner(caller: &Caller) -> bool {
-    caller.grant.id.0 == "owner"
+    Caller { grant, pane, pane_token, client: None, extension: None }
 }
 
 fn may_read(caller: &Caller) -> Result<(), Refusal> {
@@ -189,6 +184,12 @@ impl EventFeed {
                 other => return other,
             }
         }
+    }
+
+    /// Everything up to here was read or left out: where another feed would continue.
+    #[must_use]
+    pub fn seen(&self) -> EventId {
+        self.reader.seen()
     }
 
     /// The events that the caller's grant reaches: all of them, or those about its panes.

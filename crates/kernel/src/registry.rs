@@ -17,6 +17,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use serde_json::value::RawValue;
+use tokio::sync::oneshot;
 
 pub use self::dynamic::{ActionHandler, ActionRegistration, ActionSpec};
 use crate::access::AccessRequest;
@@ -126,6 +127,8 @@ trait AnyAction: Send + Sync {
 pub(crate) struct PreparedAction {
     pub(crate) access: AccessRequest,
     pub(crate) future: BoxedFuture<'static, Result<Box<RawValue>, Refusal>>,
+    /// Held while the caller waits, by actions that end when it does not any more.
+    pub(crate) caller_waits: Option<oneshot::Sender<()>>,
 }
 
 impl ActionDefinition {
@@ -194,7 +197,7 @@ impl<A: Action> AnyAction for TypedAction<A> {
             let answer = A::run(context, params).await?;
             serde_json::value::to_raw_value(&answer).map_err(Refusal::internal)
         });
-        Ok(PreparedAction { access, future })
+        Ok(PreparedAction { access, future, caller_waits: None })
     }
 }
 
@@ -239,6 +242,12 @@ pub struct Registry {
 impl Registry {
     pub(crate) fn new() -> Self {
         Self { actions: BTreeMap::new() }
+    }
+
+    /// The kernel's own actions, for pages and types that are written from them.
+    #[must_use]
+    pub fn built_in() -> Self {
+        crate::actions::registry()
     }
 
     pub(crate) fn with<A: Action>(mut self) -> Self {

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, RwLock};
 
 use paned_backend::Backend;
-use paned_model::{Grant, GrantId};
+use paned_model::{EventId, Grant, GrantId};
 use serde::de::DeserializeOwned;
 use serde_json::json;
 use tokio::sync::watch;
@@ -14,6 +14,7 @@ use tokio::sync::watch;
 use crate::agents::{self, AgentPaneObserver, Agents, MESSAGE, Message};
 use crate::background::BackgroundTasks;
 use crate::budgets::Budgets;
+use crate::extensions::ExtensionHostSlot;
 use crate::grants::{GRANT_KIND, Grants, StoredGrant, owner_grant, random_name};
 use crate::hooks::ActionHooks;
 use crate::journal::{
@@ -51,6 +52,8 @@ pub struct StartSummary {
     pub live: usize,
     /// Panes in all.
     pub panes: usize,
+    /// The event `server:started` of this start.
+    pub started: EventId,
 }
 
 impl Kernel {
@@ -91,6 +94,7 @@ impl Kernel {
             tmux_views: TmuxViews::default(),
             agents,
             budgets: Budgets::default(),
+            extension_host: ExtensionHostSlot::default(),
             command: watch::Sender::new(None),
         };
         let kernel = Self { inner: Arc::new(inner) };
@@ -124,8 +128,8 @@ impl Kernel {
             }
             committed => committed?,
         }
-        let started = StartSummary { live: living, panes: kernel.panes().list().len() };
-        Ok((kernel, started))
+        let panes = kernel.panes().list().len();
+        Ok((kernel, StartSummary { live: living, panes, started: started.last }))
     }
 
     fn report_recovery(&self, opened: &OpenedJournal) {

@@ -12,6 +12,7 @@ pub(crate) mod completions;
 pub(crate) mod config;
 pub(crate) mod doctor;
 pub(crate) mod events;
+pub(crate) mod ext;
 pub(crate) mod get;
 pub(crate) mod input;
 pub(crate) mod layout;
@@ -97,6 +98,7 @@ pub(crate) fn run(context: &CliContext, command: CliCommand) -> Result<ExitCode>
         CliCommand::Emit(args) => action::emit(context, args),
         CliCommand::List(args) => action::list(context, &args),
         CliCommand::Token(command) => token::run(context, &command),
+        CliCommand::Ext(command) => ext::run(context, &command),
         CliCommand::Doctor(_) => doctor::run(context),
         CliCommand::Service(command) => service::run(context, &command),
         CliCommand::Config(command) => config::run(context, &command),

@@ -43,6 +43,7 @@ fn fetch(names: ServerNames, context: &CliContext) -> Result<Vec<Candidate>> {
         ServerNames::Sessions => ("session:list", "/sessions"),
         ServerNames::Profiles => ("agent:profiles", "/profiles"),
         ServerNames::Tokens => ("grant:list", "/grants"),
+        ServerNames::Extensions => ("ext:list", ""),
         ServerNames::Actions => ("", ""),
     };
     let answer: Value = client::block_on(async {
@@ -64,6 +65,7 @@ fn fetch(names: ServerNames, context: &CliContext) -> Result<Vec<Candidate>> {
         ServerNames::Sessions => all(items, "name", |_| String::new()),
         ServerNames::Profiles => all(items, "name", |_| String::new()),
         ServerNames::Tokens => all(items, "id", |token| text(token, "label")),
+        ServerNames::Extensions => all(items, "name", |extension| text(extension, "status")),
         ServerNames::Actions => all(items, "name", |action| text(action, "doc")),
     })
 }

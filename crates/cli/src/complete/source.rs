@@ -23,6 +23,7 @@ pub(super) enum ServerNames {
     Actions,
     Tags,
     Tokens,
+    Extensions,
 }
 
 /// Which panes a command is for.
@@ -73,7 +74,10 @@ pub(super) fn of(path: &[&str], arg: &Arg) -> ValueSource {
         ("action", "name") => ValueSource::Server(ServerNames::Actions),
         (_, "tag") => ValueSource::Server(ServerNames::Tags),
         ("token", "id") => ValueSource::Server(ServerNames::Tokens),
-        (_, "scope") => words_of(Scope::ALL.iter().map(|scope| scope.as_str())),
+        ("ext", "extension" | "extensions") => ValueSource::Server(ServerNames::Extensions),
+        ("ext", "dir") => ValueSource::Folders,
+        ("ext", "source") => ValueSource::Folders,
+        (_, "scope" | "scopes") => words_of(Scope::ALL.iter().map(|scope| scope.as_str())),
         ("config", "keys") => {
             let candidate = |row: &settings::SettingRow| Candidate::new(row.key, row.about);
             ValueSource::Words(settings::TABLE.iter().map(candidate).collect())

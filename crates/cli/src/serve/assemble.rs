@@ -22,6 +22,7 @@ use paned_kernel::{
 use paned_server::{HttpServerConfig, ServerLimits};
 use tokio::runtime::Builder;
 
+use super::extensions::ServerExtensions;
 use super::ready_line::{self, ReadyLine};
 use super::server_fds::ServerFds;
 use super::signals;
@@ -77,6 +78,7 @@ async fn serve(
     let url = format!("http://{}", fds.address()?);
     let native = Arc::new(native(plan, fds)?);
     let (kernel, started) = Kernel::start(setup(plan, fds, &url)?, journal, opened, native).await?;
+    let extensions = ServerExtensions::start(plan, &kernel, started.started).await;
     announce(plan, fds, server_info(plan, fds, url, failed)?, started)?;
     let mut command = ServerCommand::Stop;
     let shutdown = async {
@@ -88,7 +90,10 @@ async fn serve(
     let apis = CompatApis::new(plan.settings.compat.agentmux.clone());
     let limits = ServerLimits::default().with_files(headroom::files().0);
     let config = HttpServerConfig { limits, compat: apis.all() };
-    paned_server::serve(kernel.clone(), fds.listeners(plan, &apis)?, config, shutdown).await?;
+    let served =
+        paned_server::serve(kernel.clone(), fds.listeners(plan, &apis)?, config, shutdown).await;
+    extensions.stop().await;
+    served?;
     kernel.stop().await;
     Ok(command)
 }

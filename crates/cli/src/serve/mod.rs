@@ -6,6 +6,7 @@
 
 mod assemble;
 mod compat_flag;
+mod extensions;
 mod handover;
 mod listeners;
 pub(crate) mod lock;
@@ -17,7 +18,7 @@ mod server_fds;
 mod signals;
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Context as _, Result};
@@ -75,14 +76,21 @@ pub(crate) struct ListenArgs {
     /// address comes from the tool's own variables, such as PTY_WEB_PORT and AGENTMUX_PORT
     #[arg(long, alias = "door", value_name = "NAME[=ADDRESS[,open]]")]
     compat: Vec<CompatFlag>,
+    /// The folder with extensions [env: PANED_EXTENSIONS_DIR]
+    /// [default: ~/.local/share/paned/extensions]
+    #[arg(long, value_name = "DIR")]
+    extensions_dir: Option<PathBuf>,
 }
 
 impl ListenArgs {
     fn flags(&self) -> SettingFlags {
         let port = self.port.map(|port| ("port", port.to_string()));
         let host = self.host.clone().map(|host| ("host", host));
+        let extensions = self.extensions_dir.as_ref();
+        let extensions =
+            extensions.map(|folder| ("extensions_dir", folder.to_string_lossy().into_owned()));
         let compat = self.compat.iter().filter_map(CompatFlag::setting);
-        port.into_iter().chain(host).chain(compat).collect()
+        port.into_iter().chain(host).chain(extensions).chain(compat).collect()
     }
 
     /// The protocols with a port of their own: those of the command line, then those of the
@@ -102,7 +110,9 @@ impl ListenArgs {
     pub(crate) fn to_args(&self) -> Vec<String> {
         let flags = self.flags().into_iter().filter(|(key, _)| !key.starts_with("compat."));
         let compat = self.compat.iter().map(|flag| ("compat", flag.to_string()));
-        flags.chain(compat).flat_map(|(flag, value)| [format!("--{flag}"), value]).collect()
+        let to_args =
+            |(key, value): (&str, String)| [format!("--{}", key.replace('_', "-")), value];
+        flags.chain(compat).flat_map(to_args).collect()
     }
 }
 

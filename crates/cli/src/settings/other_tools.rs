@@ -30,7 +30,6 @@ const READ: [&str; 5] = [
 
 /// Variables that never have an effect, with what to use instead.
 pub(crate) const WITHOUT_EFFECT: &[(&str, &str)] = &[
-    ("POLY_EXTENSIONS_DIR", "paned loads no extensions of poly; follow events with `paned events`"),
     ("AGENTMUX_WINDOW", "an agent is a pane, and there are no windows to name"),
     ("AGENTMUX_URL", "it is for agentmux-submit.sh, and has no effect on the server"),
     ("AGENTMUX_TIMEOUT", "it is for agentmux-submit.sh; use `paned agent send --wait --timeout`"),

@@ -27,6 +27,8 @@ pub(super) enum SettingDefault {
     StateFolder,
     /// The same, for profiles of agents.
     ProfilesFolder,
+    /// The same, for extensions.
+    ExtensionsFolder,
 }
 
 impl SettingRow {
@@ -60,6 +62,7 @@ impl SettingRow {
             SettingDefault::Text(text) => text,
             SettingDefault::StateFolder => "~/.local/state/paned",
             SettingDefault::ProfilesFolder => "~/.config/paned/profiles",
+            SettingDefault::ExtensionsFolder => "~/.local/share/paned/extensions",
         }
     }
 }
@@ -99,11 +102,15 @@ pub(crate) const TABLE: &[SettingRow] = &[
     row("profiles_dir", "", "Folder with your own agent profiles")
         .below(SettingDefault::ProfilesFolder)
         .env(&["PANED_PROFILES_DIR"]),
+    row("extensions_dir", "", "Folder with your extensions, one folder each")
+        .below(SettingDefault::ExtensionsFolder)
+        .env(&["PANED_EXTENSIONS_DIR", "POLY_EXTENSIONS_DIR"])
+        .flag("--extensions-dir"),
     row(
         "autostart",
         "true",
-        "Whether `new`, `run`, `agent new` and `session start` start the server if none is running; \
-         PANED_NO_AUTOSTART=1 also turns it off",
+        "Whether `new`, `run`, `agent new`, `session start`, `ext install` and `ext new` start the \
+         server if none is running; PANED_NO_AUTOSTART=1 also turns it off",
     )
     .kind(SettingKind::Boolean),
     row("limits.panes", "1000", "Maximum number of running panes")
@@ -151,6 +158,17 @@ pub(crate) const TABLE: &[SettingRow] = &[
     row("limits.journal_bytes", "268435456", "Maximum size of the journal on disk, in bytes")
         .number(1 << 20, 1 << 40)
         .env(&["PANED_JOURNAL_BYTES"]),
+    row("extensions.enabled", "true", "Whether the server runs extensions")
+        .kind(SettingKind::Boolean)
+        .env(&["PANED_EXTENSIONS"]),
+    row(
+        "extensions.node",
+        "",
+        "Program that runs extensions in TypeScript and JavaScript: the path of Node 20 or newer, or \
+         of Bun; default: the one on PATH",
+    )
+    .kind(SettingKind::Folder)
+    .env(&["PANED_NODE"]),
     row("tmux.enabled", "true", "Whether panes can be shown in tmux")
         .kind(SettingKind::Boolean)
         .env(&["PANED_TMUX"]),

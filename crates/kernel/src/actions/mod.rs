@@ -2,6 +2,7 @@
 
 pub(crate) mod agent;
 mod event_emit;
+pub(crate) mod ext;
 pub(crate) mod grant;
 pub(crate) mod layout;
 pub(crate) mod pane;
@@ -39,6 +40,14 @@ pub(crate) fn registry() -> Registry {
         .with::<agent::state::AgentStateAction>()
         .with::<agent::wait::AgentWait>()
         .with::<event_emit::EventEmit>()
+        .with::<ext::info::ExtInfo>()
+        .with::<ext::install::ExtInstall>()
+        .with::<ext::list::ExtList>()
+        .with::<ext::logs::ExtLogs>()
+        .with::<ext::new::ExtNew>()
+        .with::<ext::reload::ExtReload>()
+        .with::<ext::remove::ExtRemove>()
+        .with::<ext::set::ExtSet>()
         .with::<grant::create::GrantCreate>()
         .with::<grant::list::GrantList>()
         .with::<grant::revoke::GrantRevoke>()

@@ -6,6 +6,7 @@ use paned_backend::BoxedFuture;
 use paned_model::{Code, Refusal, Scope};
 use schemars::SchemaGenerator;
 use serde_json::{Value, json};
+use tokio::sync::oneshot;
 
 use super::param_schema::ParamSchema;
 use super::{
@@ -18,7 +19,7 @@ const LONGEST_NAME: usize = 64;
 
 /// An action to register.
 pub struct ActionSpec {
-    /// `noun:verb`, in lower case, with a noun that is not paned's own.
+    /// `noun:verb`, with a noun in lower case that is not paned's own.
     pub name: String,
     /// One sentence.
     pub doc: String,
@@ -44,7 +45,7 @@ pub trait ActionHandler: Send + Sync + 'static {
     /// schema.
     fn access(&self, params: &Value) -> AccessRequest;
 
-    /// Runs the action for this caller.
+    /// Runs the action for this caller. The future is dropped when the caller disconnects.
     fn run(&self, caller: Caller, params: Value) -> BoxedFuture<'_, Result<Value, Refusal>>;
 }
 
@@ -134,15 +135,19 @@ fn definition(spec: ActionSpec) -> Result<ActionDefinition, Refusal> {
 }
 
 fn check_name(name: &str) -> Result<(), Refusal> {
-    let is_word = |word: &str| {
-        let fits = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
-        word.starts_with(|c: char| c.is_ascii_lowercase()) && word.chars().all(fits)
+    let is_noun = |noun: &str| {
+        let is_letter = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
+        noun.starts_with(is_letter) && noun.chars().all(|c| is_letter(c) || c == '-')
     };
-    let parts = name.split_once(':').filter(|(noun, verb)| is_word(noun) && is_word(verb));
+    let is_verb = |verb: &str| {
+        let fits = |c: char| c.is_ascii_alphanumeric() || "-_".contains(c);
+        verb.starts_with(|c: char| c.is_ascii_alphanumeric()) && verb.chars().all(fits)
+    };
+    let parts = name.split_once(':').filter(|(noun, verb)| is_noun(noun) && is_verb(verb));
     let Some((noun, _)) = parts.filter(|_| name.len() <= LONGEST_NAME) else {
         return Err(Refusal::invalid(format!(
-            "invalid action name `{}`: use `noun:verb` with a-z, 0-9 and `-`, at most \
-            {LONGEST_NAME} characters",
+            "invalid action name `{}`: use `noun:verb`, the noun of a-z, 0-9 and `-`, the verb also \
+            of A-Z and `_`, at most {LONGEST_NAME} characters",
             name.escape_debug()
         )));
     };
@@ -175,13 +180,25 @@ impl AnyAction for DynamicAction {
         self.check.check(&params)?;
         let access = self.handler.access(&params);
         let handler = self.handler.clone();
+        let (waits, left) = oneshot::channel::<()>();
         let future = Box::pin(async move {
-            // Called here, not before: the call is not authorized until this is polled.
-            let answer = handler.run(context.caller, params).await?;
-            serde_json::value::to_raw_value(&answer).map_err(Refusal::internal)
+            tokio::select! {
+                biased;
+                // Called here, not before: the call is not authorized until this is polled.
+                answer = handler.run(context.caller, params) => {
+                    serde_json::value::to_raw_value(&answer?).map_err(Refusal::internal)
+                }
+                _ = left => Err(caller_left()),
+            }
         });
-        Ok(PreparedAction { access, future })
+        Ok(PreparedAction { access, future, caller_waits: Some(waits) })
     }
+}
+
+/// What is recorded of a call whose caller disconnected: unlike the kernel's own changes, a call
+/// of an extension may take any time, and its extension is told to end it.
+fn caller_left() -> Refusal {
+    Refusal::new(Code::Timeout, "the caller disconnected before the extension answered")
 }
 
 #[cfg(test)]
@@ -190,10 +207,11 @@ mod tests {
 
     #[test]
     fn names_are_noun_and_verb_and_not_of_our_own_nouns() {
-        for name in ["build:run", "build2:re-run", "panel:open"] {
+        for name in ["build:run", "build2:re-run", "panel:open", "2:x", "a:getState", "a:get_state"]
+        {
             assert!(check_name(name).is_ok(), "{name}");
         }
-        for name in ["", "build", "build:", ":run", "Build:run", "build:run:x", "build:rün", "2:x"]
+        for name in ["", "build", "build:", ":run", "Build:run", "build:run:x", "build:rün", "-a:x"]
         {
             assert!(check_name(name).is_err(), "{name}");
         }

@@ -131,6 +131,22 @@ async fn a_running_call_outlives_its_action() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_call_ends_when_its_caller_disconnects() {
+    let server = TestKernel::new().await;
+    let handler = Arc::new(EchoHandler { waits: true, ..EchoHandler::default() });
+    let _echo = server.kernel.register_action(spec("echo:say", handler.clone())).unwrap();
+    let mut feed = server.feed("action:error");
+    let kernel = server.kernel.clone();
+    let owner = server.owner.clone();
+    let call =
+        tokio::spawn(async move { kernel.dispatch("echo:say", br#"{"text":""}"#, &owner).await });
+    handler.started.notified().await;
+    call.abort();
+    let error = next(&mut feed).await;
+    assert!(error.payload.contains("the caller disconnected"), "{}", error.payload);
+}
+
+#[tokio::test(start_paused = true)]
 async fn what_cannot_be_an_action_is_refused() {
     let server = TestKernel::new().await;
     let refused = |spec| server.kernel.register_action(spec).err().unwrap().code;

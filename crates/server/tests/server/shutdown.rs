@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use paned_kernel::journal::JournalRead;
-use paned_kernel::{ActionHook, HookCall, HookVerdict};
+use paned_kernel::{ActionHook, Caller, HookCall, HookRegistration, HookVerdict};
 use paned_model::EventFilter;
 use paned_server::{Error, HttpServerConfig, Listener, ServedApi, ServerLimits, serve};
 use serde_json::json;
@@ -31,6 +31,10 @@ impl ActionHook for BarrierHook {
         "turnstile"
     }
 
+    fn wants(&self, _: &str, _: &Caller) -> bool {
+        true
+    }
+
     fn before(&self, _: HookCall) -> paned_backend::BoxedFuture<'_, Result<HookVerdict, String>> {
         Box::pin(async {
             self.0.reached.notify_one();
@@ -40,10 +44,10 @@ impl ActionHook for BarrierHook {
     }
 }
 
-fn add_barrier(server: &TestServer) -> Arc<ActionBarrier> {
+fn add_barrier(server: &TestServer) -> (Arc<ActionBarrier>, HookRegistration) {
     let barrier = Arc::new(ActionBarrier::default());
-    server.kernel.add_hook(Arc::new(BarrierHook(barrier.clone())));
-    barrier
+    let hook = server.kernel.add_hook(Arc::new(BarrierHook(barrier.clone())));
+    (barrier, hook)
 }
 
 #[tokio::test]
@@ -52,7 +56,7 @@ async fn a_change_is_finished_though_its_asker_goes_away() {
     let owner = server.kernel.owner(None);
     let include: EventFilter = "action:success".parse().unwrap();
     let mut events = server.kernel.events(None, include, &owner).unwrap();
-    let barrier = add_barrier(&server);
+    let (barrier, _hook) = add_barrier(&server);
     let mut stream = server.tcp().await;
     let ask = server.ask("POST", "/emit/a:b");
     stream.write_all(ask.text().as_bytes()).await.unwrap();
@@ -66,7 +70,7 @@ async fn a_change_is_finished_though_its_asker_goes_away() {
 #[tokio::test]
 async fn a_request_under_way_is_answered_when_the_server_stops() {
     let server = TestServer::new().await;
-    let barrier = add_barrier(&server);
+    let (barrier, _hook) = add_barrier(&server);
     let asked = tokio::spawn({
         let (stream, ask) = (server.tcp().await, server.ask("POST", "/emit/a:b"));
         async move { send(stream, &ask).await.status() }
@@ -100,7 +104,7 @@ async fn streams_and_idle_connections_do_not_hold_up_the_end() {
 async fn a_request_that_does_not_end_is_cut_short_at_last() {
     let shutdown_grace = Duration::from_millis(50);
     let server = TestServer::with(ServerLimits { shutdown_grace, ..ServerLimits::default() }).await;
-    let barrier = add_barrier(&server);
+    let (barrier, _hook) = add_barrier(&server);
     let mut stream = server.tcp().await;
     stream.write_all(server.ask("POST", "/emit/a:b").text().as_bytes()).await.unwrap();
     barrier.reached.notified().await;

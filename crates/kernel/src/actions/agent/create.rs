@@ -228,7 +228,8 @@ async fn send_first_prompt(
     let params = json!({ "paneId": pane.id, "text": prompt, "wait": wait }).to_string();
     // A caller that may start an agent with a prompt may send it that prompt, so this runs as the
     // owner.
-    let caller = Caller { pane: context.caller.pane.clone(), ..kernel.owner(None) };
+    let Caller { pane, extension, .. } = context.caller.clone();
+    let caller = Caller { pane, extension, ..kernel.owner(None) };
     match kernel.dispatch("agent:message", params.as_bytes(), &caller).await {
         Ok(answer) => serde_json::from_str(answer.get()).unwrap_or_default(),
         Err(refusal) => json!({ "outcome": "refused", "evidence": [refusal.sentence] }),

@@ -1,0 +1,63 @@
+/**
+ * Shows a notification when an agent asks a question (`blocked`) or has finished its turn (`ready`).
+ *
+ * options.json: { "states": ["blocked", "ready"], "command": ["my-notifier", "{title}", "{text}"] }
+ *
+ * It runs notify-send on Linux and osascript on macOS; without either, it rings the bell of the
+ * terminal in which the server was started. Texts of an agent are arguments of the program and are
+ * never read by a shell.
+ */
+import { execFile } from "node:child_process";
+import { open } from "node:fs/promises";
+import { promisify } from "node:util";
+
+import type { Events, ExtensionAPI } from "@paned/extension";
+
+export const name = "notify-desktop";
+
+const run = promisify(execFile);
+const LONGEST = 200;
+
+/** The script gets both texts as arguments, so that nothing in them is code. */
+const APPLE_SCRIPT = "on run argv\ndisplay notification (item 2 of argv) with title (item 1 of argv)\nend run";
+
+/** Programs that show a notification, in the order in which they are tried. */
+const COMMANDS: Record<string, string[]> = {
+  darwin: ["osascript", "-e", APPLE_SCRIPT, "{title}", "{text}"],
+  default: ["notify-send", "--app-name=paned", "--", "{title}", "{text}"],
+};
+
+export default function notifyDesktop(paned: ExtensionAPI): void {
+  const { states = ["blocked", "ready"], command } = paned.options as { states?: string[]; command?: string[] };
+  const argv = command ?? COMMANDS[process.platform] ?? COMMANDS.default!;
+
+  paned.on("agent:state", async (change) => {
+    if (!states.includes(change.to) || !isNews(change)) return;
+    const { title, text } = describe(change);
+    const [program, ...args] = argv.map((arg) => arg.replace("{title}", () => title).replace("{text}", () => text));
+    try {
+      await run(program!, args, { timeout: paned.timeoutMs / 2 });
+    } catch (error) {
+      paned.log.debug(`${program} failed, so the bell is rung:`, error);
+      await ringBell();
+    }
+  });
+}
+
+/** An agent that becomes ready after its start has finished nothing. */
+function isNews({ from, to }: Events["agent:state"]): boolean {
+  return to !== "ready" || from === "busy" || from === "blocked";
+}
+
+function describe({ paneId, to, kind, dialog }: Events["agent:state"]): { title: string; text: string } {
+  if (to !== "blocked") return { title: `${paneId} is ${to}`, text: "Its turn is over." };
+  const question = (dialog?.text ?? "").replace(/\s+/g, " ").trim();
+  return { title: `${paneId} asks (${kind ?? "question"})`, text: question.slice(0, LONGEST) || "Look at its screen." };
+}
+
+async function ringBell(): Promise<void> {
+  // Without a terminal, there is no bell to ring.
+  const terminal = await open("/dev/tty", "w").catch(() => undefined);
+  await terminal?.write("\u0007");
+  await terminal?.close();
+}

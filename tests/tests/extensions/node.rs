@@ -1,0 +1,193 @@
+//! Packages in TypeScript and JavaScript, run by the Node host: a package for Poly as it is, and the
+//! samples in `extensions/samples`.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+
+use paned_e2e::{decode_output, wait_for};
+use paned_model::Code;
+use serde_json::{Value, json};
+
+use crate::support::ExtensionServer;
+
+/// A package as its author wrote it for Poly: its name is not that of its folder.
+const POLY: &str = r#"
+import { z } from "zod";
+import type { ExtensionAPI } from "poly";
+
+export const name = "greeter";
+
+enum Tone { Plain = "plain", Loud = "loud" }
+
+export default function (poly: ExtensionAPI) {
+  let vetoes = 0;
+  poly.registerAction({
+    name: "greet",
+    description: "Say hello.",
+    parameters: z.object({
+      who: z.string().min(1).describe("Who is greeted."),
+      tone: z.nativeEnum(Tone).default(Tone.Plain),
+    }),
+    async execute({ who, tone }) {
+      const panes = await poly.executeAction("pane:list", {});
+      await poly.emit("greeted", { who });
+      return { text: tone === Tone.Loud ? who.toUpperCase() : who, panes: panes.length, cwd: poly.cwd, vetoes };
+    },
+  });
+  poly.on("action:start", ({ actionName, params }) => {
+    if (actionName === "greeter:greet") vetoes += 100;
+    if (actionName === "pane:new" && params.argv?.includes("forbidden")) {
+      vetoes += 1;
+      return { cancel: true, reason: "not this one" };
+    }
+  });
+  poly.on("pane:exited", async ({ paneId, exitCode }) => {
+    if (exitCode === 9) throw new Error(`no handler for ${paneId}`);
+    console.log(`${paneId} has ended`);
+    await poly.emit("seen", { pane: paneId });
+  });
+}
+"#;
+
+fn repository() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().to_owned()
+}
+
+/// Puts the sample into the folder of a server's extensions.
+fn add_sample(it: &ExtensionServer, name: &str) {
+    let folder = it.folder.path().join(name);
+    fs::create_dir_all(&folder).unwrap();
+    let sample = repository().join("extensions/samples").join(name);
+    for entry in fs::read_dir(sample).unwrap().map(Result::unwrap) {
+        fs::copy(entry.path(), folder.join(entry.file_name())).unwrap();
+    }
+}
+
+/// Writes a package with zod in its `node_modules`.
+fn add_package(it: &ExtensionServer, folder: &str, code: &str) {
+    let zod = repository().join("extensions/node_modules/zod");
+    assert!(zod.exists(), "zod is missing: run `npm ci` in extensions");
+    let folder = it.folder.path().join(folder);
+    fs::create_dir_all(folder.join("node_modules")).unwrap();
+    symlink(zod, folder.join("node_modules/zod")).unwrap();
+    let manifest = json!({
+        "name": "@people/poly-greeter",
+        "version": "1.2.3",
+        "main": "src/index.ts",
+        "dependencies": { "zod": "^4" },
+    });
+    fs::create_dir_all(folder.join("src")).unwrap();
+    fs::write(folder.join("package.json"), manifest.to_string()).unwrap();
+    fs::write(folder.join("src/index.ts"), code).unwrap();
+}
+
+/// Writes the options of an extension, which it reads when it starts.
+fn set_options(it: &ExtensionServer, name: &str, options: &Value) {
+    let data = it.state_of(name).join("data");
+    fs::create_dir_all(&data).unwrap();
+    fs::write(data.join("options.json"), options.to_string()).unwrap();
+}
+
+/// The name by which the server knows the only extension, once it runs.
+fn started(it: &ExtensionServer) -> String {
+    it.server.act("ext:reload", json!({}));
+    wait_for("an extension that runs", || {
+        let list = it.server.act("ext:list", json!({}));
+        let running = list.as_array()?.iter().find(|one| one["status"] == "running")?.clone();
+        running["name"].as_str().map(str::to_owned)
+    })
+}
+
+#[test]
+fn a_package_for_poly_runs_unchanged() {
+    let it = ExtensionServer::start(&[]);
+    add_package(&it, "poly-greeter", POLY);
+    started(&it);
+
+    let list = it.server.ask("GET", "/actions").json();
+    let list = list.get("actions").unwrap_or(&list).as_array().unwrap().clone();
+    let greet = list.iter().find(|action| action["name"] == "greeter:greet").unwrap();
+    let who = &greet["params"]["properties"]["who"];
+    assert_eq!(who["description"], "Who is greeted.", "{greet}");
+
+    let answer = it.server.act("greeter:greet", json!({ "who": "ann" }));
+    assert_eq!((&answer["text"], &answer["panes"]), (&json!("ann"), &json!(0)), "{answer}");
+    assert_eq!(answer["vetoes"], 100, "a caller that is not the extension is asked about");
+    let refusal = it.server.try_act("greeter:greet", json!({ "who": "" })).unwrap_err();
+    assert_eq!(refusal.code, Code::Invalid, "{refusal}");
+    let by_hand = ["action", "greeter:greet", "--who", "bob", "--tone", "loud"];
+    let (out, error, code) = decode_output(&it.server.cli(&by_hand));
+    assert!(code == 0 && out.contains("BOB"), "{out}{error}");
+
+    let new = |word: &str| it.server.try_act("pane:new", json!({ "argv": ["/bin/echo", word] }));
+    let refusal = new("forbidden").unwrap_err();
+    assert_eq!(refusal.code, Code::Vetoed);
+    assert!(refusal.sentence.contains("not this one"), "{refusal}");
+    let pane = new("fine").unwrap()["id"].clone();
+    let mut events = it.server.events("greeter:*", Some(0));
+    let seen = events.until(|event| event.name == "greeter:seen");
+    assert_eq!(seen.data["pane"], pane);
+}
+
+#[test]
+fn a_handler_that_fails_is_reported_and_the_next_event_still_comes() {
+    let it = ExtensionServer::start(&[]);
+    add_package(&it, "poly-greeter", POLY);
+    let name = started(&it);
+    let ends_with = |code: u8| {
+        let argv = json!(["/bin/sh", "-c", format!("exit {code}")]);
+        it.server.act("pane:new", json!({ "argv": argv }))["id"].clone()
+    };
+    let failed = ends_with(9);
+    let fine = ends_with(0);
+    let mut events = it.server.events("handler:error,greeter:seen", Some(0));
+    let error = events.next();
+    assert_eq!(error.name, "handler:error");
+    let sentence = error.data["error"].as_str().unwrap();
+    assert!(sentence.contains(failed.as_str().unwrap()), "{sentence}");
+    assert_eq!(events.next().data["pane"], fine);
+    let log = it.log(&name);
+    assert!(log.contains("a handler of `pane:exited` failed"), "{log}");
+    assert!(log.contains("index.ts:"), "the place in the source: {log}");
+}
+
+#[test]
+fn the_samples_do_what_they_say() {
+    let it = ExtensionServer::start(&[]);
+    let home = it.server.home().to_owned();
+    let inside = home.join("work");
+    fs::create_dir_all(&inside).unwrap();
+    let samples = ["auto-answer", "clock", "guard", "logger", "notify-desktop"];
+    set_options(&it, "guard", &json!({ "folders": [inside] }));
+    set_options(&it, "logger", &json!({ "events": "pane:*" }));
+    for name in samples {
+        add_sample(&it, name);
+    }
+    it.server.act("ext:reload", json!({}));
+    for name in samples {
+        it.until_status(name, "running");
+    }
+
+    let new = |cwd: &Path| {
+        let params = json!({ "argv": ["/bin/sh", "-c", "exit 3"], "cwd": cwd });
+        it.server.try_act("pane:new", params)
+    };
+    let refusal = new(&home).unwrap_err();
+    assert_eq!(refusal.code, Code::Vetoed);
+    assert!(refusal.sentence.contains("is outside of"), "{refusal}");
+    let pane = new(&inside).unwrap()["id"].clone();
+    let file = it.state_of("logger").join("data/events.jsonl");
+    let exited = wait_for("the line of the exit", || {
+        let text = fs::read_to_string(&file).unwrap_or_default();
+        let mut lines = text.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+        lines.find(|event| event["name"] == "pane:exited")
+    });
+    assert_eq!((&exited["payload"]["paneId"], &exited["payload"]["exitCode"]), (&pane, &json!(3)));
+    let clock = wait_for("the clock's note of the exit", || {
+        let clock = it.server.act("clock:now", json!({}));
+        clock["ended"].get(pane.as_str().unwrap()).is_some().then_some(clock)
+    });
+    assert!(clock["time"].as_str().is_some_and(|time| time.contains('T')), "{clock}");
+    assert_eq!(it.server.act("logger:status", json!({}))["events"], "pane:*");
+}
