@@ -175,8 +175,8 @@ impl Sources<'_> {
         self.path("state_dir")
     }
 
-    /// A folder or file as an absolute path: `~` is the home folder, and a relative path in a file is
-    /// relative to that file.
+    /// A folder or file as an absolute path: `~` is the home folder, and a relative path in a
+    /// file is relative to that file.
     fn path(&self, key: &str) -> Result<PathBuf, Refusal> {
         let (text, origin) = self.pick(key)?;
         let path = self.expand_home(&text);
