@@ -181,10 +181,10 @@ fn check(tool: &str, at_least: usize) {
     let server = Server::start_set(&section.config, &env);
     let home = Home::new();
     for line in &section.commands {
-        if FOREGROUND.iter().any(|serve| line.contains(serve)) {
-            home.serve(line);
-        } else if line.starts_with(SERVER) {
+        if line.starts_with(SERVER) {
             succeeds(home.command(line), line);
+        } else if FOREGROUND.iter().any(|serve| line.contains(serve)) {
+            home.serve(line);
         } else if INTERACTIVE.contains(&line.as_str()) {
             succeeds(home.command(&format!("{line} --help")), line);
         } else {

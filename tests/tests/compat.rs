@@ -129,7 +129,7 @@ fn lines_beyond_the_limit_of_opencode_ptys_variable_are_gone_also_after_restarts
         for (pattern, count) in [("^line 151 ", 0), ("^line 152 ", 1)] {
             let found = json!({ "panes": [id], "pattern": pattern });
             let found = listener.server.act("pane:search", found);
-            assert_eq!(found["matches"].as_array().unwrap().len(), count, "{found}");
+            assert_eq!(found["hits"].as_array().unwrap().len(), count, "{found}");
         }
         let pane = listener.server.pane(&id);
         assert_eq!((&pane["maxLines"], &pane["lines"]), (&json!(50), &json!(200)));

@@ -9,7 +9,7 @@ use paned_model::{Code, PaneId, Refusal};
 use paned_server::compat_api::{
     Call, CallHandler, CompatApi, ErrorFormat, HandlerResult, JSON, Rejection, text,
 };
-use paned_server::{AcceptedBody, ParamLocation, Route, RouteParam};
+use paned_server::{AcceptedBody, ParamLocation, Route, RouteParam, RouteShape};
 use serde_json::{Map, Value, json};
 
 use crate::routes::RouteBuilder;
@@ -25,8 +25,15 @@ const PLAIN_PATHS: [&str; 3] = ["/actions", "/events", "/health"];
 /// What comes before a name in the other paths.
 const NAMED_PATHS: [&str; 2] = ["/action/", "/emit/"];
 
-const ACTION: &[RouteParam] =
-    &[RouteParam { location: ParamLocation::Path, name: "name", doc: "The action's name." }];
+const ACTION: &[RouteParam] = &[RouteParam {
+    location: ParamLocation::Path,
+    name: "name",
+    doc: "The action's name.",
+    schema: || json!({ "type": "string" }),
+}];
+
+/// Parameters and answer are those of the action.
+const ACTION_SHAPE: RouteShape = RouteShape::NOTHING.with_body(|| json!({})).with_answer(|| json!({}));
 
 /// The API.
 #[derive(Debug, Default)]
@@ -49,6 +56,7 @@ impl CompatApi for Poly {
             action.route(
                 "POST /compat/poly/action/{name}",
                 "Run an action for a Poly client.",
+                ACTION_SHAPE,
                 act,
             ),
             Route::own_at("/emit/{event}", "/compat/poly/emit/{event}"),

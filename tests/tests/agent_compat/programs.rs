@@ -96,7 +96,7 @@ fn a_program_with_agentmuxs_own_prompt_takes_one_and_shows_its_context() {
     assert_eq!(idle["ctx_percent"], 42);
 }
 
-/// A program whose cursor is hidden, and not in its prompt: paned's rules for any program find none.
+/// A program whose cursor is hidden, and not in its prompt: the rules for any program find none.
 const DRAWN: &str = "import sys, tty\ntty.setcbreak(0)\ntext = ''\nsys.stdout.write('\\x1b[?25l')\n\
     while True:\n    sys.stdout.write('\\x1b[H\\x1b[J\u{276f} ' + text + '\\r\\n\\r\\n  ctx:7%\\r\\n')\n    \
     sys.stdout.flush()\n    c = sys.stdin.read(1)\n    if c in '\\r\\n':\n        \

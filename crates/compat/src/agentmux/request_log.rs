@@ -1,5 +1,5 @@
 //! A line of the log for each request, as agentmux writes one. They are logged as `debug` under a
-//! target of their own: the file of `AGENTMUX_LOG_FILE` has them, and the server's own log does not.
+//! target of their own: the file of `AGENTMUX_LOG_FILE` has them, the server's own log does not.
 
 use std::sync::Arc;
 use std::time::Instant;

@@ -49,6 +49,7 @@ const PARENT: &[RouteParam] = &[RouteParam {
     location: ParamLocation::Query,
     name: PARENT_QUERY,
     doc: "Only sessions that were started for this session of opencode.",
+    schema: shapes::text,
 }];
 
 /// The API.

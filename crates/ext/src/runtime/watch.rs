@@ -104,7 +104,7 @@ mod folder_watch {
                 for folder in folders {
                     add_watch(&watch, folder, wanted | WatchFlags::ONLYDIR)?;
                 }
-                AsyncFd::new(watch)
+                AsyncFd::register(watch).map_err(Into::into)
             };
             let watch = watch();
             if let Err(error) = &watch {
