@@ -151,9 +151,9 @@ impl Sources<'_> {
             port: u16::try_from(port).expect("the range was checked"),
             state_dir: self.state_dir()?,
             profiles_dir: self.profiles()?,
-            extensions_dir: self.folder("extensions_dir")?,
+            extensions_dir: self.path("extensions_dir")?,
             extensions_enabled: self.boolean("extensions.enabled")?,
-            node: self.node()?,
+            node: self.file("extensions.node")?,
             panes: self.number("limits.panes")?,
             agents: self.number("limits.agents")?,
             tape_bytes: self.number("limits.tape_bytes")?,
@@ -181,11 +181,6 @@ impl Sources<'_> {
 
     fn profiles(&self) -> Result<PathBuf, Refusal> {
         self.path("profiles_dir")
-    }
-
-    fn node(&self) -> Result<Option<PathBuf>, Refusal> {
-        let is_set = !self.pick("extensions.node")?.0.is_empty();
-        is_set.then(|| self.folder("extensions.node")).transpose()
     }
 
     /// Whether a command that needs a server starts one.

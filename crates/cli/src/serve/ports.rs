@@ -8,9 +8,9 @@ use std::net::TcpListener;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::PathBuf;
 
+use paned_backend::port_listener::PortUse;
 use paned_model::{Code, Refusal};
 
-use crate::machine::port;
 use crate::state_folder::StateFolder;
 
 /// The ports by listener: [`MAIN`], or the name of another tool's protocol.
@@ -83,8 +83,11 @@ impl RememberedPorts {
 }
 
 fn moved(name: &str, before: u16, now: u16) -> String {
-    let holder = port::owner(before);
-    let holder = holder.map_or_else(|| "another program".to_owned(), |it| it.to_string());
+    let holder = match PortUse::of(before) {
+        PortUse::By(owner) => owner.to_string(),
+        PortUse::ByOtherUser => "a program of another user".to_owned(),
+        PortUse::Free => "another program".to_owned(),
+    };
     let what = if name == MAIN { "the server" } else { name };
     format!(
         "port {before}, on which {what} listened before, is taken by {holder}: it listens on \

@@ -106,7 +106,7 @@ async fn sessions_of_a_deleted_parent_are_cleaned_up_and_no_others() {
     };
     assert_eq!(list("?parentSessionId=ses_1").await, [one.clone(), two.clone()]);
     let empty = server.listener("DELETE", "/api/sessions?parentSessionId=", None).await;
-    assert_eq!(empty.status, 400, "it must not mean all");
+    assert_eq!(empty.status(), 400, "it must not mean all");
     let cleared = server.listener("DELETE", "/api/sessions?parentSessionId=ses_1", None).await;
     assert_eq!(cleared.json(), json!({ "success": true }));
     assert_eq!(list("").await, [other, none]);

@@ -104,7 +104,8 @@ mod folder_watch {
                 for folder in folders {
                     add_watch(&watch, folder, wanted | WatchFlags::ONLYDIR)?;
                 }
-                AsyncFd::register(watch).map_err(Into::into)
+                #[expect(deprecated, reason = "an `OwnedFd` stays open; `register` is unsafe")]
+                AsyncFd::new(watch)
             };
             let watch = watch();
             if let Err(error) = &watch {
