@@ -119,9 +119,9 @@ impl OwnTmux {
         if !output.status.success() || found.trim() == self.owner() {
             return Ok(());
         }
-        Err(Error::NoServer(format!(
-            "the tmux server at {} was started by another program; set `socket` under `[tmux]` in \
-            config.toml to another name",
+        Err(Error::Config(format!(
+            "the tmux server at {} was started by another program; set `tmux.socket` in config.toml \
+            to another name",
             socket.display()
         )))
     }
