@@ -22,6 +22,7 @@ const ORDER: &[&str] = &[
     "background",
     "hooks",
     "budgets",
+    "event_names",
     "journal",
     "undo",
     "grants",
