@@ -36,7 +36,7 @@ fn a_port_that_is_taken_is_replaced_and_a_sentence_says_so() {
     for part in [format!("port {port}, on which the server listened"), "PANED_SOCKET".to_owned()] {
         assert!(note.contains(&part), "{note}");
     }
-    assert!(server.log().contains(&note), "{}", server.log());
+    wait_for("the same in the log", || server.log().contains(&note).then_some(()));
     // What a user opens in our session from now on has the new address.
     let tmux = Tmux::of(&server);
     wait_for("the new address in tmux", || {
