@@ -4,11 +4,8 @@
 
 use std::sync::Arc;
 
-use axum::http::StatusCode;
-use paned_model::{Code, PaneId, Refusal};
-use paned_server::compat_api::{
-    Call, CallHandler, CompatApi, ErrorFormat, HandlerResult, JSON, Rejection, text,
-};
+use paned_model::PaneId;
+use paned_server::compat_api::{Call, CompatApi, ErrorFormat, HandlerResult, JSON, text};
 use paned_server::{AcceptedBody, ParamLocation, Route, RouteParam, RouteShape};
 use serde_json::{Map, Value, json};
 
@@ -17,13 +14,12 @@ use crate::routes::RouteBuilder;
 /// The name of this API.
 pub(crate) const NAME: &str = "poly";
 
+/// Its routes, for a client that looks for another one.
+const ROUTES: &str = "Poly's routes are `POST /action/NAME`, `POST /emit/EVENT`, `GET /actions`, \
+                      `GET /events` and `GET /health`";
 /// The one action that is about the caller's own pane if it names none. Poly's hooks say which pane
 /// that is in `x-poly-pane`.
 const ABOUT_OWN_PANE: &str = "agent:set-state";
-/// The paths that have no variable part.
-const PLAIN_PATHS: [&str; 3] = ["/actions", "/events", "/health"];
-/// What comes before a name in the other paths.
-const NAMED_PATHS: [&str; 2] = ["/action/", "/emit/"];
 
 const ACTION: &[RouteParam] = &[RouteParam {
     location: ParamLocation::Path,
@@ -66,8 +62,8 @@ impl CompatApi for Poly {
         ]
     }
 
-    fn fallback(self: Arc<Self>) -> Option<CallHandler> {
-        Some(Arc::new(|call| Box::pin(async move { unknown(&call) })))
+    fn unknown_path_hint(&self) -> Option<&'static str> {
+        Some(ROUTES)
     }
 
     fn takes_pane_labels(&self) -> bool {
@@ -99,30 +95,6 @@ fn with_pane(params: Vec<u8>, label: &PaneId) -> Vec<u8> {
     Value::Object(fields).to_string().into_bytes()
 }
 
-/// The answer to a request without a route.
-fn unknown(call: &Call) -> HandlerResult {
-    let path = call.parts.uri.path();
-    let shown = path.escape_debug();
-    let method = &call.parts.method;
-    if is_route(path.strip_prefix("/compat/poly").unwrap_or(path)) {
-        let sentence = format!(
-            "`{shown}` does not support {method}; the header `Allow` lists the supported methods"
-        );
-        return Err(Rejection::new(StatusCode::METHOD_NOT_ALLOWED, Code::Invalid, sentence));
-    }
-    let sentence = format!(
-        "no route `{method} {shown}`; Poly's routes are `POST /action/NAME`, `POST /emit/EVENT`, \
-        `GET /actions`, `GET /events` and `GET /health`"
-    );
-    Err(Refusal::not_found(sentence).into())
-}
-
-fn is_route(path: &str) -> bool {
-    let is_name = |name: &str| !name.is_empty() && !name.contains('/');
-    PLAIN_PATHS.contains(&path)
-        || NAMED_PATHS.iter().any(|before| path.strip_prefix(before).is_some_and(is_name))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -142,15 +114,5 @@ mod tests {
         check(r#"{"pane_id":"b"}"#, r#"{"pane_id":"b"}"#);
         check("[]", "[]");
         check("{", "{");
-    }
-
-    #[test]
-    fn routes_are_told_from_other_paths() {
-        for path in ["/actions", "/events", "/health", "/action/pane:new", "/emit/a"] {
-            assert!(is_route(path), "{path}");
-        }
-        for path in ["/", "/action/", "/action/a/b", "/actions/", "/ws", "/emit"] {
-            assert!(!is_route(path), "{path}");
-        }
     }
 }

@@ -35,6 +35,12 @@ pub trait CompatApi: fmt::Debug + Send + Sync {
         None
     }
 
+    /// What to try instead of a path of its own listener that has no route. Without it, clients are
+    /// redirected to the API's index page.
+    fn unknown_path_hint(&self) -> Option<&'static str> {
+        None
+    }
+
     /// Authenticates a client of its own listener without a grant; `None` if only grants count.
     fn authenticate(
         &self,

@@ -22,6 +22,7 @@ const ORDER: &[&str] = &[
     "background",
     "extensions",
     "budgets",
+    "event_names",
     "journal",
     "undo",
     "grants",

@@ -119,9 +119,9 @@ impl OwnTmux {
         if !output.status.success() || found.trim() == self.owner() {
             return Ok(());
         }
-        Err(Error::NoServer(format!(
-            "the tmux server at {} was started by another program; set `socket` under `[tmux]` in \
-            config.toml to another name",
+        Err(Error::Config(format!(
+            "the tmux server at {} was started by another program; set `tmux.socket` in config.toml \
+            to another name",
             socket.display()
         )))
     }
@@ -171,7 +171,9 @@ impl OwnTmux {
             let shown = path.display();
             return refuse(format!("other users can change it; run `chmod go-w {shown}`"));
         }
-        let (seconds, nanos, size) = (found.mtime(), found.mtime_nsec(), found.size());
+        let seconds = found.mtime();
+        let nanos = found.mtime_nsec();
+        let size = found.size();
         let version = hash(format!("{} {seconds} {nanos} {size}", path.display()).as_bytes());
         Ok(Some(UserConfig { path, version }))
     }

@@ -132,7 +132,9 @@ pub(crate) fn run(context: &CliContext, mut command: SessionSubcommand) -> Resul
     }
     match &command {
         SessionSubcommand::Start(_) => {
-            context.show("session:start", &command, |started| show_started(context.out, &started))
+            context.show("session:start", &command, |started: SessionReply| {
+                show_started(context.out, &started)
+            })
         }
         SessionSubcommand::Stop { name, .. } => context
             .show("session:stop", &command, |stopped| show_stopped(context.out, name, stopped)),

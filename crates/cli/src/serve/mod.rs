@@ -71,9 +71,9 @@ pub(crate) struct ListenArgs {
     /// The address: 127.0.0.1, ::1 or localhost [env: PANED_HOST] [default: both]
     #[arg(long, visible_alias = "hostname")]
     host: Option<String>,
-    /// Another tool's protocol (agentapi, agentmux, opencode-pty, poly) at a port of its own; `,open`
-    /// accepts clients without a token, `,pane=NAME` selects the agent of agentapi. The default
-    /// address comes from the tool's own variables, such as PTY_WEB_PORT and AGENTMUX_PORT
+    /// Another tool's protocol (agentapi, agentmux, opencode-pty, poly) at a port of its own;
+    /// `,open` accepts clients without a token, `,pane=NAME` selects the agent of agentapi. The
+    /// default address comes from the tool's own variables, such as PTY_WEB_PORT and POLY_PORT
     #[arg(long, alias = "door", value_name = "NAME[=ADDRESS[,open]]")]
     compat: Vec<CompatFlag>,
     /// The folder with extensions [env: PANED_EXTENSIONS_DIR]

@@ -130,8 +130,8 @@ impl Sources<'_> {
         Ok(Some(format!("poly={address},open")))
     }
 
-    /// Whether there is a listener for Poly: then Poly's variables are about that one, and not about
-    /// our own port.
+    /// Whether there is a listener for Poly: then Poly's variables are about that one, and not
+    /// about our own port.
     pub(super) fn serves_poly(&self) -> Result<bool, Refusal> {
         self.poly().map(|listener| listener.is_some())
     }

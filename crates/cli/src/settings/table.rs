@@ -87,7 +87,7 @@ const PERMISSIONS: &[&str] = &["agentmux", "ask", "auto"];
 
 /// Every setting, in the order of the documentation.
 pub(crate) const TABLE: &[SettingRow] = &[
-    row("port", "7263", "TCP port of the server; 0 chooses a free one")
+    row("port", "7263", "TCP port of the server; 0 chooses a free one, which a restart keeps")
         .number(0, 65535)
         .env(&["PANED_PORT", "POLY_PORT"])
         .flag("--port"),

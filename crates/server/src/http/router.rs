@@ -49,7 +49,10 @@ pub(crate) fn router(
             }),
         );
     }
-    let unmatched = if compat.is_some() { redirect_to_index } else { unknown_route };
+    let unmatched = match &compat {
+        Some(api) => UnmatchedPath::OfCompat(api.unknown_path_hint()),
+        None => UnmatchedPath::OfMain,
+    };
     let api = compat.clone();
     let router = router.method_not_allowed_fallback(
         move |State(shared), Extension(context), mut request: Request| {
@@ -58,7 +61,8 @@ pub(crate) fn router(
         },
     );
     let router = router.fallback(move |State(shared), Extension(context), request| {
-        answer_unmatched(compat, shared, context, request, unmatched)
+        let otherwise = move |method: &Method, path: &str| unmatched.answer(method, path);
+        answer_unmatched(compat, shared, context, request, otherwise)
     });
     TowerToHyperService::new(router.with_state(shared))
 }
@@ -82,7 +86,7 @@ async fn answer_unmatched(
     shared: Arc<ServerState>,
     context: RequestContext,
     request: Request,
-    otherwise: fn(&Method, &str) -> HandlerResult,
+    otherwise: impl FnOnce(&Method, &str) -> HandlerResult,
 ) -> HandlerResult {
     let path = request.uri().path();
     let is_of = |api: &&Arc<dyn CompatApi>| api.strip_prefix(path).is_some();
@@ -99,12 +103,24 @@ async fn answer_unmatched(
     otherwise(request.method(), &path.escape_debug().to_string())
 }
 
-fn unknown_route(method: &Method, path: &str) -> HandlerResult {
-    let sentence = format!(
-        "no route `{method} {path}`; `GET /actions` lists the actions, `GET /openapi.json` all \
-        routes"
-    );
-    Err(Refusal::not_found(sentence).into())
+/// How a listener answers a path without a route.
+#[derive(Clone, Copy)]
+enum UnmatchedPath {
+    /// Of the main API.
+    OfMain,
+    /// Of a compat API, with what it says to try instead.
+    OfCompat(Option<&'static str>),
+}
+
+impl UnmatchedPath {
+    fn answer(self, method: &Method, path: &str) -> HandlerResult {
+        let hint = match self {
+            Self::OfMain => "`GET /actions` lists the actions, `GET /openapi.json` all routes",
+            Self::OfCompat(Some(hint)) => hint,
+            Self::OfCompat(None) => return redirect_to_index(method, path),
+        };
+        Err(Refusal::not_found(format!("no route `{method} {path}`; {hint}")).into())
+    }
 }
 
 /// On the listener of a compat API, redirects unknown paths to that API's index page.
