@@ -115,7 +115,8 @@ impl BareEcho {
 
     /// One request and its answer, parsed as paned does.
     fn ask(&mut self) -> Result<(), Error> {
-        let params = json!({ "action": "bench:echo", "params": {}, "caller": { "label": "owner" } });
+        let params =
+            json!({ "action": "bench:echo", "params": {}, "caller": { "label": "owner" } });
         let request = json!({ "jsonrpc": "2.0", "id": 1, "method": "runAction", "params": params });
         let request = format!("{request}\n");
         self.input.write_all(request.as_bytes()).doing("ask an echo")?;

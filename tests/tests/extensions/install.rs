@@ -141,7 +141,9 @@ fn an_extension_from_git_is_installed_listed_replaced_and_removed() {
         assert!(info.contains(words), "{words}: {info}");
     }
     let log = || bench.ext(&["logs", "guard"]);
-    assert!(wait_for("the log", || Some(log()).filter(|log| log.contains("ready"))).contains("ready"));
+    assert!(
+        wait_for("the log", || Some(log()).filter(|log| log.contains("ready"))).contains("ready")
+    );
 
     bench.write_guard("2");
     bench.commit();

@@ -3,9 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use paned_ext::{
-    ExtensionManager, ExtensionPaths, ExtensionRuntime, NodeChoice, RuntimeSetup,
-};
+use paned_ext::{ExtensionManager, ExtensionPaths, ExtensionRuntime, NodeChoice, RuntimeSetup};
 use paned_kernel::Kernel;
 use paned_kernel::extensions::ExtensionHost as _;
 use paned_model::EventId;

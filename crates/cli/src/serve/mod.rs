@@ -109,7 +109,8 @@ impl ListenArgs {
     pub(crate) fn to_args(&self) -> Vec<String> {
         let flags = self.flags().into_iter().filter(|(key, _)| !key.starts_with("compat."));
         let compat = self.compat.iter().map(|flag| ("compat", flag.to_string()));
-        let to_args = |(key, value): (&str, String)| [format!("--{}", key.replace('_', "-")), value];
+        let to_args =
+            |(key, value): (&str, String)| [format!("--{}", key.replace('_', "-")), value];
         flags.chain(compat).flat_map(to_args).collect()
     }
 }
