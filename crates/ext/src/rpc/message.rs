@@ -15,6 +15,8 @@ pub(crate) const INVALID_REQUEST: i64 = -32600;
 pub(crate) const UNKNOWN_METHOD: i64 = -32601;
 /// Wrong parameters.
 pub(crate) const WRONG_PARAMS: i64 = -32602;
+/// An id that no request of ours has.
+const NO_REQUEST: u64 = 0;
 /// Refused by paned.
 pub(crate) const REFUSED: i64 = -32000;
 
@@ -97,8 +99,11 @@ pub(crate) fn parse(line: &[u8]) -> Result<Message<'_>, RpcError> {
     if let Some(method) = method {
         return Ok(Message::Call { id, method, params });
     }
-    let number = id.and_then(|id| id.get().parse().ok());
-    let id = number.ok_or_else(|| not_a_message("neither `method` nor the `id` of a request"))?;
+    if result.is_none() && error.is_none() && id.is_none() {
+        return Err(not_a_message("it has neither `method` nor `id`"));
+    }
+    // An answer to no request of ours is ignored, not answered: that could go on for ever.
+    let id = id.and_then(|id| id.get().parse().ok()).unwrap_or(NO_REQUEST);
     let outcome = match error {
         Some(error) => Err(error),
         None => Ok(result.unwrap_or(RawValue::NULL)),
@@ -166,7 +171,8 @@ mod tests {
             (r#"{"id":7,"result":null}"#, "result 7 null"),
             (r#"{"id":7}"#, "result 7 null"),
             (r#"{"id":7,"error":{"code":1,"message":"no"}}"#, "error 7 no"),
-            (r#"{"id":"7","result":1}"#, "-32600"),
+            (r#"{"id":"7","result":1}"#, "result 0 1"),
+            (r#"{"id":null,"error":{"code":1,"message":"no"}}"#, "error 0 no"),
             (r#"{}"#, "-32600"),
             (r#"[]"#, "-32600"),
             (r#"7"#, "-32600"),
