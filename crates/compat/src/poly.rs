@@ -29,7 +29,8 @@ const ACTION: &[RouteParam] = &[RouteParam {
 }];
 
 /// Parameters and answer are those of the action.
-const ACTION_SHAPE: RouteShape = RouteShape::NOTHING.with_body(|| json!({})).with_answer(|| json!({}));
+const ACTION_SHAPE: RouteShape =
+    RouteShape::NOTHING.with_body(|| json!({})).with_answer(|| json!({}));
 
 /// The API.
 #[derive(Debug, Default)]
