@@ -189,10 +189,10 @@ fn the_doctor_of_another_user_does_not_take_what_it_cannot_see_for_well() {
         command
     };
     as_user(OTHER_UID, || {
-        let (check, code) = checked(&mut doctor(server.state()), "state folder");
+        let (check, code) = checked(&mut doctor(&server.state()), "state folder");
         assert!(code == 1 && check["ok"] == false, "{check}");
         assert!(check["detail"].to_string().contains("another user"), "{check}");
-        assert_eq!(checked(&mut doctor(server.state()), "server").0, Value::Null);
+        assert_eq!(checked(&mut doctor(&server.state()), "server").0, Value::Null);
         // Of a folder of their own only the port is wrong, which the first server uses.
         let own = TempDir::with_prefix("paned-e2e-own-").unwrap();
         let (check, _) = checked(&mut doctor(own.path()), "state folder");
@@ -200,7 +200,7 @@ fn the_doctor_of_another_user_does_not_take_what_it_cannot_see_for_well() {
         let (check, _) = checked(&mut doctor(own.path()), "port");
         assert!(check["detail"].to_string().contains("a process of another user"), "{check}");
     });
-    let (check, _) = checked(&mut doctor(server.state()), "port");
+    let (check, _) = checked(&mut doctor(&server.state()), "port");
     assert!(check["detail"].to_string().contains("used by the server"), "{check}");
 }
 
