@@ -127,7 +127,7 @@ trait AnyAction: Send + Sync {
 pub(crate) struct PreparedAction {
     pub(crate) access: AccessRequest,
     pub(crate) future: BoxedFuture<'static, Result<Box<RawValue>, Refusal>>,
-    /// Held while the caller waits, by actions that end when it does not any more.
+    /// Held while the caller waits, by actions that end when it no longer does.
     pub(crate) caller_waits: Option<oneshot::Sender<()>>,
 }
 
@@ -242,12 +242,6 @@ pub struct Registry {
 impl Registry {
     pub(crate) fn new() -> Self {
         Self { actions: BTreeMap::new() }
-    }
-
-    /// The kernel's own actions, for pages and types that are written from them.
-    #[must_use]
-    pub fn built_in() -> Self {
-        crate::actions::registry()
     }
 
     pub(crate) fn with<A: Action>(mut self) -> Self {

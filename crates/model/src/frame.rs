@@ -61,7 +61,7 @@ pub struct SpawnRequest {
     pub size: Size,
     /// How many bytes of output to keep.
     pub capacity: u64,
-    /// How many of the last lines can be read; all that are kept when left out.
+    /// How many of the last lines can be read; defaults to all that are kept.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_lines: Option<NonZeroU64>,
     /// Kill the program after this time.
@@ -93,7 +93,7 @@ pub struct RecordRequest {
     pub size: Size,
     /// How many bytes of output to keep.
     pub capacity: u64,
-    /// How many of the last lines can be read; all that are kept when left out.
+    /// How many of the last lines can be read; defaults to all that are kept.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_lines: Option<NonZeroU64>,
 }

@@ -1,5 +1,5 @@
-//! agentmux-submit.sh: its steps, in a script of our own that asks for the same fields with the same
-//! programs.
+//! agentmux-submit.sh: its steps, in a script of our own that asks for the same fields with the
+//! same programs.
 
 use std::fs;
 use std::process::{Command, Stdio};

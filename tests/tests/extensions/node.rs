@@ -1,5 +1,5 @@
-//! Packages in TypeScript and JavaScript, run by the Node host: a package for Poly as it is, and the
-//! samples in `extensions/samples`.
+//! Packages in TypeScript and JavaScript, run by the Node host: a package for Poly as it is, and
+//! the samples in `extensions/samples`.
 
 use std::fs;
 use std::os::unix::fs::symlink;

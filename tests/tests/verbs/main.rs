@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod attach;
+mod attach_restores;
 mod look;
 mod lost;
 mod names;

@@ -116,7 +116,7 @@ impl AdoptedPanes {
             }
         };
         let size = size.check().unwrap_or_default();
-        let (capacity, max_lines) = (spec.capacity, spec.max_lines);
+        let AdoptSpec { capacity, max_lines, .. } = spec;
         let record = RecordSpec { pid: identity.pid, size, capacity, max_lines, history };
         match listener.accept(record).await {
             Ok(handle) => Ok(self.watch(&spec.id, handle, spec.location, Some(server))),

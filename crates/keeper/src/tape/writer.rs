@@ -200,7 +200,8 @@ impl TapeWriter {
     /// Where the first line begins that can be read once the output ends here, if that changes.
     fn limited_start(&self, end: LineStart, is_open: bool) -> Option<LineStart> {
         let first = self.header.get(HeaderWord::First);
-        let (read, lines_at) = (|at| self.bytes_from(at), |at| self.lines_at(at));
+        let read = |at| self.bytes_from(at);
+        let lines_at = |at| self.lines_at(at);
         self.line_limit.as_ref()?.start_of(end, is_open, first, read, lines_at)
     }
 

@@ -111,3 +111,11 @@ pub(crate) struct NoParams {}
 /// An empty answer.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct EmptyOutput {}
+
+impl Registry {
+    /// The kernel's own actions, for pages and types that are written from them.
+    #[must_use]
+    pub fn built_in() -> Self {
+        registry()
+    }
+}

@@ -32,8 +32,8 @@ fn largest(format: &str) -> Option<u64> {
     }
 }
 
-/// Parses parameters that have whole numbers such as `1.0`: JSON Schema counts them as integers, and
-/// clients in languages without integers write them so.
+/// Parses parameters that have whole numbers such as `1.0`: JSON Schema counts them as integers,
+/// and clients in languages without integers write them so.
 pub(super) fn with_whole_numbers<T: DeserializeOwned>(params: &[u8]) -> Option<T> {
     let mut value: Value = serde_json::from_slice(params).ok()?;
     let is_changed = make_whole(&mut value);

@@ -20,3 +20,4 @@ mod screens;
 mod test_kernel;
 mod tmux_view;
 mod waiting;
+mod waiting_for_ports;

@@ -110,7 +110,11 @@ async fn a_long_search_finds_what_a_short_one_would() {
 }
 
 /// Waits while something happens, for what comes from then on unless `since` says otherwise.
-async fn wait(server: &TestKernel, mut params: Value, happen: impl AsyncFnOnce()) -> Value {
+pub(crate) async fn wait(
+    server: &TestKernel,
+    mut params: Value,
+    happen: impl AsyncFnOnce(),
+) -> Value {
     let object = params.as_object_mut().unwrap();
     object.entry("since").or_insert(json!("now"));
     let waiting = server.act("pane:wait", params);
@@ -456,48 +460,4 @@ async fn several_panes_are_waited_for_at_once() {
     let gone = wait(&server, later, async || server.pane("b").exit(Exit::Code(1))).await;
     assert_eq!((&gone["met"], &gone["timedOut"]), (&json!(null), &json!(false)), "{gone}");
     assert_eq!((&gone["pane"]["id"], &gone["panes"][0]["timedOut"]), (&json!("b"), &json!(false)));
-}
-
-#[tokio::test]
-async fn a_token_has_as_many_waits_for_ports_as_streams() {
-    let server = printing("").await;
-    let (_, caller) = create_caller(&server, json!({ "scopes": ["read", "spawn"] })).await;
-    let open: Vec<_> = (0..64).map(|_| server.kernel.stream(&caller).unwrap()).collect();
-    let wait = json!({ "port": 1, "timeoutMs": 10 });
-    let refused = server.act_as(&caller, "pane:wait", wait.clone()).await;
-    assert_eq!(code(refused).0, Code::Limit);
-    drop(open);
-    assert_eq!(server.act_as(&caller, "pane:wait", wait).await.unwrap()["timedOut"], true);
-}
-
-#[tokio::test]
-async fn a_port_and_an_address_are_waited_for() {
-    let server = printing("").await;
-    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let port = listener.local_addr().unwrap().port();
-    let met = server.act("pane:wait", json!({ "port": port })).await.unwrap();
-    assert_eq!(met, json!({ "met": "port", "timedOut": false, "evidence": [], "tail": [] }));
-    // Of a process that is not there, no listener is known.
-    let in_pane = json!({ "paneId": "a", "port": port });
-    let met = server.act("pane:wait", in_pane).await.unwrap();
-    assert_eq!((&met["pane"]["id"], &met["met"]), (&json!("a"), &json!("port")));
-    assert!(met["why"][0].to_string().contains("not known whether"), "{met}");
-    let url = format!("http://127.0.0.1:{port}/health");
-    let answer = async |status: &str| {
-        let (mut stream, _) = listener.accept().await.unwrap();
-        let answer = format!("HTTP/1.1 {status}\r\n\r\n");
-        tokio::io::AsyncWriteExt::write_all(&mut stream, answer.as_bytes()).await.unwrap();
-        stream
-    };
-    // Of the two waits for the port, the second of which was not sure at once.
-    while timeout(Duration::from_millis(200), listener.accept()).await.is_ok() {}
-    let waiting = server.act("pane:wait", json!({ "http": url }));
-    let serving = async { (answer("503 Busy").await, answer("302 Found").await) };
-    assert_eq!(tokio::join!(waiting, serving).0.unwrap()["met"], "http");
-    drop(listener);
-    let missed = server.act("pane:wait", json!({ "port": port, "timeoutMs": 50 })).await.unwrap();
-    assert!(missed["timedOut"] == true && missed["why"][0].to_string().contains("no program"));
-    let exited = json!({ "paneId": "a", "port": port });
-    let exited = wait(&server, exited, async || server.pane("a").exit(Exit::Code(1))).await;
-    assert_eq!((&exited["met"], &exited["timedOut"]), (&json!(null), &json!(false)), "{exited}");
 }

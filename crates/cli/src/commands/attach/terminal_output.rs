@@ -40,8 +40,9 @@ pub(super) struct TerminalOutput {
 }
 
 impl TerminalOutput {
-    /// The output of this tape, on a user's terminal whose window gets this title meanwhile; without
-    /// a title on a pane of tmux, which keeps the lines that scroll off the primary screen.
+    /// The output of this tape, on a user's terminal whose window gets this title meanwhile;
+    /// without a title on a pane of tmux, which keeps the lines that scroll off the primary
+    /// screen.
     pub(super) fn new(tape: TapeReader, title: Option<&str>) -> Self {
         // The title is saved before, and restored with the modes of the terminal.
         let title = title.filter(|_| has_window());

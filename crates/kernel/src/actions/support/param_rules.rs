@@ -1,5 +1,5 @@
-//! The rules of parameters as JSON Schema, each in one place: a field names its rule in a `schemars`
-//! attribute, and a struct those about several fields together.
+//! The rules of parameters as JSON Schema, each in one place: a field names its rule in a
+//! `schemars` attribute, and a struct those about several fields together.
 //!
 //! A schema says no more and no less than the check that refuses a value. The test `schema_rules`
 //! compares the two for every action.

@@ -3,8 +3,8 @@
 use super::*;
 
 /// A full window whose panes are, one letter each: idle, busy, blocked (`w`), starting, exited
-/// (`x`), quiet (`q`), unknown (`?`); upper case is persistent, and a `*` after one has the focus. The first is
-/// the youngest. `expect` is the pane that is replaced.
+/// (`x`), quiet (`q`), unknown (`?`); upper case is persistent, and a `*` after one has the focus.
+/// The first is the youngest. `expect` is the pane that is replaced.
 #[track_caller]
 fn check_replaced(panes: &str, expect: Option<u32>) {
     let letters: Vec<char> = panes.chars().filter(|letter| *letter != '*').collect();
