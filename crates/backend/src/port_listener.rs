@@ -194,6 +194,8 @@ mod tests {
     async fn a_listener_is_the_programs_own_an_older_one_or_unknown() {
         let older = TcpListener::bind("127.0.0.1:0").unwrap();
         let taken = older.local_addr().unwrap().port();
+        // not a wait: a start is known to a hundredth of a second, and ours must be before.
+        std::thread::sleep(Duration::from_millis(30));
         let (mut child, port) = server();
         let program = ListeningProgram { pid: child.id(), has_keeper: false };
         assert_eq!(program.listener_on(port).await, PortListener::Program);

@@ -195,6 +195,7 @@ fn the_doctor_of_another_user_does_not_take_what_it_cannot_see_for_well() {
         assert_eq!(checked(&mut doctor(&server.state()), "server").0, Value::Null);
         // Of a folder of their own only the port is wrong, which the first server uses.
         let own = TempDir::with_prefix("paned-e2e-own-").unwrap();
+        fs::set_permissions(own.path(), fs::Permissions::from_mode(0o700)).unwrap();
         let (check, _) = checked(&mut doctor(own.path()), "state folder");
         assert_eq!(check["ok"], true, "{check}");
         let (check, _) = checked(&mut doctor(own.path()), "port");

@@ -85,6 +85,11 @@ fn cases(action: &str, socket: &str) -> Option<Vec<(LeakRule, Value)>> {
         "grant:create" => {
             vec![json!({ "scopes": ["read"] }), json!({ "scopes": ["read"], "panes": [OTHER] })]
         }
+        "ext:list" | "ext:reload" => vec![json!({})],
+        "ext:info" | "ext:logs" | "ext:remove" => vec![json!({ "name": "x" })],
+        "ext:install" => vec![json!({ "source": "/nowhere" })],
+        "ext:new" => vec![json!({ "name": "x", "language": "python" })],
+        "ext:set" => vec![json!({ "name": "x", "enabled": false })],
         "grant:revoke" => vec![json!({ "id": "owner" })],
         "layout:apply" => {
             vec![json!({ "toml": "", "session": SESSION }), with(json!({ "toml": "" }), beside())]

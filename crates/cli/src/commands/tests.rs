@@ -107,6 +107,19 @@ const LINES: &[&str] = &[
     "token list -a",
     "token revoke g",
     "server status",
+    "ext list",
+    "ext info e",
+    "ext install https://git.example/me/e.git --name e --rev v1 --replace",
+    "ext remove e --keep-data",
+    "ext reload e",
+    "ext new e --ts --dir /nowhere",
+    "ext new e --js",
+    "ext new e --python",
+    "ext logs e -n 1",
+    "ext set e --scopes read",
+    "ext set e --reset-scopes",
+    "ext set e --enabled",
+    "ext set e --disabled",
 ];
 
 /// Commands that call none, or none with their arguments.
@@ -116,8 +129,8 @@ const OTHERS: &str = "serve, server start, server stop, server restart, server u
      completions install, completions uninstall, config path, config show, config init, \
      config edit, config check, service install, service uninstall, service status, agent replay, session attach";
 
-/// A flag that needs a tmux around us, one that never ends, and those of tables.
-const OTHER_FLAGS: &[&str] = &["here", "watch", "wide", "output"];
+/// A flag that needs a tmux around us, those that never end, and those of tables.
+const OTHER_FLAGS: &[&str] = &["here", "watch", "follow", "wide", "output"];
 
 /// An action that was called, and its parameters.
 type ActionCall = (String, Map<String, Value>);
