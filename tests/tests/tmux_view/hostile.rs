@@ -134,7 +134,7 @@ fn names_are_names_or_refused() {
         |text: &str| text.chars().all(|c| c.is_ascii_alphanumeric() || "_.-".contains(c));
     for text in texts(&folder.path().join("mark")).filter(|text| !is_plain(text)) {
         refused(&server, "session:start", json!({ "name": text }), Code::Invalid, "session");
-        refused(&server, "session:stop", json!({ "name": text }), Code::NotFound, "");
+        refused(&server, "session:stop", json!({ "name": text }), Code::Invalid, "session");
         refused(&server, "pane:new", in_session(&text, "a", "cat"), Code::Invalid, "session");
         refused(&server, "layout:get", json!({ "session": text }), Code::Invalid, "session");
         refused(&server, "layout:save", json!({ "name": text }), Code::Invalid, "letters");

@@ -94,6 +94,10 @@ async fn serve(
         paned_server::serve(kernel.clone(), fds.listeners(plan, &apis)?, config, shutdown).await;
     extensions.stop().await;
     served?;
+    if command == ServerCommand::Upgrade {
+        // A stop that was answered meanwhile must not get lost.
+        command = kernel.next_command().await;
+    }
     kernel.stop().await;
     Ok(command)
 }
