@@ -17,6 +17,7 @@ mod server_fds;
 mod signals;
 
 use std::fs;
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::{Context as _, Result};
