@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::future::poll_fn;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::Poll;
 use std::time::Duration;
@@ -24,6 +25,8 @@ const MAX_REQUESTS: usize = 64;
 /// How long the extension is not read when it has too many. Afterwards one is refused, because the
 /// answers to its requests may wait for what it wrote next.
 const FULL_PAUSE: Duration = Duration::from_secs(1);
+/// How many are refused after each such pause.
+const REFUSALS: u32 = 256;
 /// How many actions an extension may register.
 const MAX_ACTIONS: usize = 100;
 /// How many patterns an extension may subscribe to, of each kind.
@@ -45,6 +48,8 @@ pub(crate) struct Session {
     lists: Mutex<SessionLists>,
     filter: watch::Sender<EventFilter>,
     requests: Arc<Semaphore>,
+    /// How many requests are refused before the next pause.
+    refusals: AtomicU32,
     /// Requests that take a while. They end with the session.
     tasks: Mutex<JoinSet<()>>,
 }
@@ -115,6 +120,7 @@ impl Session {
             lists: Mutex::new(lists),
             filter,
             requests: Arc::new(Semaphore::new(MAX_REQUESTS)),
+            refusals: AtomicU32::new(0),
             tasks: Mutex::default(),
         })
     }
@@ -295,8 +301,7 @@ impl Session {
 
     /// Runs a call into the kernel and answers the request. Waits only while too many run.
     async fn run(self: &Arc<Self>, id: Option<String>, mut call: KernelCall) {
-        let free = self.requests.clone().acquire_owned();
-        let Ok(Ok(permit)) = timeout(FULL_PAUSE, free).await else {
+        let Some(permit) = self.permit().await else {
             let sentence = format!(
                 "{MAX_REQUESTS} requests of this extension are running; wait for their answers"
             );
@@ -308,6 +313,24 @@ impl Session {
             Poll::Ready(outcome) => self.answer(id, reply(outcome)).await,
             Poll::Pending => self.spawn(id, call, permit),
         }
+    }
+
+    /// A permit to run one more request; none when there are too many.
+    async fn permit(&self) -> Option<OwnedSemaphorePermit> {
+        if let Ok(permit) = self.requests.clone().try_acquire_owned() {
+            return Some(permit);
+        }
+        let left = self.refusals.load(Ordering::Relaxed);
+        if 0 < left {
+            self.refusals.store(left - 1, Ordering::Relaxed);
+            return None;
+        }
+        let free = self.requests.clone().acquire_owned();
+        let permit = timeout(FULL_PAUSE, free).await.ok().and_then(Result::ok);
+        if permit.is_none() {
+            self.refusals.store(REFUSALS, Ordering::Relaxed);
+        }
+        permit
     }
 
     fn spawn(self: &Arc<Self>, id: Option<String>, call: KernelCall, permit: OwnedSemaphorePermit) {

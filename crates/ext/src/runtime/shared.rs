@@ -212,6 +212,11 @@ impl ExtensionShared {
         }
     }
 
+    /// Why the program is being ended.
+    pub(crate) fn set_reason(&self, reason: &str) {
+        self.lock().reason = Some(reason.to_owned());
+    }
+
     /// The program is being ended: no new calls reach it.
     pub(crate) fn disconnect(&self) {
         self.write_veto().is_running = false;

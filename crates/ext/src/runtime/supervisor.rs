@@ -181,6 +181,9 @@ impl Supervisor {
             }
         };
         drop(initialize);
+        if let LifeEnd::Failed(reason, _) = &end {
+            self.shared.set_reason(reason);
+        }
         if matches!(end, LifeEnd::Command(_)) {
             tracing::info!(extension = self.shared.name, "extension is being stopped");
         }

@@ -89,6 +89,11 @@ mod folder_watch {
 
     use super::Path;
 
+    #[expect(deprecated, reason = "its successor is unsafe; an OwnedFd keeps its descriptor")]
+    fn async_fd(fd: OwnedFd) -> std::io::Result<AsyncFd<OwnedFd>> {
+        AsyncFd::new(fd)
+    }
+
     /// Folders in which files are written, moved and deleted.
     pub(super) struct FolderWatch(Option<AsyncFd<OwnedFd>>);
 
@@ -104,8 +109,7 @@ mod folder_watch {
                 for folder in folders {
                     add_watch(&watch, folder, wanted | WatchFlags::ONLYDIR)?;
                 }
-                #[expect(deprecated, reason = "an `OwnedFd` stays open; `register` is unsafe")]
-                AsyncFd::new(watch)
+                async_fd(watch)
             };
             let watch = watch();
             if let Err(error) = &watch {
