@@ -146,10 +146,12 @@ impl TreeCopier {
 }
 
 fn not_read(path: &Path, error: &io::Error) -> Refusal {
-    let sentence = format!("cannot read the folder {}: {error}", path.display());
+    let path = path.display();
     match error.kind() {
-        io::ErrorKind::NotFound => Refusal::not_found(sentence),
-        _ => Refusal::invalid(sentence),
+        io::ErrorKind::NotFound => Refusal::not_found(format!(
+            "no folder {path}; for a git repository write its address, such as https://HOST/PATH"
+        )),
+        _ => Refusal::invalid(format!("cannot read the folder {path}: {error}")),
     }
 }
 

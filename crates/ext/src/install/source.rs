@@ -82,6 +82,10 @@ fn name_of(folder: &Path) -> String {
 /// Only transports that run no command of the address's choice.
 fn check_url(url: &str) -> Result<(), &'static str> {
     const KNOWN: &str = "use https://, ssh://, git@HOST:PATH, file:// or the path of a folder";
+    // `ext::sh -c …` names a command, as other `helper::address` forms do.
+    if url.contains("::") && !url.contains('[') {
+        return Err(KNOWN);
+    }
     if url.contains(' ') {
         return Err("an address has no blanks");
     }
@@ -94,7 +98,6 @@ fn check_url(url: &str) -> Result<(), &'static str> {
             _ => Err(KNOWN),
         };
     }
-    // `ext::sh -c …` names a command, as other `helper::address` forms do.
     if url.contains("::") {
         return Err(KNOWN);
     }

@@ -73,7 +73,7 @@ fn print(out: Out, starter: &StarterFiles) -> io::Result<()> {
     )?;
     out.line(format!("  {}", files.join(", ")))?;
     if let Some(extension) = &starter.extension {
-        out.line(StyledLine::from("  it is ").with(notes::status(extension)))?;
+        out.line(notes::state(extension))?;
         notes::print(out, extension)?;
     }
     let folder = notes::path_word(&starter.folder);

@@ -87,8 +87,7 @@ fn print(out: Out, extension: &ExtensionInfo) -> io::Result<()> {
             out.line(format!("  {line}"))?;
         }
     }
-    let state = StyledLine::from("  it is ").with(notes::status(extension));
-    out.line(state)?;
+    out.line(notes::state(extension))?;
     notes::print(out, extension)?;
     if out.has_reader() && extension.missing.is_empty() && !notes::has_failed(extension) {
         let next = format!("`paned ext info {}` shows what it does", extension.name);

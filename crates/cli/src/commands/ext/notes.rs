@@ -31,6 +31,15 @@ pub(super) fn status(extension: &ExtensionInfo) -> StyledLine {
     StyledLine::new(style, text)
 }
 
+/// `it is running`, or that it is not.
+pub(super) fn state(extension: &ExtensionInfo) -> StyledLine {
+    let before = match extension.status {
+        ExtensionStatus::Running | ExtensionStatus::Starting => "  it is ",
+        _ => "  it does not run: ",
+    };
+    StyledLine::from(before).with(status(extension))
+}
+
 /// `guard running`.
 pub(super) fn name_and_status(extension: &ExtensionInfo) -> StyledLine {
     StyledLine::new(TextStyle::Strong, &extension.name)
