@@ -127,7 +127,7 @@ async fn an_event_about_a_pane_needs_that_pane() {
         let outcome = server.act_as(&caller, "event:emit", params).await;
         assert_eq!(code(outcome).0, Code::Forbidden, "{pane}");
     }
-    for name in ["subagent:opened", "tmux:listed", "pane:exited"] {
+    for name in ["grant:revoked", "handler:error", "pane:exited"] {
         let outcome = server.act_as(&caller, "event:emit", emit(name, json!({}))).await;
         assert_eq!(code(outcome).0, Code::Invalid, "{name}");
     }

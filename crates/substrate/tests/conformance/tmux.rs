@@ -63,7 +63,8 @@ async fn the_call_after_the_end_of_our_own_session_works() {
             3 => drop(foreign.spawn(&named("next"), &programs::cat(), SIZE).await.unwrap()),
             _ => foreign.destroy(&named("next")).await.unwrap(),
         }
-        assert!(foreign.list().await.unwrap().iter().any(|it| it.name == named("kept")));
+        let list = foreign.list().await.unwrap();
+        assert!(list.iter().any(|it| it.name == named("kept")), "{round}: {list:?}");
     }
 }
 
