@@ -130,7 +130,8 @@ fn check_arguments(agent: &str, config: &str, arguments: &str) {
         scope.spawn(|| mux.ask("POST", "/run", Some(json!({ "text": "hello" }))));
         let argv = wait_for("a session", || {
             let panes = server.act("pane:list", json!({ "tag": "agentmux" }));
-            (panes[0]["status"] == "running").then(|| (panes[0]["id"].clone(), panes[0]["argv"].clone()))
+            (panes[0]["status"] == "running")
+                .then(|| (panes[0]["id"].clone(), panes[0]["argv"].clone()))
         });
         let words: Vec<&str> =
             argv.1.as_array().into_iter().flatten().filter_map(Value::as_str).collect();

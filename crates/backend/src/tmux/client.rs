@@ -387,10 +387,13 @@ async fn open(
         }
         None => None,
     };
-    let mut process = ControlProcess::open(addr, start)?;
-    let identified = timeout(DEADLINE, identify_server(&mut process, addr)).await;
-    match identified {
-        Ok(Some((mut server, loaded))) => {
+    let attached = match (attach(addr, start).await, addr.any_session()) {
+        // The session that the address names has ended; another one is as good.
+        (Err(Error::SessionNotFound(_)), Some(any)) => attach(&any, start).await,
+        (attached, _) => attached,
+    };
+    match attached {
+        Ok((process, mut server, loaded)) => {
             if let Some(config) = user_config.filter(|config| !config.is(&loaded)) {
                 let errors = config.load(addr.program(), addr.socket(), DEADLINE).await;
                 server.config_errors = errors.unwrap_or_else(|error| vec![error.to_string()]);
@@ -400,10 +403,20 @@ async fn open(
             }
             Ok((process, server))
         }
-        Ok(None) => Err(match Error::from_text(&process.close().await) {
-            Error::Refused(text) | Error::SessionNotFound(text) => Error::NoServer(text),
-            error => error,
-        }),
+        Err(Error::Refused(text) | Error::SessionNotFound(text)) => Err(Error::NoServer(text)),
+        Err(error) => Err(error),
+    }
+}
+
+/// Starts one control client, and asks it which server it is attached to.
+async fn attach(
+    addr: &TmuxServerAddr,
+    start: StartPolicy,
+) -> Result<(ControlProcess, TmuxServerInfo, String), Error> {
+    let mut process = ControlProcess::open(addr, start)?;
+    match timeout(DEADLINE, identify_server(&mut process, addr)).await {
+        Ok(Some((server, loaded))) => Ok((process, server, loaded)),
+        Ok(None) => Err(Error::from_text(&process.close().await)),
         Err(_) => {
             process.kill().await;
             Err(Error::Timeout(DEADLINE))

@@ -109,6 +109,16 @@ impl TmuxServerAddr {
         }
     }
 
+    /// The same foreign server by whatever session it has; none if this names no session.
+    pub(super) fn any_session(&self) -> Option<Self> {
+        match self.kind {
+            TmuxServerKind::Foreign(Some(_)) => {
+                Some(Self { kind: TmuxServerKind::Foreign(None), ..self.clone() })
+            }
+            TmuxServerKind::Foreign(None) | TmuxServerKind::Own(_) => None,
+        }
+    }
+
     /// The server that the variable `TMUX` names: socket, process and session.
     #[must_use]
     pub fn from_variable(value: &str) -> Option<Self> {
