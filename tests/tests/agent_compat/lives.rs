@@ -127,14 +127,14 @@ fn sessions_outlive_the_server() {
 }
 
 #[test]
-fn an_agent_that_nobody_knows_is_any_program() {
+fn an_agent_that_nobody_knows_is_known_by_its_program() {
     let house = CompatServer::with(&[], "", &[("AGENTMUX_AGENT", "nobody")]);
     assert_eq!(house.get("/health")["agent"], "nobody");
     std::thread::scope(|scope| {
         scope.spawn(|| house.ask("POST", "/run", Some(json!({ "text": "hello" }))));
         let pid = wait_for("an agent", || {
             let all = house.server.act("agent:list", json!({}));
-            let is_up = all[0]["agent"]["profile"] == "generic" && all[0]["status"] == "running";
+            let is_up = all[0]["agent"]["profile"] == "fake-agent" && all[0]["status"] == "running";
             all[0]["pid"].as_u64().filter(|_| is_up)
         });
         // The command is the user's, to the word: nothing of the profile's is added.

@@ -82,6 +82,7 @@ const LINES: &[&str] = &[
     "agent explain a",
     "agent answer a yes --dialog d",
     "agent interrupt a --timeout 1",
+    "new --max-lines 9 ls",
     "new --id a --replace --self --restart on-failure:5 -- true",
     "restart a --grace-ms 0 --force --self",
     "agent last a",

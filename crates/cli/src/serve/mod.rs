@@ -45,7 +45,7 @@ Examples:
   paned serve --port 0 --json          on a free port, printed as JSON
   paned serve --state-dir /tmp/try     separate from your other panes
   paned serve --compat opencode-pty=127.0.0.1:7264,open
-                                       for clients of opencode-pty, without a token
+                                       for clients of opencode-pty
 
 Settings come from flags, then PANED_* variables, then those of the tools paned replaces \
 (POLY_PORT, POLY_HOSTNAME, PTY_WEB_PORT, PTY_WEB_HOSTNAME, PTY_MAX_BUFFER_SIZE, AGENTMUX_*), then config.toml, then defaults. PANED_LOG sets what is logged to \

@@ -102,6 +102,8 @@ const SHOWN: &[&str] = &[
     "pane:update-meta set",
     "agent:wait state",
     "ext:install source",
+    "pane:new notice.recipient.agent",
+    "pane:new notice.recipient.sessionId",
     "ext:logs after",
 ];
 
