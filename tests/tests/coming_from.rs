@@ -82,7 +82,7 @@ fn code(cell: &str) -> Vec<String> {
 }
 
 /// Whether a piece of code is a command line: after variables comes a program that is run here.
-fn is_command(code: &String) -> bool {
+fn is_command(code: &str) -> bool {
     let words = code.split_whitespace();
     let mut words = words.skip_while(|word| word.contains('=') && !word.starts_with('-'));
     matches!(words.next(), Some("paned" | "curl")) || code.contains(" paned ")

@@ -2,10 +2,7 @@
 
 use std::fs;
 
-use paned_e2e::{
-    Server, WAIT_TIMEOUT, binary, children_of, decode_output, gone, is_alive, kill9, signal,
-    wait_for,
-};
+use paned_e2e::{Server, binary, children_of, decode_output, is_alive, wait_for};
 use paned_model::Size;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;

@@ -80,7 +80,7 @@ impl CompatApi for OpencodePty {
             route.params = PARENT;
             route
         };
-        vec![
+        let mut routes = vec![
             of_parent(json.route(
                 "GET /compat/opencode-pty/api/sessions",
                 "List the sessions of opencode-pty clients.",
@@ -100,42 +100,6 @@ impl CompatApi for OpencodePty {
                 rest::clear,
             )),
             json.route(
-                "GET /compat/opencode-pty/api/sessions/{id}",
-                "Show one session.",
-                shapes::INFO,
-                rest::get,
-            ),
-            json.route(
-                "DELETE /compat/opencode-pty/api/sessions/{id}",
-                "Stop a session's program and keep its output.",
-                shapes::DONE,
-                rest::kill,
-            ),
-            json.route(
-                "DELETE /compat/opencode-pty/api/sessions/{id}/cleanup",
-                "Stop a session's program and delete the session.",
-                shapes::DONE,
-                rest::cleanup,
-            ),
-            json.route(
-                "POST /compat/opencode-pty/api/sessions/{id}/input",
-                "Type the exact text into a session.",
-                shapes::INPUT,
-                rest::input,
-            ),
-            json.route(
-                "GET /compat/opencode-pty/api/sessions/{id}/buffer/raw",
-                "Return a session's raw output.",
-                shapes::RAW,
-                rest::raw,
-            ),
-            json.route(
-                "GET /compat/opencode-pty/api/sessions/{id}/buffer/plain",
-                "Return a session's output without escape sequences.",
-                shapes::PLAIN,
-                rest::plain,
-            ),
-            json.route(
                 "GET /compat/opencode-pty/health",
                 "Show the server's status in opencode-pty's format.",
                 shapes::HEALTH,
@@ -153,6 +117,50 @@ impl CompatApi for OpencodePty {
                 shapes::PAGE,
                 rest::page,
             ),
-        ]
+        ];
+        routes.extend(session_routes(&json));
+        routes
     }
+}
+
+/// The routes about one session.
+fn session_routes(json: &RouteBuilder<PtyCompatSessions>) -> [Route; 6] {
+    [
+        json.route(
+            "GET /compat/opencode-pty/api/sessions/{id}",
+            "Show one session.",
+            shapes::INFO,
+            rest::get,
+        ),
+        json.route(
+            "DELETE /compat/opencode-pty/api/sessions/{id}",
+            "Stop a session's program and keep its output.",
+            shapes::DONE,
+            rest::kill,
+        ),
+        json.route(
+            "DELETE /compat/opencode-pty/api/sessions/{id}/cleanup",
+            "Stop a session's program and delete the session.",
+            shapes::DONE,
+            rest::cleanup,
+        ),
+        json.route(
+            "POST /compat/opencode-pty/api/sessions/{id}/input",
+            "Type the exact text into a session.",
+            shapes::INPUT,
+            rest::input,
+        ),
+        json.route(
+            "GET /compat/opencode-pty/api/sessions/{id}/buffer/raw",
+            "Return a session's raw output.",
+            shapes::RAW,
+            rest::raw,
+        ),
+        json.route(
+            "GET /compat/opencode-pty/api/sessions/{id}/buffer/plain",
+            "Return a session's output without escape sequences.",
+            shapes::PLAIN,
+            rest::plain,
+        ),
+    ]
 }

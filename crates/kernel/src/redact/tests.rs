@@ -105,6 +105,9 @@ const SHOWN: &[&str] = &[
     "pane:new notice.recipient.agent",
     "pane:new notice.recipient.sessionId",
     "ext:logs after",
+    "pane:wait agentState",
+    "pane:wait paneIds",
+    "pane:wait port",
 ];
 
 /// The paths of all fields that hold free text or anything at all.
@@ -131,8 +134,20 @@ fn free_fields(schema: &Value, path: &str, found: &mut Vec<String>) {
     let is_open = schema == &Value::Bool(true)
         || schema.as_object().is_some_and(|fields| {
             !fields.keys().any(|key| {
-                ["type", "anyOf", "oneOf", "allOf", "enum", "const", "properties", "$ref"]
-                    .contains(&key.as_str())
+                // A rule about several fields limits one that has its type elsewhere.
+                [
+                    "type",
+                    "anyOf",
+                    "oneOf",
+                    "allOf",
+                    "enum",
+                    "const",
+                    "properties",
+                    "$ref",
+                    "maximum",
+                    "minimum",
+                ]
+                .contains(&key.as_str())
             })
         });
     if !path.is_empty() && (is_open || is_text(&schema["type"]) && !is_bounded) {

@@ -5,9 +5,7 @@ use std::time::Duration;
 use futures_util::future::join_all;
 use paned_model::{Code, Exit, Time};
 use serde_json::{Value, json};
-use tokio::time::timeout;
 
-use crate::grants::create_caller;
 use crate::reading::printing;
 use crate::test_kernel::{TestKernel, code};
 

@@ -18,8 +18,8 @@ use crate::out::{Out, StyledLine, TextStyle};
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
-  paned ext new counter --ts              into the extensions folder, and start it
-  paned ext new counter --python --dir .  into ./counter
+  paned ext new counter --ts              in the extensions folder, and started
+  paned ext new counter --python --dir .  in ./counter
 
 It has an action, a handler of an event, and a test that runs without paned.")]
 pub(crate) struct NewArgs {

@@ -21,7 +21,7 @@ use crate::panes::record::PaneTitle;
 use crate::panes::restart::RestartRecord;
 use crate::panes::{Pane, PaneRecord};
 use crate::tmux_view::ViewSpec;
-use crate::{Caller, Kernel};
+use crate::{Caller, Kernel, KernelLimits};
 
 pub(in crate::actions) const LONGEST_TITLE: usize = 256;
 /// What a restart appends to the id of a pane for its previous run.
@@ -114,8 +114,7 @@ impl PaneSpawnPlan {
             end: None,
         };
         let timeout = params.timeout_seconds.map(|it| Duration::from_secs(it.get().into()));
-        let capacity = kernel.limits().tape_bytes;
-        let grace = kernel.limits().kill_grace;
+        let KernelLimits { tape_bytes: capacity, kill_grace: grace, .. } = *kernel.limits();
         let followed = params.followed;
         let piped_input = params.piped_input;
         let path_owner = environment.path_owner();
