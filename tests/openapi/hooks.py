@@ -18,6 +18,7 @@ PANE_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 # --- Formats ---------------------------------------------------------------------------------------------------------
 
 for name, values in {
+    "extension-source": ["/no/such/folder", "file:///no/such/repository#main"],
     "folder": ["/", "/tmp"],
     "git-name": ["main", "topic/a-1"],
     "http-address": ["http://127.0.0.1:1/", "http://localhost:1/a?b=c"],
@@ -36,6 +37,7 @@ LEFT_OUT = {
     "/events": "a stream does not end",
     "/compat/agentapi/events": "a stream does not end",
     "/compat/agentapi/{pane}/events": "a stream does not end",
+    "/compat/poly/events": "a stream does not end",
 }
 
 
@@ -73,6 +75,8 @@ WAITING = {
     "/action/agent:wait",
     "/action/pane:wait",
 }
+# Actions about an extension that leave it as it is.
+ABOUT_EXTENSIONS = {"/action/ext:info", "/action/ext:logs"}
 # What the runner has prepared.
 PREPARED = {"reader", "agent", "mux", "pty_prepared"}
 # Actions that start a program: it is always the same harmless one.
@@ -122,6 +126,11 @@ def before_call(context, case, **kwargs):
         panes = body.get(field)
         if path != "/action/layout:plan" and isinstance(panes, list) and panes and all(map(is_pane, panes)):
             body[field] = [many]
+    if path in ABOUT_EXTENSIONS and isinstance(body.get("name"), str):
+        body["name"] = "greeter"
+    if path == "/action/ext:new" and isinstance(body.get("dir"), str) and body["dir"].startswith("/") and "\0" not in body["dir"]:
+        # Anywhere else, its files would stay.
+        body["dir"] = os.getcwd()
     if path in STARTING:
         prepare_start(path, body)
     if path == "/action/shell:run" and isinstance(body.get("command"), str) and body["command"].strip("\0 \t\n\r"):
@@ -141,6 +150,8 @@ def after_call(context, case, response):
     """Ends what was started, so that the table of panes does not fill, and starts what was ended."""
     if case.operation.path == "/compat/opencode-pty/api/sessions" and response.request.method == "DELETE":
         act("pane:new", {"id": "pty_prepared", "argv": ["cat"], "tags": ["opencode-pty"], "visible": "never"})
+    if case.operation.path == "/action/ext:new" and response.status_code == 200 and response.json().get("extension"):
+        act("ext:remove", {"name": response.json()["name"]})
     if case.operation.path not in STARTING | ENDING:
         return
     for pane in act("pane:list", {}).json():
@@ -149,6 +160,9 @@ def after_call(context, case, response):
 
 
 def prepare_path(path, params):
+    if path == "/compat/poly/action/{name}" and isinstance(params.get("name"), str):
+        # The names of all actions are in earlier answers, `server:stop` among them.
+        params["name"] = "server:status"
     if path.startswith("/compat/agentapi/") and is_pane(params.get("pane")):
         params["pane"] = "agent"
     if path.startswith("/compat/opencode-pty/") and params.get("id"):
@@ -173,10 +187,10 @@ def prepare_start(path, body):
 
 
 def shorten(body):
-    """Waits are up to a day."""
-    for field, most in (("timeoutMs", 50), ("quietMs", 20), ("graceMs", 50)):
+    """Waits are up to a day. A whole number may be written as `60000.0`."""
+    for field, most in (("timeoutMs", 50), ("quietMs", 20), ("waitMs", 50), ("graceMs", 50)):
         value = body.get(field)
-        if isinstance(value, int) and not isinstance(value, bool) and most < value <= 86_400_000:
+        if isinstance(value, (int, float)) and not isinstance(value, bool) and most < value <= 86_400_000:
             if field != "graceMs" or value <= 600_000:
                 body[field] = most
 
@@ -192,8 +206,11 @@ STATEFUL = [
     # What a pane has printed, and what its program is.
     (r"/action/pane:(read|wait)", 400, "`since` is ", "the output ends before that offset"),
     (r"/action/(agent|pane):.*", 400, "the program in pane ", "it is no agent, or not yet"),
-    (r"/action/agent:restart", 400, "fake-agent has no option", "the profile decides what its program can do"),
+    (r"/action/agent:(create|restart)", 400, "fake-agent has no option", "the profile decides what its program can do"),
     (r"/action/agent:restart", 504, "the new agent did not become ready", "it takes longer than we wait"),
+    # What is at an address.
+    (r"/action/ext:install", 400, "", "what is there may be no extension, or have another name or branch"),
+    (r"/action/ext:new", 400, "the name `.*` is reserved", "the nouns of our own actions are no names of extensions"),
     # Who asks.
     (r"/action/agent:set-state", 400, "pass `paneId`", "without it, the report is about the caller's own pane"),
     (r"/action/agent:message", 400, "`notify` sends the answer", "only a pane can be notified"),
@@ -205,6 +222,8 @@ STATEFUL = [
     (r"/compat/agentapi/.*/?message", 500, "failed to send message", "its clients know only this; the agent is busy"),
     (r"/compat/opencode-pty/api/sessions", 400, "PTY spawn failed", "the program or the folder is missing"),
     (r"/compat/opencode-pty/api/sessions/.*", 400, "Failed to ", "its clients know only this for a session that is gone"),
+    # Its parameters are those of the action, which is checked at its own path.
+    (r"/compat/poly/action/\{name\}", 400, "", "each action has rules of its own"),
     # Left out above.
     (r"/action/pane:wait", 400, "pass |`port` and `http`", "its rules about several fields are not tried here"),
 ]

@@ -54,8 +54,8 @@ class Server:
         self.url = json.loads(self.process.stdout.readline())["url"]
         self.token = (self.state / "token").read_text().strip()
 
-    def ask(self, path, params):
-        body = json.dumps(params).encode()
+    def ask(self, path, params=None):
+        body = None if params is None else json.dumps(params).encode()
         headers = {"Authorization": f"Bearer {self.token}", "Content-Type": "application/json"}
         request = urllib.request.Request(self.url + path, body, headers)
         return json.load(urllib.request.urlopen(request, timeout=30))
@@ -64,7 +64,7 @@ class Server:
         return self.ask(f"/action/{name}", params)
 
     def prepare(self):
-        """Panes, an agent, sessions of the compatible protocols, and grants."""
+        """Panes, an agent, sessions of the compatible protocols, an extension, and grants."""
         lines = "for n in 1 2 3; do echo line $n; done; exec cat"
         self.act("pane:new", {"id": "reader", "argv": ["sh", "-c", lines], "meta": {"key": "value"}})
         self.act("pane:wait", {"paneId": "reader", "pattern": "line 3", "since": 0})
@@ -72,7 +72,17 @@ class Server:
             self.act("agent:create", {"id": pane, "profile": "fake-agent", "argv": [str(AGENT)], "tags": tags, "persist": True})
         pty = {"id": "pty_prepared", "argv": ["cat"], "tags": ["opencode-pty"], "visible": "never"}
         self.act("pane:new", pty)
+        self.act("ext:new", {"name": "greeter", "language": "python"})
+        self.wait_for("greeter:hello")
         self.act("grant:create", {"scopes": ["read"], "label": "reader", "panes": ["reader"]})
+
+    def wait_for(self, action):
+        """Waits for an action of an extension."""
+        deadline = time.monotonic() + 60
+        while all(known["name"] != action for known in self.ask("/actions")):
+            if deadline < time.monotonic():
+                sys.exit(f"openapi: no action {action} after a minute: {self.act('ext:list', {})}")
+            time.sleep(0.1)
 
     def stop(self):
         """Ends every program, then the server. One that has ended is started again for that."""

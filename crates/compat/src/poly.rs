@@ -110,7 +110,7 @@ mod tests {
     #[test]
     fn a_label_stands_for_a_pane_that_the_parameters_do_not_name() {
         check("", r#"{"paneId":"web"}"#);
-        check(r#"{"status":"idle"}"#, r#"{"paneId":"web","status":"idle"}"#);
+        check(r#"{"status":"idle"}"#, r#"{"status":"idle","paneId":"web"}"#);
         check(r#"{"paneId": "b"}"#, r#"{"paneId": "b"}"#);
         check(r#"{"pane_id":"b"}"#, r#"{"pane_id":"b"}"#);
         check("[]", "[]");

@@ -7,8 +7,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use paned_backend::BoxedFuture;
 use paned_model::{Code, Refusal, Scope};
-use schemars::JsonSchema;
+use schemars::{JsonSchema, Schema};
 use serde::{Deserialize, Serialize};
+use serde_json::json;
 
 use crate::Kernel;
 
@@ -151,7 +152,7 @@ pub struct ExtensionInfo {
 pub struct InstallRequest {
     /// A git address (`https://…`, `ssh://…`, `file://…` or `git@host:path`), which may end in
     /// `#branch` or `#tag`, or the absolute path of a local folder.
-    #[schemars(length(min = 1, max = 4096))]
+    #[schemars(length(min = 1, max = 4096), extend("format" = "extension-source"))]
     pub source: String,
     /// The name it must have. It is refused if it has another one.
     pub name: Option<String>,
@@ -207,11 +208,13 @@ pub enum StarterLanguage {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct CreateRequest {
     /// Its name.
+    #[schemars(regex(pattern = "^[a-z0-9][a-z0-9-]{0,31}$"))]
     pub name: String,
     /// The language it is written in.
     pub language: StarterLanguage,
     /// The absolute path of the folder in which its folder is made; the extensions folder when
     /// omitted.
+    #[schemars(regex(pattern = r"^/[^\x00]*$"))]
     pub dir: Option<PathBuf>,
 }
 
@@ -242,7 +245,7 @@ pub struct LogRequest {
     #[schemars(range(max = 100_000))]
     pub lines: Option<usize>,
     /// Read on from here: the `next` of an earlier answer.
-    #[schemars(length(max = 64))]
+    #[schemars(regex(pattern = "^[0-9]{1,19}-[0-9]{1,19}$"))]
     pub after: Option<String>,
     /// How long to wait for text if there is none, in milliseconds; at most 30000.
     #[schemars(range(max = 30_000))]
@@ -264,6 +267,7 @@ pub struct LogText {
 /// What the user decides about an extension. What is omitted stays as it is.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[schemars(transform = changes_something)]
 pub struct SetRequest {
     /// The extension.
     pub name: String,
@@ -274,6 +278,26 @@ pub struct SetRequest {
     pub reset_scopes: bool,
     /// Whether it runs.
     pub enabled: Option<bool>,
+}
+
+/// A request without a change is refused, and so are scopes together with `resetScopes`.
+fn changes_something(schema: &mut Schema) {
+    let no_scopes = json!({ "type": "null" });
+    let rules = json!([
+        {
+            "required": ["scopes"],
+            "properties": { "scopes": { "type": "array" }, "resetScopes": { "const": false } },
+        },
+        {
+            "required": ["resetScopes"],
+            "properties": { "scopes": no_scopes.clone(), "resetScopes": { "const": true } },
+        },
+        {
+            "required": ["enabled"],
+            "properties": { "scopes": no_scopes, "enabled": { "type": "boolean" } },
+        },
+    ]);
+    schema.insert("anyOf".to_owned(), rules);
 }
 
 /// The host, once there is one.

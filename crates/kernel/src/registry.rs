@@ -19,6 +19,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 use tokio::sync::oneshot;
 
+pub(crate) use self::accepted_values::deserialize_object;
 pub use self::dynamic::{ActionHandler, ActionRegistration, ActionSpec};
 use crate::access::AccessRequest;
 use crate::names::missing_name;

@@ -28,6 +28,7 @@ HELLO = {
     "parameters": {
         "type": "object",
         "properties": {"who": {"type": "string", "description": "Who is greeted."}},
+        "additionalProperties": False,
     },
 }
 

@@ -49,7 +49,7 @@ const PARENT: &[RouteParam] = &[RouteParam {
     location: ParamLocation::Query,
     name: PARENT_QUERY,
     doc: "Only sessions that were started for this session of opencode.",
-    schema: shapes::text,
+    schema: shapes::filled_text,
 }];
 
 /// The API.

@@ -24,6 +24,10 @@ pub(super) fn text() -> Value {
     json!({ "type": "string" })
 }
 
+pub(super) fn filled_text() -> Value {
+    json!({ "type": "string", "minLength": 1 })
+}
+
 fn count() -> Value {
     json!({ "type": "integer", "minimum": 0 })
 }

@@ -1,8 +1,9 @@
 //! Where parsing accepts more or less than a derived schema says, the schema is changed to say it,
 //! or parsing to do it.
 
-use serde::de::DeserializeOwned;
-use serde_json::{Number, Value, json};
+use serde::de::{DeserializeOwned, Error as _};
+use serde::{Deserialize as _, Deserializer};
+use serde_json::{Map, Number, Value, json};
 
 /// Changes a schema of parameters and all schemas in it.
 pub(super) fn describe(schema: &mut Value) {
@@ -30,6 +31,16 @@ fn largest(format: &str) -> Option<u64> {
         "uint" | "uint64" => Some(u64::MAX),
         _ => None,
     }
+}
+
+/// Reads a field that is an object. Serde takes a list of the values, too.
+pub(crate) fn deserialize_object<'de, T, D>(deserializer: D) -> Result<T, D::Error>
+where
+    T: DeserializeOwned,
+    D: Deserializer<'de>,
+{
+    let fields = Map::deserialize(deserializer)?;
+    serde_json::from_value(Value::Object(fields)).map_err(D::Error::custom)
 }
 
 /// Parses parameters that have whole numbers such as `1.0`: JSON Schema counts them as integers,

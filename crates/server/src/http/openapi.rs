@@ -17,6 +17,8 @@ use crate::http::routes::{ParamLocation, RequiredAccess, Route};
 pub(crate) const VERSION: &str = "3.1.0";
 /// The route of all actions; in the document each action has its own path.
 const ACTIONS: &str = "/action/{name}";
+/// The route of all custom events.
+const EMIT: &str = "/emit/{event}";
 
 /// The document for these actions and routes and this version of paned.
 pub(crate) fn document(registry: &Registry, routes: &[Arc<Route>], version: &str) -> Value {
@@ -46,11 +48,12 @@ pub(crate) fn document(registry: &Registry, routes: &[Arc<Route>], version: &str
     })
 }
 
-/// The event of `/emit/{event}` has the rules of the action that records it.
+/// The event of `/emit/{event}`, which compat APIs have too, has the rules of the action that
+/// records it.
 fn name_of_event(registry: &Registry, paths: &mut Map<String, Value>) {
     let Ok(action) = registry.get("event:emit") else { return };
     let (params, _) = action.schemas();
-    if let Some(emit) = paths.get_mut("/emit/{event}") {
+    for (_, emit) in paths.iter_mut().filter(|(path, _)| path.ends_with(EMIT)) {
         emit["post"]["parameters"][0]["schema"] = params["properties"]["name"].clone();
     }
 }

@@ -146,10 +146,17 @@ async fn a_token_in_the_query_opens_nothing() {
     check(in_query, |ask| (!is_open(ask)).then_some(401)).await;
 }
 
-/// Unsupported, unless the route takes any content type.
+/// Unsupported, unless the route takes any content type. A method that the path does not take is
+/// refused first, as no other body would help.
 fn untyped(ask: &RawRequest) -> Option<u16> {
-    let takes = row(ask).map_or(AcceptedBody::Json, |row| row.takes);
-    (!is_agentmux(&ask.path) && takes == AcceptedBody::Json).then_some(415)
+    if is_agentmux(&ask.path) {
+        return None;
+    }
+    match row(ask) {
+        Some(row) => (row.takes == AcceptedBody::Json).then_some(415),
+        None if paths().zip(routes()).any(|(path, _)| path == ask.path) => Some(405),
+        None => Some(415),
+    }
 }
 
 #[tokio::test]

@@ -16,8 +16,8 @@ use crate::access::AccessRequest;
 use crate::actions::pane::new;
 use crate::actions::pane::new::PaneCapability;
 use crate::actions::support::param_rules::{
-    Argv, Environment, Folder, GitName, MetaEntries, SessionNameText, Title, TmuxPaneName,
-    TmuxServer, Umask, at_least_one, tmux_location,
+    Argv, Environment, Folder, GitName, MetaEntries, ModelName, ProgramText, SessionNameText,
+    Title, TmuxPaneName, TmuxServer, Umask, at_least_one, tmux_location,
 };
 use crate::actions::support::visibility::Visibility;
 use crate::actions::support::wait_limit::wait_limit;
@@ -46,10 +46,12 @@ pub(in crate::actions) struct Params {
     #[schemars(with = "Option<Argv>")]
     argv: Option<Vec<String>>,
     /// The model: a name or alias that the program accepts.
+    #[schemars(with = "Option<ModelName>")]
     model: Option<String>,
     /// Whether it asks before it acts; defaults to `ask`, or to what `argv` specifies.
     permissions: Option<PermissionMode>,
     /// The first prompt.
+    #[schemars(with = "Option<ProgramText>")]
     prompt: Option<String>,
     /// Whether to wait until it accepts a prompt, or asks a question.
     #[serde(default = "yes")]

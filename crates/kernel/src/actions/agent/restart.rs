@@ -11,6 +11,7 @@ use super::start;
 use super::start::{as_parent, restart_request};
 use crate::Kernel;
 use crate::access::AccessRequest;
+use crate::actions::support::param_rules::{ModelName, ProgramText};
 use crate::actions::support::wait_limit::wait_limit;
 use crate::panes::Pane;
 use crate::panes::close::close;
@@ -30,10 +31,12 @@ pub(in crate::actions) struct Params {
     /// The id of the new pane; generated when omitted.
     new_id: Option<PaneId>,
     /// Another model for the new agent.
+    #[schemars(with = "Option<ModelName>")]
     model: Option<String>,
     /// Whether the new agent asks before it acts.
     permissions: Option<PermissionMode>,
     /// A first prompt for the new agent.
+    #[schemars(with = "Option<ProgramText>")]
     prompt: Option<String>,
     /// How long to wait until it accepts a prompt, in milliseconds: defaults to 60000, up to
     /// 600000.

@@ -16,6 +16,7 @@ use crate::actions::pane::new;
 use crate::actions::support::respawn::respawn_params;
 use crate::agents::{AgentLaunch, AgentRecord, AgentStatus, Worktree, WorktreeRequest};
 use crate::panes::Pane;
+use crate::panes::environment::check_text;
 use crate::registry::ActionContext;
 use crate::undo::Undo;
 use crate::{Caller, Kernel};
@@ -47,6 +48,9 @@ pub(in crate::actions) async fn start(
 ) -> Result<Arc<Pane>, Refusal> {
     let kernel = &context.kernel;
     let AgentStartRequest { profile, mut launch, prompt, worktree, mut pane } = start;
+    if let Some(prompt) = &prompt {
+        check_text("prompt", prompt)?;
+    }
     let options = LaunchOptions {
         argv: launch.argv.clone(),
         model: launch.model.clone(),

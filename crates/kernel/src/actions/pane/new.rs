@@ -27,7 +27,7 @@ use crate::panes::exit_notice::ExitNoticeFormat;
 use crate::panes::restart::cancel;
 use crate::panes::table::name_taken;
 use crate::panes::{Pane, task};
-use crate::registry::{Action, ActionContext, ActionKind};
+use crate::registry::{Action, ActionContext, ActionKind, deserialize_object};
 use crate::tmux_view::{DEFAULT_SIZE, OnViewClosed};
 
 pub(in crate::actions) use super::spawn_plan::{
@@ -90,7 +90,7 @@ pub(in crate::actions) struct Params {
     #[serde(default)]
     pub(in crate::actions) notify_on_exit: bool,
     /// The format of that notice.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "deserialize_object")]
     pub(in crate::actions) notice: ExitNoticeFormat,
     /// What it runs on: `tmux` is the same as `pty`, and shown in tmux.
     #[serde(default)]

@@ -83,6 +83,8 @@ rules! {
         "propertyNames": { "minLength": 1, "not": { "const": SESSION } },
         "additionalProperties": true,
     });
+    /// The name of a model, which is passed to a program as the value of an option.
+    ModelName = json_schema!({ "type": "string", "pattern": r"^[^\x00-][^\x00]*$" });
     /// A text that can be pasted: no control characters but tabs and line ends.
     PasteText = json_schema!({
         "type": "string",
