@@ -39,7 +39,20 @@ export interface Actions {
   };
   /** Start an agent in a new pane and wait until it accepts a prompt. */
   "agent:create": {
-    params: {
+    params: ({
+      beside?: null;
+      tmux?: null;
+    } | {
+      beside: any;
+    } & {
+      tmux: any;
+    } & {
+      session?: null;
+    }) & ({
+      profile: any;
+    } | {
+      argv: any;
+    }) & ({
       /**
        * The agent program and how to read its screen: `codex`, `opencode`, … `agent:profiles` lists
        * all profiles.
@@ -108,6 +121,11 @@ export interface Actions {
        */
       notifyOnExit?: boolean;
       /**
+       * How many of its last lines of output are kept, of those that fit into the server's limit of
+       * bytes; defaults to the server's limit of lines.
+       */
+      maxLines?: number | null;
+      /**
        * What the token of its program permits besides reading and typing; defaults to what its
        * profile specifies, usually starting panes.
        */
@@ -128,7 +146,7 @@ export interface Actions {
       tmux?: string | null;
       /** What happens when a user closes the tmux pane; defaults to `close`. */
       onViewClosed?: "close" | "detach" | null;
-    };
+    });
     answer: {
       /** Its name. */
       id: string;
@@ -192,6 +210,8 @@ export interface Actions {
       bytes: number;
       /** How many of these bytes are no longer retained. */
       dropped: number;
+      /** How many of its last lines are retained, if that is limited. */
+      maxLines?: number | null;
       /** What is wrong with its output file, if that was damaged. */
       damage?: string | null;
       /** The agent's state, if its program is an agent. */
@@ -333,7 +353,11 @@ export interface Actions {
   };
   /** Export a recording of an agent's recent output, with secrets in its input masked. */
   "agent:record": {
-    params: {
+    params: ({
+      lastMs?: null;
+    } | {
+      since?: null;
+    }) & {
       /** The agent's pane. */
       paneId: string;
       /** The start time; defaults to ten minutes ago. */
@@ -387,19 +411,20 @@ export interface Actions {
   "agent:set-state": {
     params: {
       /** The pane; defaults to the caller's. */
-      paneId?: string;
+      paneId?: string | any[] | Record<string, any> | null | boolean | number;
       /** The agent program: the name of a profile. */
-      runtime?: string;
+      runtime?: any;
       /** The agent's own session id. */
-      sessionId?: string;
+      sessionId?: string | any[] | Record<string, any> | null | boolean | number;
       /** Its status: `running`, `idle`, `error`, or a state of `agent:state`. */
-      status?: string;
+      status?: string | any[] | Record<string, any> | null;
       /** The kind of question it is waiting on: `permission`, `plan`, `question`, … */
-      kind?: string;
+      kind?: any;
       /** The error message. */
-      error?: string;
+      error?: any;
       /** The hook's name of the event; `hook_event_name` and `type` are synonyms. */
-      event?: string;
+      event?: any;
+      agent?: any;
     };
     answer: {
       /** The pane. */
@@ -443,7 +468,13 @@ export interface Actions {
   };
   /** Wait until an agent reaches a state, finishes its turn or asks a question. */
   "agent:wait": {
-    params: {
+    params: ({
+      state: any;
+    } | {
+      done: true;
+    } | {
+      blocked: true;
+    }) & {
       /** The agent's pane. */
       paneId: string;
       /** Until it is in this state, or in one of these. */
@@ -469,7 +500,10 @@ export interface Actions {
   /** Record a custom event. */
   "event:emit": {
     params: {
-      /** `noun:past`, as in `build:finished`; nouns that paned uses itself are refused. */
+      /**
+       * `noun:past`, as in `build:finished`; the names of events that paned records itself are
+       * refused.
+       */
       name: string;
       /** The event's data. */
       payload?: any;
@@ -477,6 +511,259 @@ export interface Actions {
     answer: {
       /** The event. */
       id: number;
+    };
+  };
+  /** Show an extension: whether it runs, what it may do, what it offers. */
+  "ext:info": {
+    params: {
+      /** The extension. */
+      name: string;
+    };
+    answer: {
+      /** Its name, which is the noun of its actions and events. */
+      name: string;
+      /** Its version. */
+      version?: string | null;
+      /** One sentence about it. */
+      description?: string | null;
+      /** Its folder. */
+      folder: string;
+      /** Where that folder is, if it is a symbolic link in the extensions folder. */
+      link?: string | null;
+      /** What kind of program it is; absent if its manifest cannot be read. */
+      kind?: "program" | "node" | null;
+      /** Whether it runs. */
+      status: "starting" | "running" | "restarting" | "failed" | "stopped" | "invalid";
+      /** Why it does not run, and what to do. */
+      reason?: string | null;
+      /** Its process. */
+      pid?: number | null;
+      /** How often it was restarted since it was started or reloaded. */
+      restarts: number;
+      /** Whether it is started with the server. */
+      enabled: boolean;
+      /** What its calls may do. */
+      scopes: Scope[];
+      /** What its manifest asks for. */
+      scopesAsked: Scope[];
+      /** Whether actions that it may veto are refused while it does not answer. */
+      required: boolean;
+      /** How long one event or one veto may take, in milliseconds, if it is not the server's limit. */
+      timeoutMs?: number | null;
+      /** The events it receives, as patterns. */
+      events: string[];
+      /** The actions it is asked about before they run, as patterns. */
+      veto: string[];
+      /** The actions it offers. */
+      actions: string[];
+      /** The file with its log. */
+      log?: string | null;
+      /** The dependencies in its `package.json` that are not installed. */
+      missing?: string[];
+      /** The command that installs them. */
+      installCommand?: string | null;
+      /** What was left out when it was installed, such as symbolic links. */
+      leftOut?: string[];
+    };
+  };
+  /** Install an extension from a git repository or a local folder, and start it. */
+  "ext:install": {
+    params: {
+      /**
+       * A git address (`https://…`, `ssh://…`, `file://…` or `git@host:path`), which may end in
+       * `#branch` or `#tag`, or the absolute path of a local folder.
+       */
+      source: string;
+      /** The name it must have. It is refused if it has another one. */
+      name?: string | null;
+      /** The branch or tag to install; the default branch when omitted. */
+      rev?: string | null;
+      /** Whether an installed extension of that name is replaced. */
+      replace?: boolean;
+    };
+    answer: {
+      /** Its name, which is the noun of its actions and events. */
+      name: string;
+      /** Its version. */
+      version?: string | null;
+      /** One sentence about it. */
+      description?: string | null;
+      /** Its folder. */
+      folder: string;
+      /** Where that folder is, if it is a symbolic link in the extensions folder. */
+      link?: string | null;
+      /** What kind of program it is; absent if its manifest cannot be read. */
+      kind?: "program" | "node" | null;
+      /** Whether it runs. */
+      status: "starting" | "running" | "restarting" | "failed" | "stopped" | "invalid";
+      /** Why it does not run, and what to do. */
+      reason?: string | null;
+      /** Its process. */
+      pid?: number | null;
+      /** How often it was restarted since it was started or reloaded. */
+      restarts: number;
+      /** Whether it is started with the server. */
+      enabled: boolean;
+      /** What its calls may do. */
+      scopes: Scope[];
+      /** What its manifest asks for. */
+      scopesAsked: Scope[];
+      /** Whether actions that it may veto are refused while it does not answer. */
+      required: boolean;
+      /** How long one event or one veto may take, in milliseconds, if it is not the server's limit. */
+      timeoutMs?: number | null;
+      /** The events it receives, as patterns. */
+      events: string[];
+      /** The actions it is asked about before they run, as patterns. */
+      veto: string[];
+      /** The actions it offers. */
+      actions: string[];
+      /** The file with its log. */
+      log?: string | null;
+      /** The dependencies in its `package.json` that are not installed. */
+      missing?: string[];
+      /** The command that installs them. */
+      installCommand?: string | null;
+      /** What was left out when it was installed, such as symbolic links. */
+      leftOut?: string[];
+    };
+  };
+  /** List the extensions in the extensions folder, and whether they run. */
+  "ext:list": {
+    params: Record<string, never>;
+    answer: ExtensionInfo[];
+  };
+  /** Read the log of an extension: what it writes to standard error. */
+  "ext:logs": {
+    params: {
+      /** The extension. */
+      name: string;
+      /** How many of the last lines; 200 when omitted. Ignored with `after`. */
+      lines?: number | null;
+      /** Read on from here: the `next` of an earlier answer. */
+      after?: string | null;
+      /** How long to wait for text if there is none, in milliseconds; at most 30000. */
+      waitMs?: number | null;
+    };
+    answer: {
+      /** Whole lines. */
+      text: string;
+      /** Where to read on, for `after`. */
+      next: string;
+      /** The file. */
+      file: string;
+    };
+  };
+  /** Write a new extension to start from, with a test. */
+  "ext:new": {
+    params: {
+      /** Its name. */
+      name: string;
+      /** The language it is written in. */
+      language: "ts" | "js" | "python";
+      /**
+       * The absolute path of the folder in which its folder is made; the extensions folder when
+       * omitted.
+       */
+      dir?: string | null;
+    };
+    answer: {
+      /** Its name. */
+      name: string;
+      /** Its folder. */
+      folder: string;
+      /** The files in it. */
+      files: string[];
+      /** The command that runs its test, in its folder. */
+      testCommand: string;
+      /** The extension, if it is in the extensions folder and was started. */
+      extension?: ExtensionInfo | null;
+    };
+  };
+  /** Read the folder of an extension again and restart it; all of them without a name. */
+  "ext:reload": {
+    params: {
+      /** The extension; all of them when omitted. */
+      name?: string | null;
+    };
+    answer: ExtensionInfo[];
+  };
+  /** Stop an extension and delete it. */
+  "ext:remove": {
+    params: {
+      /** The extension. */
+      name: string;
+      /** Whether its data folder, its log and the user's settings for it are kept. */
+      keepData?: boolean;
+    };
+    answer: {
+      /** Its name. */
+      name: string;
+      /** The folder or link that was deleted. */
+      folder: string;
+      /** The folder that the link pointed to, which is untouched. */
+      link?: string | null;
+      /** The data folder, if it was kept. */
+      data?: string | null;
+    };
+  };
+  /** Change what an extension may do, or turn it on or off; then restart it. */
+  "ext:set": {
+    params: {
+      /** The extension. */
+      name: string;
+      /** What its calls may do, in place of what its manifest asks for. */
+      scopes?: ("read" | "input" | "spawn" | "kill" | "approve" | "admin")[] | null;
+      /** Whether its scopes are again those that its manifest asks for. */
+      resetScopes?: boolean;
+      /** Whether it runs. */
+      enabled?: boolean | null;
+    };
+    answer: {
+      /** Its name, which is the noun of its actions and events. */
+      name: string;
+      /** Its version. */
+      version?: string | null;
+      /** One sentence about it. */
+      description?: string | null;
+      /** Its folder. */
+      folder: string;
+      /** Where that folder is, if it is a symbolic link in the extensions folder. */
+      link?: string | null;
+      /** What kind of program it is; absent if its manifest cannot be read. */
+      kind?: "program" | "node" | null;
+      /** Whether it runs. */
+      status: "starting" | "running" | "restarting" | "failed" | "stopped" | "invalid";
+      /** Why it does not run, and what to do. */
+      reason?: string | null;
+      /** Its process. */
+      pid?: number | null;
+      /** How often it was restarted since it was started or reloaded. */
+      restarts: number;
+      /** Whether it is started with the server. */
+      enabled: boolean;
+      /** What its calls may do. */
+      scopes: Scope[];
+      /** What its manifest asks for. */
+      scopesAsked: Scope[];
+      /** Whether actions that it may veto are refused while it does not answer. */
+      required: boolean;
+      /** How long one event or one veto may take, in milliseconds, if it is not the server's limit. */
+      timeoutMs?: number | null;
+      /** The events it receives, as patterns. */
+      events: string[];
+      /** The actions it is asked about before they run, as patterns. */
+      veto: string[];
+      /** The actions it offers. */
+      actions: string[];
+      /** The file with its log. */
+      log?: string | null;
+      /** The dependencies in its `package.json` that are not installed. */
+      missing?: string[];
+      /** The command that installs them. */
+      installCommand?: string | null;
+      /** What was left out when it was installed, such as symbolic links. */
+      leftOut?: string[];
     };
   };
   /** Create a token with scopes over all or some panes. The token is shown only once. */
@@ -519,7 +806,24 @@ export interface Actions {
   };
   /** Arrange the panes of a tmux window in a saved layout. */
   "layout:apply": {
-    params: {
+    params: ({
+      beside?: null;
+      tmux?: null;
+    } | {
+      beside: any;
+    } & {
+      tmux: any;
+    } & {
+      session?: null;
+    }) & ({
+      name: any;
+    } & {
+      toml?: null;
+    } | {
+      toml: any;
+    } & {
+      name?: null;
+    }) & {
       /** The name of a saved layout. */
       name?: string | null;
       /** A layout in TOML, as `layout:save` writes it. */
@@ -546,7 +850,16 @@ export interface Actions {
   };
   /** Show a tmux window: the positions and owners of its panes. */
   "layout:get": {
-    params: {
+    params: ({
+      beside?: null;
+      tmux?: null;
+    } | {
+      beside: any;
+    } & {
+      tmux: any;
+    } & {
+      session?: null;
+    }) & {
       /** The session on paned's own tmux server; defaults to `main`. */
       session?: string | null;
       /** An existing tmux pane in the window: `$TMUX_PANE`, as in `%3`. */
@@ -577,7 +890,16 @@ export interface Actions {
   };
   /** Show a pane in tmux: in a paned session, or beside an existing tmux pane. */
   "layout:place": {
-    params: {
+    params: ({
+      beside?: null;
+      tmux?: null;
+    } | {
+      beside: any;
+    } & {
+      tmux: any;
+    } & {
+      session?: null;
+    }) & {
       /** The pane to show. */
       paneId: string;
       /**
@@ -607,6 +929,8 @@ export interface Actions {
       id: string;
       /** Whether it is visible. */
       state: ViewState;
+      /** The session on paned's own tmux server that it belongs to. */
+      session?: string | null;
       /** The tmux pane that shows it. */
       tmuxPane?: string | null;
       /** The number of its own tmux window, if it is not beside other panes. */
@@ -617,7 +941,16 @@ export interface Actions {
   };
   /** Show where panes would be placed in tmux and why, without placing them. */
   "layout:plan": {
-    params: {
+    params: ({
+      beside?: null;
+      tmux?: null;
+    } | {
+      beside: any;
+    } & {
+      tmux: any;
+    } & {
+      session?: null;
+    }) & {
       /** The ids of the panes to place, one after the other; they need not exist yet. */
       panes: string[];
       /** The session on paned's own tmux server; defaults to `main`. */
@@ -641,7 +974,16 @@ export interface Actions {
   };
   /** Save the layout of a tmux window under a name. */
   "layout:save": {
-    params: {
+    params: ({
+      beside?: null;
+      tmux?: null;
+    } | {
+      beside: any;
+    } & {
+      tmux: any;
+    } & {
+      session?: null;
+    }) & {
       /** The layout's name: letters, digits, `_` and `-`. */
       name: string;
       /** The session on paned's own tmux server; defaults to `main`. */
@@ -747,6 +1089,8 @@ export interface Actions {
       bytes: number;
       /** How many of these bytes are no longer retained. */
       dropped: number;
+      /** How many of its last lines are retained, if that is limited. */
+      maxLines?: number | null;
       /** What is wrong with its output file, if that was damaged. */
       damage?: string | null;
       /** The agent's state, if its program is an agent. */
@@ -859,6 +1203,8 @@ export interface Actions {
       bytes: number;
       /** How many of these bytes are no longer retained. */
       dropped: number;
+      /** How many of its last lines are retained, if that is limited. */
+      maxLines?: number | null;
       /** What is wrong with its output file, if that was damaged. */
       damage?: string | null;
       /** The agent's state, if its program is an agent. */
@@ -938,7 +1284,16 @@ export interface Actions {
   };
   /** Start a program in a new pane. */
   "pane:new": {
-    params: {
+    params: ({
+      beside?: null;
+      tmux?: null;
+    } | {
+      beside: any;
+    } & {
+      tmux: any;
+    } & {
+      session?: null;
+    }) & ({
       /** Its id; generated when omitted. */
       id?: string | null;
       /**
@@ -992,6 +1347,13 @@ export interface Actions {
         words?: "pane" | "pty";
         /** A description of the pane, which is added to the notice. */
         description?: string | null;
+        /** The session of another program that the notice is for; it is in the event. */
+        recipient?: {
+          /** Its id there. */
+          sessionId: string;
+          /** The agent in it that is to answer. */
+          agent?: string | null;
+        } | null;
       };
       /** What it runs on: `tmux` is the same as `pty`, and shown in tmux. */
       substrate?: "pty" | "tmux";
@@ -1026,6 +1388,11 @@ export interface Actions {
        * and only `^D` and `^V` in the input have a meaning.
        */
       pipedInput?: boolean;
+      /**
+       * How many of its last lines of output are kept, of those that fit into the server's limit of
+       * bytes; defaults to the server's limit of lines.
+       */
+      maxLines?: number | null;
       /** Stop it after this many seconds. */
       timeoutSeconds?: number | null;
       /**
@@ -1033,7 +1400,7 @@ export interface Actions {
        * started from it; defaults to nothing, or to what an agent's profile specifies.
        */
       can?: ("spawn" | "approve")[] | null;
-    };
+    });
     answer: {
       /** Its name. */
       id: string;
@@ -1097,6 +1464,8 @@ export interface Actions {
       bytes: number;
       /** How many of these bytes are no longer retained. */
       dropped: number;
+      /** How many of its last lines are retained, if that is limited. */
+      maxLines?: number | null;
       /** What is wrong with its output file, if that was damaged. */
       damage?: string | null;
       /** The agent's state, if its program is an agent. */
@@ -1146,7 +1515,55 @@ export interface Actions {
   };
   /** Read a pane's output as lines, as bytes, or as rows of the terminal. */
   "pane:read": {
-    params: {
+    params: ({
+      tail?: null;
+      since?: null;
+      sinceTime?: null;
+    } | {
+      offset?: null;
+      since?: null;
+      sinceTime?: null;
+    } | {
+      offset?: null;
+      tail?: null;
+      sinceTime?: null;
+    } | {
+      offset?: null;
+      tail?: null;
+      since?: null;
+    }) & ({
+      view?: "lines";
+    } & {
+      times?: false;
+    } & {
+      limit?: any;
+    } & ({
+      pattern: any;
+    } | {
+      before?: any;
+      after?: any;
+    }) | ({
+      view?: "raw";
+    } & any) & ({
+      pattern?: null;
+    } & {
+      before?: any;
+      after?: any;
+    }) | ({
+      view?: "rendered";
+    } & any) & {
+      times?: false;
+    } & {
+      limit?: any;
+    } & ({
+      pattern?: null;
+    } & {
+      before?: any;
+      after?: any;
+    }) & {
+      since?: null;
+      sinceTime?: null;
+    }) & {
       /** The pane. */
       paneId: string;
       /** The format of the output. */
@@ -1219,7 +1636,11 @@ export interface Actions {
   };
   /** Make a recording of what a pane has printed, with the times at which it did. */
   "pane:record": {
-    params: {
+    params: ({
+      lastMs?: null;
+    } | {
+      since?: null;
+    }) & {
       /** The pane; it may have ended. */
       paneId: string;
       /** The start time; defaults to the first output that is retained. */
@@ -1315,6 +1736,8 @@ export interface Actions {
       bytes: number;
       /** How many of these bytes are no longer retained. */
       dropped: number;
+      /** How many of its last lines are retained, if that is limited. */
+      maxLines?: number | null;
       /** What is wrong with its output file, if that was damaged. */
       damage?: string | null;
       /** The agent's state, if its program is an agent. */
@@ -1423,6 +1846,8 @@ export interface Actions {
       bytes: number;
       /** How many of these bytes are no longer retained. */
       dropped: number;
+      /** How many of its last lines are retained, if that is limited. */
+      maxLines?: number | null;
       /** What is wrong with its output file, if that was damaged. */
       damage?: string | null;
       /** The agent's state, if its program is an agent. */
@@ -1431,7 +1856,15 @@ export interface Actions {
   };
   /** Run a command in a new pane until it exits, and return its exit code and output. */
   "pane:run": {
-    params: {
+    params: ({
+      argv: any;
+    } & {
+      command?: null;
+    } | {
+      command: any;
+    } & {
+      argv?: null;
+    }) & ({
       /** The program and its arguments. */
       argv?: string[] | null;
       /** A command for `sh -c`, instead of `argv`. */
@@ -1460,7 +1893,7 @@ export interface Actions {
       timeoutSeconds?: number | null;
       /** Return at most the last N lines of output: defaults to 500, up to 10000. */
       limit?: number | null;
-    };
+    });
     answer: {
       /** The pane. It stays readable until it is deleted: `pane:read` returns all of its output. */
       paneId: string;
@@ -1605,7 +2038,62 @@ export interface Actions {
   };
   /** Wait until panes print, end, fall quiet or change their screen, until an agent does something, or until a server answers. */
   "pane:wait": {
-    params: {
+    params: ({
+      paneId: any;
+    } & {
+      paneIds?: any;
+    } & ({
+      pattern: any;
+    } | {
+      quietMs: any;
+    } | {
+      screenChangeSince: any;
+    } | {
+      agentState: any;
+    } | {
+      exit: true;
+    } | {
+      stop: any;
+    } | {
+      port: any;
+    } | {
+      http: any;
+    }) | {
+      paneId?: null;
+    } & {
+      paneIds?: any;
+    } & ({
+      pattern?: null;
+      quietMs?: null;
+      screenChangeSince?: null;
+      agentState?: null;
+    } & {
+      stop?: any;
+    } & {
+      exit?: false;
+    }) & ({
+      port: any;
+    } | {
+      http: any;
+    }) | {
+      paneIds: any;
+    } & {
+      paneId?: null;
+      port?: null;
+      http?: null;
+    } & ({
+      pattern: any;
+    } | {
+      quietMs: any;
+    } | {
+      screenChangeSince: any;
+    } | {
+      agentState: any;
+    } | {
+      exit: true;
+    } | {
+      stop: any;
+    })) & {
       /** The pane. May be left out with `port` and `http`. */
       paneId?: string | null;
       /** Several panes, up to 64, in place of `paneId`. */
@@ -1640,8 +2128,9 @@ export interface Actions {
       /** Where output starts to count; defaults to the last input. */
       since?: "input" | "start" | "now" | number;
       /**
-       * Until a TCP port of this machine, on 127.0.0.1 or ::1, accepts connections. Needs the scope
-       * `spawn` as well. Not for several panes.
+       * Until a TCP port of this machine, on 127.0.0.1 or ::1, accepts connections. With a pane, a
+       * process that is older than the pane's program and none of its own does not count. Needs the
+       * scope `spawn` as well. Not for several panes.
        */
       port?: number | null;
       /**
@@ -1672,7 +2161,7 @@ export interface Actions {
       next?: number | null;
       /** The pane as it is now. */
       pane?: PaneInfo | null;
-      /** Why it was not met, as far as known. */
+      /** Why it was not met, as far as known; for a port that was met, what is uncertain about it. */
       why?: string[];
       /** A line that matches and does not count. */
       earlier?: EarlierMatch | null;
@@ -1682,7 +2171,15 @@ export interface Actions {
   };
   /** Type the exact bytes into a pane. */
   "pane:write": {
-    params: {
+    params: ({
+      text: any;
+    } & {
+      base64?: null;
+    } | {
+      base64: any;
+    } & {
+      text?: null;
+    }) & {
       /** The pane. */
       paneId: string;
       /** The exact text to type. */
@@ -1754,8 +2251,11 @@ export interface Actions {
   /** Start a tmux session with a program in its first pane. */
   "session:start": {
     params: {
-      /** Its name: letters, digits, `_`, `.` and `-`. */
-      name?: string;
+      /**
+       * Its name: letters, digits, `_`, `.` and `-`; defaults to `main`, or to the setting
+       * `tmux.session`.
+       */
+      name?: string | null;
       /** The program of its first pane; defaults to the user's login shell. */
       argv?: string[] | null;
       /** The absolute path of its working directory; defaults to the user's home. */
@@ -1794,19 +2294,25 @@ export interface Actions {
       size: Size;
       /** Whether new panes are shown in it. */
       follows: boolean;
+      /** Whether it is the session of requests that name none. */
+      default: boolean;
+      /** What tmux found wrong in the file of `tmux.config` when it loaded it. */
+      configErrors?: string[];
     };
   };
   /** Stop a tmux session and the panes that were created for it. */
   "session:stop": {
     params: {
-      /** The session. */
-      name?: string;
+      /** The session; defaults to `main`, or to the setting `tmux.session`. */
+      name?: string | null;
       /** Whether the programs of its panes keep running hidden. */
       keepPanes?: boolean;
       /** Confirms that the caller may stop the pane it runs in. */
       self?: boolean;
     };
     answer: {
+      /** The session. */
+      name: string;
       /** The panes that were closed with it. */
       closed: string[];
       /** The panes that keep running hidden. */
@@ -1838,7 +2344,16 @@ export interface Actions {
   };
   /** Show a sub-agent's new session in tmux. */
   "subagent:opened": {
-    params: {
+    params: ({
+      beside?: null;
+      tmux?: null;
+    } | {
+      beside: any;
+    } & {
+      tmux: any;
+    } & {
+      session?: null;
+    }) & ({
       /** The sub-agent's session id. */
       id: string;
       /**
@@ -1869,7 +2384,7 @@ export interface Actions {
       beside?: string | null;
       /** The tmux server of that pane: `$TMUX`, or the path of its socket. */
       tmux?: string | null;
-    };
+    });
     answer: {
       /** The pane that shows it. */
       paneId?: string | null;
@@ -2028,6 +2543,54 @@ export type EarlierMatch = {
   echo?: boolean;
 };
 
+/** An extension. */
+export type ExtensionInfo = {
+  /** Its name, which is the noun of its actions and events. */
+  name: string;
+  /** Its version. */
+  version?: string | null;
+  /** One sentence about it. */
+  description?: string | null;
+  /** Its folder. */
+  folder: string;
+  /** Where that folder is, if it is a symbolic link in the extensions folder. */
+  link?: string | null;
+  /** What kind of program it is; absent if its manifest cannot be read. */
+  kind?: "program" | "node" | null;
+  /** Whether it runs. */
+  status: "starting" | "running" | "restarting" | "failed" | "stopped" | "invalid";
+  /** Why it does not run, and what to do. */
+  reason?: string | null;
+  /** Its process. */
+  pid?: number | null;
+  /** How often it was restarted since it was started or reloaded. */
+  restarts: number;
+  /** Whether it is started with the server. */
+  enabled: boolean;
+  /** What its calls may do. */
+  scopes: Scope[];
+  /** What its manifest asks for. */
+  scopesAsked: Scope[];
+  /** Whether actions that it may veto are refused while it does not answer. */
+  required: boolean;
+  /** How long one event or one veto may take, in milliseconds, if it is not the server's limit. */
+  timeoutMs?: number | null;
+  /** The events it receives, as patterns. */
+  events: string[];
+  /** The actions it is asked about before they run, as patterns. */
+  veto: string[];
+  /** The actions it offers. */
+  actions: string[];
+  /** The file with its log. */
+  log?: string | null;
+  /** The dependencies in its `package.json` that are not installed. */
+  missing?: string[];
+  /** The command that installs them. */
+  installCommand?: string | null;
+  /** What was left out when it was installed, such as symbolic links. */
+  leftOut?: string[];
+};
+
 /** The permissions of a token. The token itself is not part of it. */
 export type Grant = {
   /** Its id. */
@@ -2171,6 +2734,8 @@ export type PaneInfo = {
   bytes: number;
   /** How many of these bytes are no longer retained. */
   dropped: number;
+  /** How many of its last lines are retained, if that is limited. */
+  maxLines?: number | null;
   /** What is wrong with its output file, if that was damaged. */
   damage?: string | null;
   /** The agent's state, if its program is an agent. */
@@ -2291,7 +2856,7 @@ export type PaneWaitResult = {
   next?: number | null;
   /** The pane as it is now. */
   pane?: PaneInfo | null;
-  /** Why it was not met, as far as known. */
+  /** Why it was not met, as far as known; for a port that was met, what is uncertain about it. */
   why?: string[];
   /** A line that matches and does not count. */
   earlier?: EarlierMatch | null;
@@ -2379,6 +2944,10 @@ export type SessionInfo = {
   size: Size;
   /** Whether new panes are shown in it. */
   follows: boolean;
+  /** Whether it is the session of requests that name none. */
+  default: boolean;
+  /** What tmux found wrong in the file of `tmux.config` when it loaded it. */
+  configErrors?: string[];
 };
 
 /** The size of a terminal in character cells. */
