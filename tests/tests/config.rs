@@ -53,7 +53,7 @@ fn a_sample_is_written_once_and_changes_nothing() {
 #[test]
 fn every_mistake_is_reported_with_its_line() {
     let home = home(Some("prot = 1\nport = 'x'\n[limits]\npanes = 0\n"));
-    let env = [("PTY_MAX_BUFFER_LINES", "1"), ("POLY_HOSTNAME", "::1"), ("PANED_MAX_AGENTS", "0")];
+    let env = [("AGENTMUX_WINDOW", "1"), ("POLY_HOSTNAME", "::1"), ("PANED_MAX_AGENTS", "0")];
     let (out, err, code) = paned(home.path(), &env, &["config", "check"]);
     assert_eq!(code, 2, "{err}");
     for part in [
@@ -61,7 +61,7 @@ fn every_mistake_is_reported_with_its_line() {
         "config.toml:2: invalid `port`: `x` is not a number from 0 to 65535",
         "config.toml:4: invalid `limits.panes`: `0` is not",
         "`PANED_MAX_AGENTS`: invalid `limits.agents`",
-        "PTY_MAX_BUFFER_LINES is set, but has no effect",
+        "AGENTMUX_WINDOW is set, but has no effect",
     ] {
         assert!(out.contains(part), "{part}: {out}");
     }
