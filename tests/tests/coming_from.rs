@@ -59,8 +59,12 @@ impl Section {
             }
             if is_about_commands {
                 let old = cells[1].starts_with(UNCHANGED).then_some(cells[0]);
-                commands
-                    .extend(old.into_iter().chain([cells[1]]).flat_map(code).filter(is_command));
+                commands.extend(
+                    old.into_iter()
+                        .chain([cells[1]])
+                        .flat_map(code)
+                        .filter(|code| is_command(code)),
+                );
             }
         }
         Self { tool, config: config.unwrap_or_default().to_owned(), commands }

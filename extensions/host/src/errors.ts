@@ -62,6 +62,14 @@ export function toRpcError(thrown: unknown): RpcError {
   return { code: RPC.refused, message: messageOf(thrown), data };
 }
 
+/** Why an extension cannot be started, in one line: lists show it. The log has the whole of it. */
+export function toStartRefusal(thrown: unknown): Refusal {
+  const error = toRpcError(thrown);
+  // Node lists the modules that required a missing one.
+  const message = error.message.replace(/\nRequire stack:[^]*/, "").replace(/\s*\n\s*/g, " ");
+  return Refusal.of({ ...error, message });
+}
+
 /** The sentence of anything thrown. */
 export function messageOf(thrown: unknown): string {
   if (thrown instanceof Error) return thrown.message || thrown.name;

@@ -10,7 +10,7 @@ import { join, resolve } from "node:path";
 
 import type { ActionContext, Options } from "../../sdk/src/index.js";
 import { connect, type Connection, type Settings } from "./api.js";
-import { messageOf, Refusal, stackOf } from "./errors.js";
+import { messageOf, Refusal, stackOf, toStartRefusal } from "./errors.js";
 import { Handlers } from "./handlers.js";
 import { lineSplitter } from "./lines.js";
 import { loadExtension } from "./load.js";
@@ -51,7 +51,7 @@ async function initialize(params: any): Promise<{ name: string }> {
     console.error(`paned: the extension cannot be started: ${stackOf(thrown)}`);
     // The answer is on its way before the process ends.
     setImmediate(() => process.exit(1));
-    throw thrown;
+    throw toStartRefusal(thrown);
   }
 }
 

@@ -68,8 +68,8 @@ const FAULTS = {
   "a module without a factory": ["export const name = 'a';", /index\.ts has no default export/],
   "a name with capitals": ["export const name = 'Logger'; export default () => {};", /invalid name "Logger"/],
   "a name of paned's own": ["export const name = 'pane'; export default () => {};", /"pane" in index\.ts is reserved/],
-  "a syntax error": ["export const = ;", /index\.ts/],
-  "a missing dependency": ["import 'not-installed'; export const name = 'a'; export default () => {};", /not-installed/],
+  "a syntax error": ["export const = ;", /^ParseError: .* \S+index\.ts:1:13$/],
+  "a missing dependency": ["import 'not-installed'; export const name = 'a'; export default () => {};", /^Cannot find module 'not-installed'$/],
   "a factory that throws": [
     "export const name = 'a'; export default () => { throw new Error('no network'); };",
     /no network/,

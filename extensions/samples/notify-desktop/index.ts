@@ -3,6 +3,9 @@
  *
  * options.json: { "states": ["blocked", "ready"], "command": ["my-notifier", "{title}", "{text}"] }
  *
+ * Only a state that lasts half a second is shown: the text of a question often comes a moment after
+ * the question, and what an extension answers at once needs no notification.
+ *
  * It runs notify-send on Linux and osascript on macOS; without either, it rings the bell of the
  * terminal in which the server was started. Texts of an agent are arguments of the program and are
  * never read by a shell.
@@ -17,6 +20,9 @@ export const name = "notify-desktop";
 
 const run = promisify(execFile);
 const LONGEST = 200;
+const SETTLE_MS = 500;
+/** A state that is older is no news: paned repeats what happened while this was not running. */
+const OLDEST_MS = 60_000;
 
 /** The script gets both texts as arguments, so that nothing in them is code. */
 const APPLE_SCRIPT = "on run argv\ndisplay notification (item 2 of argv) with title (item 1 of argv)\nend run";
@@ -30,9 +36,21 @@ const COMMANDS: Record<string, string[]> = {
 export default function notifyDesktop(paned: ExtensionAPI): void {
   const { states = ["blocked", "ready"], command } = paned.options as { states?: string[]; command?: string[] };
   const argv = command ?? COMMANDS[process.platform] ?? COMMANDS.default!;
+  const waiting = new Map<string, NodeJS.Timeout>();
 
-  paned.on("agent:state", async (change) => {
-    if (!states.includes(change.to) || !isNews(change)) return;
+  paned.on("agent:state", (change, { time }) => {
+    const { paneId, to } = change;
+    clearTimeout(waiting.get(paneId));
+    waiting.delete(paneId);
+    if (!states.includes(to) || !isNews(change) || Date.now() - Date.parse(time) > OLDEST_MS) return;
+    const settled = () => {
+      waiting.delete(paneId);
+      void notify(change);
+    };
+    waiting.set(paneId, setTimeout(settled, SETTLE_MS));
+  });
+
+  async function notify(change: Events["agent:state"]): Promise<void> {
     const { title, text } = describe(change);
     const [program, ...args] = argv.map((arg) => arg.replace("{title}", () => title).replace("{text}", () => text));
     try {
@@ -41,7 +59,7 @@ export default function notifyDesktop(paned: ExtensionAPI): void {
       paned.log.debug(`${program} failed, so the bell is rung:`, error);
       await ringBell();
     }
-  });
+  }
 }
 
 /** An agent that becomes ready after its start has finished nothing. */
@@ -58,6 +76,6 @@ function describe({ paneId, to, kind, dialog }: Events["agent:state"]): { title:
 async function ringBell(): Promise<void> {
   // Without a terminal, there is no bell to ring.
   const terminal = await open("/dev/tty", "w").catch(() => undefined);
-  await terminal?.write("\u0007");
+  await terminal?.write("\u0007").catch(() => undefined);
   await terminal?.close();
 }

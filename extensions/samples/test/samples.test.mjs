@@ -2,13 +2,14 @@ import assert from "node:assert/strict";
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { test } from "node:test";
+import { setTimeout } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 
 import { HostProcess, refused, run, temporaryFolder } from "../../host/test/support.mjs";
 
 const SAMPLES = join(dirname(fileURLToPath(import.meta.url)), "..");
 const sample = (name) => join(SAMPLES, name);
-const lines = (path) => readFileSync(path, "utf8").trim().split("\n").map((line) => JSON.parse(line));
+const lines = (path) => readFileSync(path, "utf8").split("\n").filter(Boolean).map((line) => JSON.parse(line));
 
 test("logger writes each event as a line, and begins a new file when one is full", async (t) => {
   const host = await run(t, sample("logger"), { name: "logger", options: '{"events": "pane:*", "maxBytes": 150}' });
@@ -28,29 +29,53 @@ function recorder(t) {
   writeFileSync(script, 'import { appendFileSync } from "node:fs"; const [, , file, ...words] = process.argv;' +
     'appendFileSync(file, JSON.stringify(words) + "\\n");');
   writeFileSync(file, "");
-  return { command: [process.execPath, script, file, "{title}", "{text}"], notes: () => readFileSync(file, "utf8").trim() };
+  return { command: [process.execPath, script, file, "{title}", "{text}"], notes: () => lines(file) };
 }
 
 const agentState = (from, to, more = {}) => ({ paneId: "fix", profile: "codex", from, to, ...more });
+
+/** An event that happened just now. */
+const handleNow = (host, id, name, payload) =>
+  host.call("handleEvent", { ...host.event(id, name, payload), time: new Date().toISOString() });
+
+/** Waits until a recorder has so many notes. */
+async function noted(notes, count) {
+  for (const deadline = Date.now() + 60_000; notes().length < count; await setTimeout(20)) {
+    assert.ok(Date.now() < deadline, `${count} notifications; so far ${JSON.stringify(notes())}`);
+  }
+  return notes();
+}
 
 test("notify-desktop reports questions and the ends of turns, with texts as they are", async (t) => {
   const { command, notes } = recorder(t);
   const host = await run(t, sample("notify-desktop"), { options: JSON.stringify({ command }) });
   const text = "Run\n  $(touch /tmp/x) `id` {title} $& ?";
   const dialog = { id: "1", kind: "permission", text, options: [] };
-  await host.handle(1, "agent:state", agentState("starting", "ready"));
-  await host.handle(2, "agent:state", agentState("ready", "busy"));
-  await host.handle(3, "agent:state", agentState("busy", "blocked", { kind: "permission", dialog }));
-  await host.handle(4, "agent:state", agentState("blocked", "ready"));
-  assert.deepEqual(notes().split("\n").map((line) => JSON.parse(line)), [
-    ["fix asks (permission)", "Run $(touch /tmp/x) `id` {title} $& ?"],
-    ["fix is ready", "Its turn is over."],
-  ]);
+  const question = ["fix asks (permission)", "Run $(touch /tmp/x) `id` {title} $& ?"];
+  await handleNow(host, 1, "agent:state", agentState("starting", "ready"));
+  await handleNow(host, 2, "agent:state", agentState("ready", "busy"));
+  await handleNow(host, 3, "agent:state", agentState("busy", "blocked", { kind: "permission", dialog }));
+  assert.deepEqual(await noted(notes, 1), [question]);
+  await handleNow(host, 4, "agent:state", agentState("blocked", "ready"));
+  assert.deepEqual(await noted(notes, 2), [question, ["fix is ready", "Its turn is over."]]);
+});
+
+test("notify-desktop shows a question once, with its text, and nothing that is old or over", async (t) => {
+  const { command, notes } = recorder(t);
+  const host = await run(t, sample("notify-desktop"), { options: JSON.stringify({ command }) });
+  const dialog = { id: "1", kind: "trust", text: "Trust it?", options: [] };
+  const answered = { ...agentState("busy", "blocked", { kind: "trust", dialog }), paneId: "answered" };
+  await host.handle(1, "agent:state", { ...agentState("busy", "ready"), paneId: "old" });
+  await handleNow(host, 2, "agent:state", answered);
+  await handleNow(host, 3, "agent:state", { ...answered, from: "blocked", to: "busy" });
+  await handleNow(host, 4, "agent:state", agentState("starting", "blocked", { kind: "permission" }));
+  await handleNow(host, 5, "agent:state", agentState("blocked", "blocked", { kind: "trust", dialog }));
+  assert.deepEqual(await noted(notes, 1), [["fix asks (trust)", "Trust it?"]]);
 });
 
 test("notify-desktop survives a program that is missing", async (t) => {
   const host = await run(t, sample("notify-desktop"), { options: '{"command": ["/no/such/program"]}' });
-  await host.handle(1, "agent:state", agentState("busy", "ready"));
+  await handleNow(host, 1, "agent:state", agentState("busy", "ready"));
   await host.until(() => host.log.includes("/no/such/program failed"), "the log line");
 });
 

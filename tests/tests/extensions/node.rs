@@ -89,22 +89,19 @@ fn set_options(it: &ExtensionServer, name: &str, options: &Value) {
     fs::write(data.join("options.json"), options.to_string()).unwrap();
 }
 
-/// The name by which the server knows the only extension, once it runs.
-fn started(it: &ExtensionServer) -> String {
+/// A server that runs Poly's package, in this folder.
+fn start_poly(folder: &str) -> ExtensionServer {
+    let it = ExtensionServer::start(&[]);
+    add_package(&it, folder, POLY);
     it.server.act("ext:reload", json!({}));
-    wait_for("an extension that runs", || {
-        let list = it.server.act("ext:list", json!({}));
-        let running = list.as_array()?.iter().find(|one| one["status"] == "running")?.clone();
-        running["name"].as_str().map(str::to_owned)
-    })
+    let info = it.until_status(folder, "running");
+    assert_eq!(info["name"], "greeter", "the name that the module exports");
+    it
 }
 
 #[test]
 fn a_package_for_poly_runs_unchanged() {
-    let it = ExtensionServer::start(&[]);
-    add_package(&it, "poly-greeter", POLY);
-    started(&it);
-
+    let it = start_poly("poly-greeter");
     let list = it.server.ask("GET", "/actions").json();
     let list = list.get("actions").unwrap_or(&list).as_array().unwrap().clone();
     let greet = list.iter().find(|action| action["name"] == "greeter:greet").unwrap();
@@ -132,9 +129,7 @@ fn a_package_for_poly_runs_unchanged() {
 
 #[test]
 fn a_handler_that_fails_is_reported_and_the_next_event_still_comes() {
-    let it = ExtensionServer::start(&[]);
-    add_package(&it, "poly-greeter", POLY);
-    let name = started(&it);
+    let it = start_poly("poly-greeter");
     let ends_with = |code: u8| {
         let argv = json!(["/bin/sh", "-c", format!("exit {code}")]);
         it.server.act("pane:new", json!({ "argv": argv }))["id"].clone()
@@ -147,9 +142,12 @@ fn a_handler_that_fails_is_reported_and_the_next_event_still_comes() {
     let sentence = error.data["error"].as_str().unwrap();
     assert!(sentence.contains(failed.as_str().unwrap()), "{sentence}");
     assert_eq!(events.next().data["pane"], fine);
-    let log = it.log(&name);
+    // What it prints takes another way than its answers.
+    let log = wait_for("the place in the source", || {
+        let log = it.log("poly-greeter");
+        log.contains("index.ts:").then_some(log)
+    });
     assert!(log.contains("a handler of `pane:exited` failed"), "{log}");
-    assert!(log.contains("index.ts:"), "the place in the source: {log}");
 }
 
 #[test]

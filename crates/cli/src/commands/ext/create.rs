@@ -60,7 +60,8 @@ impl Language {
 pub(super) fn run(context: &CliContext, args: &NewArgs) -> Result<ExitCode> {
     ensure_running(context)?;
     let cwd = env::current_dir().context("cannot determine the current folder")?;
-    let dir = args.dir.as_ref().map(|dir| cwd.join(dir));
+    // Collected from its components, a path has no `/./`, which would be printed below.
+    let dir = args.dir.as_ref().map(|dir| cwd.join(dir).components().collect::<PathBuf>());
     let params = json!({ "name": args.name, "language": args.language.name(), "dir": dir });
     context.show("ext:new", &params, |starter| print(context.out, &starter))
 }
