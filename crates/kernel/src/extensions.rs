@@ -297,7 +297,7 @@ fn changes_something(schema: &mut Schema) {
             "properties": { "scopes": no_scopes, "enabled": { "type": "boolean" } },
         },
     ]);
-    schema.insert("anyOf".to_owned(), rules);
+    schema.insert("allOf".to_owned(), json!([{ "anyOf": rules }]));
 }
 
 /// The host, once there is one.
