@@ -25,7 +25,7 @@ for message in messages():
         send(id=str(message["id"]), method="executeAction", params=message["params"]["params"])
     elif method is None:
         original = waiting.pop(message["id"])
-        answer(original, message["result"] if "result" in message else message["error"])
+        answer(original, message.get("result", message.get("error")))
 "#;
 
 #[test]
