@@ -2,8 +2,8 @@
 //! own.
 //!
 //! [`Manifest`] is what the folder of an extension declares, [`ExtensionRunner`] starts and stops
-//! the programs as [`ExtensionRuntime`] does, and [`ExtensionManager`] puts folders in place and answers the kernel's `ext:*`
-//! actions.
+//! the programs as [`ExtensionRuntime`] does, and [`ExtensionManager`] puts folders in place and
+//! answers the kernel's `ext:*` actions.
 #![forbid(unsafe_code)]
 
 mod files;

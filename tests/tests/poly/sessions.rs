@@ -103,7 +103,7 @@ fn the_names_the_socket_and_the_keys_of_a_poly_user_are_honoured() {
     let server = &user.server;
     let started = server.ok(&["session", "start"]);
     assert!(started.starts_with("started session work, "), "{started}");
-    server.ok(&["action", "pane:new", "--id", "vim", "--argv", "vim"]);
+    server.ok(&["action", "pane:new", "--id", "vim", "--argv", "vim", "--argv=-n"]);
     assert_eq!(server.pane("vim")["view"]["session"], "work");
     let sessions = user.run(&["list-sessions", "-F", "#{session_name}"]);
     assert!(sessions.lines().any(|name| name == "work"), "{sessions}");

@@ -19,7 +19,7 @@ fn what_is_made_after_a_start_appears_in_the_session() {
         server.ok(&["session", "start", "--size", "80x24"]),
         "started session main, and new panes appear in it; attach with `paned session attach main`\n"
     );
-    let argv = ["action", "pane:new", "--id", "vim", "--argv", "vim"];
+    let argv = ["action", "pane:new", "--id", "vim", "--argv", "vim", "--argv=-n"];
     server.ok(&argv);
     server.ok(&["new", "--id", "typed", "--", "cat"]);
     server.act("pane:new", script("http", "cat"));

@@ -47,7 +47,8 @@ impl ExtensionManager {
         if manifest.is_ok() {
             self.stop(&name, request.keep_data).await;
         }
-        let (extensions, gone) = (self.folder.clone(), folder.clone());
+        let extensions = self.folder.clone();
+        let gone = folder.clone();
         run_blocking(move || install::delete(&extensions, &gone)).await?;
         let state = self.paths.folder(&name);
         let data = self.paths.data(&name);

@@ -1,3 +1,5 @@
+//! What manifests of both kinds say, and the mistakes in them.
+
 use std::fs;
 use std::os::unix::fs::symlink;
 

@@ -21,6 +21,9 @@ const QUEUE: usize = 256;
 const QUEUE_UNITS: usize = 2 * MAX_LINE / UNIT;
 const UNIT: usize = 1024;
 
+/// The id of the first request on a connection, which is `initialize`.
+pub(crate) const FIRST_REQUEST: u64 = 1;
+
 /// The answer to a request.
 pub(crate) type Reply = Result<Box<RawValue>, RpcError>;
 
@@ -94,7 +97,7 @@ impl Connection {
     pub(crate) fn new(faults: mpsc::Sender<Fault>) -> (Self, mpsc::Receiver<QueuedLine>) {
         let (queue, lines) = mpsc::channel(QUEUE);
         let waiting = HashMap::new();
-        let state = ConnectionState { next_id: 1, waiting, queue: Some(queue) };
+        let state = ConnectionState { next_id: FIRST_REQUEST, waiting, queue: Some(queue) };
         let inner = ConnectionInner {
             state: Mutex::new(state),
             room: Arc::new(Semaphore::new(QUEUE_UNITS)),
@@ -181,6 +184,11 @@ impl Connection {
         if let Some(queue) = queue {
             let _ = queue.try_send(QueuedLine { bytes, _room: room });
         }
+    }
+
+    /// Whether a request waits for its answer.
+    pub(crate) fn is_waiting(&self, id: u64) -> bool {
+        self.lock().waiting.contains_key(&id)
     }
 
     /// An answer came. Returns whether a request waited for it.

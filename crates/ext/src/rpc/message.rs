@@ -91,7 +91,7 @@ struct RawMessage<'a> {
 pub(crate) fn parse(line: &[u8]) -> Result<Message<'_>, RpcError> {
     // Parsed as a raw value first, to tell what is no JSON from what is no message.
     let raw: &RawValue = serde_json::from_slice(line)
-        .map_err(|error| RpcError::new(PARSE_ERROR, format!("this line is no JSON: {error}")))?;
+        .map_err(|error| RpcError::new(PARSE_ERROR, format!("this line is not JSON: {error}")))?;
     let not_a_message = |why: &str| RpcError::new(INVALID_REQUEST, format!("not a message: {why}"));
     let message: RawMessage<'_> =
         serde_json::from_str(raw.get()).map_err(|error| not_a_message(&error.to_string()))?;

@@ -17,7 +17,7 @@ use tokio::time::timeout;
 
 use super::actions::ActionOffer;
 use super::shared::{SharedHandle, filter_of};
-use crate::rpc::connection::{Connection, Fault, Reply};
+use crate::rpc::connection::{Connection, FIRST_REQUEST, Fault, Reply};
 use crate::rpc::message::{self, Message, RpcError, UNKNOWN_METHOD, WRONG_PARAMS};
 
 /// Requests of one extension that run at once.
@@ -140,7 +140,7 @@ impl Session {
     }
 
     /// The program answered `initialize`. What it registered and subscribed to counts from now on.
-    pub(crate) fn begin(&self, answer: &RawValue) -> Result<(), Refusal> {
+    fn begin(&self, answer: &RawValue) -> Result<(), Refusal> {
         let named: Result<NameParams, _> = serde_json::from_str(answer.get());
         // Only the Node host answers with a name: that of the module.
         if let (Some(_), Ok(NameParams { name })) = (&self.may_rename, named) {
@@ -164,15 +164,25 @@ impl Session {
             return;
         }
         match message::parse(line) {
-            Ok(Message::Answer { id, outcome }) => {
-                self.connection.complete(id, outcome.map(RawValue::to_owned));
-            }
+            Ok(Message::Answer { id, outcome }) => self.take_answer(id, outcome),
             Ok(Message::Call { id, method, params }) => {
                 let id = id.map(|id| id.get().to_owned());
                 self.handle(id, &method, params.unwrap_or(RawValue::NULL)).await;
             }
             Err(error) => self.refuse_line(line, error),
         }
+    }
+
+    /// An answer to a request of ours. With the first one the program is running, also for what it
+    /// wrote directly after it: it may call its own actions.
+    fn take_answer(&self, id: u64, outcome: Result<&RawValue, RpcError>) {
+        let outcome = match outcome {
+            Ok(answer) if id == FIRST_REQUEST && self.connection.is_waiting(id) => {
+                self.begin(answer).map(|()| answer).map_err(|refusal| RpcError::refused(&refusal))
+            }
+            outcome => outcome,
+        };
+        self.connection.complete(id, outcome.map(RawValue::to_owned));
     }
 
     /// A line that is no message, or too long.

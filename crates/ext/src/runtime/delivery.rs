@@ -275,12 +275,12 @@ impl OutgoingEvent {
 /// Whether this is `action:*` of a call by this caller.
 fn is_own_call(entry: &JournalEntry, own: &str) -> bool {
     #[derive(Deserialize)]
-    struct Called {
+    struct ActionCaller {
         caller: String,
     }
     entry.name.starts_with("action:")
         && entry.payload.contains(own)
-        && serde_json::from_str::<Called>(&entry.payload).is_ok_and(|called| called.caller == own)
+        && serde_json::from_str::<ActionCaller>(&entry.payload).is_ok_and(|by| by.caller == own)
 }
 
 #[cfg(test)]

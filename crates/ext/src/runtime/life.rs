@@ -112,7 +112,8 @@ impl Life {
         })
     }
 
-    /// Sends `initialize` and waits until the program is ready. The future owns what it needs.
+    /// Sends `initialize`, as the first request, and waits until the program is ready. The future
+    /// owns what it needs.
     pub(crate) fn initialize(
         &self,
         params: serde_json::Value,
@@ -121,7 +122,7 @@ impl Life {
         async move {
             let answer = session.connection.request("initialize", &params);
             match timeout(INITIALIZE_TIMEOUT, answer).await {
-                Ok(Ok(answer)) => session.begin(&answer).map_err(|refusal| refusal.sentence),
+                Ok(Ok(_)) => Ok(()),
                 Ok(Err(CallError::Refused(error))) => Err(error.message),
                 Ok(Err(CallError::Closed)) => Err("it ended before it was ready".to_owned()),
                 Ok(Err(CallError::TooLong)) => Err("its settings are too long".to_owned()),

@@ -163,8 +163,10 @@ impl ExtensionShared {
 
     /// A program is being started.
     pub(crate) fn set_starting(&self) {
+        self.write_veto().is_running = false;
         let mut state = self.lock();
         state.status = ExtensionStatus::Starting;
+        state.connection = None;
         state.pid = None;
     }
 

@@ -204,8 +204,8 @@ impl Supervisor {
             LifeEvent::Fault(Fault::InvalidLine) => {
                 let is_too_often = self.failures.note(Instant::now());
                 is_too_often.then(|| {
-                    "it wrote lines to standard output that are no JSON-RPC; print to standard \
-                    error instead"
+                    "it wrote lines to standard output that are not JSON; print to standard error \
+                    instead"
                         .to_owned()
                 })
             }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use paned_ext::ExtensionRunner;
 use serde_json::{Value, json};
 
-use crate::test_runtime::{TestRuntime, payload};
+use crate::test_runtime::{TestRuntime, payload, wait_for};
 
 /// Writes down the payload of every event.
 const RECORDER: &str = r#"
@@ -42,19 +42,16 @@ async fn emit(server: &TestRuntime, number: impl Into<Value>) {
 /// What was seen, once there are so many.
 async fn seen(server: &TestRuntime, name: &str, count: usize) -> Vec<Value> {
     let path = server.dir.path().join("extensions").join(name).join("data/seen");
-    let started = tokio::time::Instant::now();
-    loop {
+    let look = || {
         let text = std::fs::read_to_string(&path).unwrap_or_default();
-        let lines: Vec<Value> =
-            text.lines().filter_map(|it| serde_json::from_str(it).ok()).collect();
+        let lines = text.lines().filter_map(|it| serde_json::from_str(it).ok());
         let events: Vec<Value> =
-            lines.into_iter().filter(|event| event["name"] == "test:event").collect();
-        if count <= events.len() {
-            return events;
-        }
-        let log = server.log(name);
-        assert!(started.elapsed() < Duration::from_secs(30), "{} seen: {log}", events.len());
-        tokio::time::sleep(Duration::from_millis(5)).await;
+            lines.filter(|event: &Value| event["name"] == "test:event").collect();
+        (count <= events.len()).then_some(events)
+    };
+    match wait_for(look).await {
+        Some(events) => events,
+        None => panic!("not {count} events: {}", server.log(name)),
     }
 }
 

@@ -17,10 +17,12 @@ use paned_kernel::{AdvertisedAddress, Caller, EventFeed, Kernel, KernelLimits, K
 use paned_model::{EventId, Refusal, Scope, Time};
 use serde_json::Value;
 use tempfile::TempDir;
-use tokio::time::timeout;
+use tokio::time::{sleep, timeout};
 
 /// How long a test waits for anything.
 pub(crate) const DEADLINE: Duration = Duration::from_secs(30);
+/// How often files and states, which announce no change, are looked at.
+const POLL: Duration = Duration::from_millis(5);
 
 /// Functions that every extension of these tests begins with.
 const PRELUDE: &str = r#"
@@ -122,14 +124,10 @@ impl TestRuntime {
     }
 
     pub(crate) async fn until(&self, name: &str, is_there: impl Fn(&RunState) -> bool) -> RunState {
-        let started = tokio::time::Instant::now();
-        loop {
-            let state = self.state(name);
-            if is_there(&state) {
-                return state;
-            }
-            assert!(started.elapsed() < DEADLINE, "{state:?} {}", self.log(name));
-            tokio::time::sleep(Duration::from_millis(5)).await;
+        let look = || Some(self.state(name)).filter(&is_there);
+        match wait_for(look).await {
+            Some(state) => state,
+            None => panic!("{:?} {}", self.state(name), self.log(name)),
         }
     }
 
@@ -148,6 +146,19 @@ impl TestRuntime {
     pub(crate) fn feed(&self, include: &str) -> EventFeed {
         self.kernel.events(Some(EventId(0)), include.parse().unwrap(), &self.owner).unwrap()
     }
+}
+
+/// Looks again and again until there is something; none after the deadline.
+pub(crate) async fn wait_for<T>(look: impl Fn() -> Option<T>) -> Option<T> {
+    let until_there = async {
+        loop {
+            if let Some(found) = look() {
+                return found;
+            }
+            sleep(POLL).await;
+        }
+    };
+    timeout(DEADLINE, until_there).await.ok()
 }
 
 /// The next event, which must come soon.

@@ -108,6 +108,9 @@ const SHOWN: &[&str] = &[
     "pane:wait agentState",
     "pane:wait paneIds",
     "pane:wait port",
+    "pane:wait quietMs",
+    "pane:wait screenChangeSince",
+    "session:start configErrors",
 ];
 
 /// The paths of all fields that hold free text or anything at all.
