@@ -709,7 +709,16 @@ export interface Actions {
   };
   /** Change what an extension may do, or turn it on or off; then restart it. */
   "ext:set": {
-    params: {
+    params: ({
+      scopes: any[];
+      resetScopes?: false;
+    } | {
+      scopes?: null;
+      resetScopes: true;
+    } | {
+      scopes?: null;
+      enabled: boolean;
+    }) & {
       /** The extension. */
       name: string;
       /** What its calls may do, in place of what its manifest asks for. */
