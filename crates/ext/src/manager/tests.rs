@@ -274,6 +274,8 @@ async fn a_log_is_read_and_followed() {
     };
     let (later, ()) = tokio::join!(manager.logs(request(Some(&tail.next), Some(30_000))), write);
     assert_eq!(later.unwrap().text, "three\n");
-    let refusal = manager.logs(request(Some("x"), None)).await.unwrap_err();
-    assert_eq!(refusal.code, Code::Invalid);
+    let many = LogRequest { lines: Some(100_001), ..request(None, None) };
+    for beyond in [request(Some("x"), None), request(None, Some(30_001)), many] {
+        assert_eq!(manager.logs(beyond).await.unwrap_err().code, Code::Invalid);
+    }
 }
