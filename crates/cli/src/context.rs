@@ -81,7 +81,7 @@ impl CliContext {
         let flags = self.flags();
         let file = self.config()?;
         let legacy = &AgentmuxConfigFile::default();
-        let sources = Sources { flags: &flags, env: &process_env, file: &file, legacy };
+        let sources = Sources { flags: &flags, env: &process_env, file, legacy };
         Ok(sources.session_of_variable()?)
     }
 

@@ -21,7 +21,7 @@ fn vim_is_shown_where_one_attaches_and_ends_with_the_session() {
         out
     };
     run("session start --size 120x40");
-    run("action pane:new --id vim --argv vim --argv -u --argv NONE --argv -N");
+    run("action pane:new --id vim --argv vim --argv -u --argv NONE --argv -N --argv -n");
     shell.write("paned session attach\n");
     let attached = || {
         let list: Value = serde_json::from_str(&run("--json session list")).unwrap();

@@ -1,4 +1,5 @@
 //! The runtime with real programs in Python, over a kernel without panes.
+#![expect(clippy::unwrap_used, reason = "all of this is tests, helpers too")]
 
 mod calls;
 mod events;

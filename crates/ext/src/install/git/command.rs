@@ -184,7 +184,7 @@ fn message(text: &str) -> Option<String> {
     let line = lines().find(|line| line.contains("fatal: ") || line.starts_with("ERROR: "));
     let before =
         lines().find(|line| line.contains("Permission denied") || line.contains("Host key"));
-    let line = before.or(line).or_else(|| lines().last())?;
+    let line = before.or(line).or_else(|| lines().next_back())?;
     let line = line.trim_start_matches("fatal: ");
     let clean: String = line.chars().filter(|c| !c.is_control()).take(LONGEST_LINE).collect();
     Some(clean.trim_end_matches('.').to_owned())
