@@ -4,8 +4,6 @@
 //! each start: 30 % of the time that a short command takes. The price is that the addresses of
 //! paned's own code are known; stack, heap and libraries stay at random addresses.
 
-#![expect(clippy::print_stdout, reason = "a build script tells cargo what to do by printing")]
-
 use std::env::var;
 
 fn main() {
