@@ -204,9 +204,12 @@ mod tests {
         let child: i32 = first_line(pipes.stdout).await.parse().unwrap();
         assert!(is_alive(child) && record.exists());
         process.end(false).await;
-        while is_alive(child) {
-            tokio::task::yield_now().await;
-        }
+        let is_gone = async {
+            while is_alive(child) {
+                tokio::task::yield_now().await;
+            }
+        };
+        timeout(Duration::from_secs(10), is_gone).await.expect("its child has ended");
         assert!(!record.exists());
     }
 
