@@ -23,7 +23,7 @@ for name, values in {
     "git-name": ["main", "topic/a-1"],
     "http-address": ["http://127.0.0.1:1/", "http://localhost:1/a?b=c"],
     "key": ["enter", "ctrl+c", "a", "F5", "Up"],
-    "layout-toml": ['layout = "vertical"\nmain_pane_size = 60\n[tree]\nrow = [{ size = 1, pane = "main" }]'],
+    "layout-toml": ['layout = "vertical"\nmain_pane_size = 60\n[tree]\nrow = [{ size = 1, pane = "main" }, { size = 1, pane = "side" }]'],
     "regex": ["", "a", "^ok$", r"\d+ (a|b)", "[a-z]+"],
 }.items():
     schemathesis.openapi.format(name, st.sampled_from(values))

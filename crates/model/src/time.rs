@@ -90,7 +90,8 @@ impl<'de> Deserialize<'de> for Time {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         let text = Cow::<str>::deserialize(from)?;
         let moment: Timestamp = text.parse().map_err(de::Error::custom)?;
-        u64::try_from(moment.as_millisecond()).map(Time).map_err(de::Error::custom)
+        // Nothing here is older than 1970, so that an earlier time means the same.
+        Ok(Self(u64::try_from(moment.as_millisecond()).unwrap_or(0)))
     }
 }
 
@@ -118,6 +119,11 @@ mod tests {
         let text = serde_json::to_string(&time).unwrap();
         assert_eq!(text, "\"2026-11-15T21:30:00.007Z\"");
         assert_eq!(serde_json::from_str::<Time>(&text).unwrap(), time);
+    }
+
+    #[test]
+    fn a_moment_before_1970_is_the_first_one() {
+        assert_eq!(serde_json::from_str::<Time>("\"0180-07-13T11:01:41Z\"").unwrap(), Time(0));
     }
 
     #[test]
