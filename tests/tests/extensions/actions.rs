@@ -123,7 +123,7 @@ for message in messages():
         answer(message)
         threading.Thread(target=flood, daemon=True).start()
         break
-time.sleep(1000)
+hang()
 "#;
     let it = ExtensionServer::start(&[("flood", "", code)]);
     let memory = || {

@@ -10,6 +10,11 @@ use tempfile::TempDir;
 /// Functions that every extension of these tests begins with.
 const PRELUDE: &str = r#"
 import json, os, sys, time
+SERVER = os.getppid()
+def hang():
+    # Reads nothing, and is not left behind by a server that was killed.
+    while os.getppid() == SERVER:
+        time.sleep(0.05)
 def send(**message):
     sys.stdout.write(json.dumps({"jsonrpc": "2.0", **message}) + "\n")
     sys.stdout.flush()

@@ -66,7 +66,7 @@ fn a_required_extension_that_does_not_answer_or_run_refuses() {
 #[test]
 fn a_required_extension_that_never_starts_refuses_from_the_first_moment() {
     let required = format!("{VETO}\nrequired = true");
-    let it = ExtensionServer::start_only(&[], &[("guard", &required, "time.sleep(1000)")]);
+    let it = ExtensionServer::start_only(&[], &[("guard", &required, "hang()")]);
     let refusal = it.server.try_act("pane:new", json!({ "argv": ["true"] })).unwrap_err();
     assert_eq!(refusal.code, Code::Vetoed);
     assert!(refusal.sentence.contains("paned ext info guard"), "{refusal}");
