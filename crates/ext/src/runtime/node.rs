@@ -33,6 +33,8 @@ pub(crate) struct NodeFinder {
     choice: NodeChoice,
     env: Vec<(String, String)>,
     found: Mutex<Option<PathBuf>>,
+    /// Extensions start at the same time, and only one of them may replace the host's file.
+    writing: Mutex<()>,
 }
 
 /// A program that can run the host, or why one cannot.
@@ -40,7 +42,7 @@ type Usable = Result<(), String>;
 
 impl NodeFinder {
     pub(crate) fn new(choice: NodeChoice, env: Vec<(String, String)>) -> Self {
-        Self { choice, env, found: Mutex::default() }
+        Self { choice, env, found: Mutex::default(), writing: Mutex::default() }
     }
 
     /// The command that runs a Node package, without the package's folder.
@@ -55,10 +57,16 @@ impl NodeFinder {
                     .to_owned(),
             );
         };
-        let host = write_host(host, root)
+        let host = self
+            .write_host(host, root)
             .map_err(|error| format!("cannot write the Node host: {error}"))?;
         let program = self.find().await?;
         Ok([program, host].map(|path| path.to_string_lossy().into_owned()).to_vec())
+    }
+
+    fn write_host(&self, host: &str, root: &Path) -> io::Result<PathBuf> {
+        let _writing = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
+        write_host(host, root)
     }
 
     async fn find(&self) -> Result<PathBuf, String> {
@@ -173,6 +181,26 @@ mod tests {
         assert_eq!(write_host("new", dir.path()).unwrap(), host);
         assert_eq!(fs::read_to_string(&host).unwrap(), "new");
         assert!(!old.exists());
+    }
+
+    #[test]
+    fn extensions_that_start_at_the_same_time_all_get_the_host() {
+        let host = "x".repeat(64 << 10);
+        for _ in 0..20 {
+            let dir = tempfile::tempdir().unwrap();
+            let finder = NodeFinder::new(NodeChoice::default(), Vec::new());
+            let start = std::sync::Barrier::new(6);
+            let write = || {
+                start.wait();
+                let path = finder.write_host(&host, dir.path()).unwrap();
+                assert_eq!(fs::read_to_string(path).unwrap().len(), host.len());
+            };
+            std::thread::scope(|scope| {
+                for _ in 0..6 {
+                    scope.spawn(write);
+                }
+            });
+        }
     }
 
     #[tokio::test]
