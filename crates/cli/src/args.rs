@@ -8,8 +8,8 @@ use clap::{ArgMatches, Command, CommandFactory as _, FromArgMatches, Parser, Sub
 
 use crate::commands::{
     action, adopt, agent, agentmux, attach, completions, config, doctor, events, ext, get, input,
-    layout, logs, ls, meta, new, pane, read, record, restart, run, screen, search, server, service,
-    session, token, up, version, wait,
+    layout, logs, ls, meta, new, notify, pane, read, record, restart, run, screen, search, server,
+    service, session, token, up, version, wait,
 };
 use crate::out::ColourChoice;
 use crate::{help, serve};
@@ -147,6 +147,7 @@ commands! {
     group Session(session::SessionSubcommand) = "session";
     one Adopt(adopt::AdoptArgs) = "adopt";
     group Tmux(adopt::TmuxSubcommand) = "tmux";
+    group Notify(notify::NotifySubcommand) = "notify";
     group Layout(layout::LayoutSubcommand) = "layout";
     one Activate(pane::ActivateArgs) = "activate";
     one Events(events::Args) = "events";

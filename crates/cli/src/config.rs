@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use paned_model::Refusal;
 use paned_model::near::closest;
+use paned_policy::notify::{NotifyRule, NotifyRules};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
@@ -17,6 +18,8 @@ use crate::settings;
 pub(crate) struct ConfigFile {
     pub(crate) path: PathBuf,
     values: BTreeMap<&'static str, (String, usize)>,
+    /// The rules for notifications.
+    pub(crate) notify: NotifyRules,
     /// What is wrong with the file, by line.
     pub(crate) mistakes: Vec<ConfigMistake>,
 }
@@ -54,15 +57,20 @@ impl ConfigFile {
     /// Reads the text of the file. Keys and values that are wrong become mistakes; the other keys
     /// can still be used.
     pub(crate) fn parse(path: &Path, text: &str) -> Self {
-        let mut reader = ConfigReader { text, values: BTreeMap::new(), mistakes: Vec::new() };
+        let mut reader = ConfigReader {
+            text,
+            values: BTreeMap::new(),
+            notify: NotifyRules::default(),
+            mistakes: Vec::new(),
+        };
         let (document, errors) = DeTable::parse_recoverable(text);
         for error in &errors {
             reader.mistake(error.span().unwrap_or_default().start, error.message());
         }
         reader.table("", document.get_ref());
-        let ConfigReader { values, mut mistakes, .. } = reader;
+        let ConfigReader { values, notify, mut mistakes, .. } = reader;
         mistakes.sort();
-        Self { path: path.to_owned(), values, mistakes }
+        Self { path: path.to_owned(), values, notify, mistakes }
     }
 
     /// The file, if it has no mistakes.
@@ -88,6 +96,7 @@ impl ConfigFile {
 struct ConfigReader<'a> {
     text: &'a str,
     values: BTreeMap<&'static str, (String, usize)>,
+    notify: NotifyRules,
     mistakes: Vec<ConfigMistake>,
 }
 
@@ -96,6 +105,7 @@ impl ConfigReader<'_> {
         for (name, value) in table {
             let key = format!("{prefix}{}", name.get_ref());
             match value.get_ref().as_table() {
+                Some(rules) if key == "notify" => self.notify(rules),
                 Some(inner) if is_section(&key) => self.table(&format!("{key}."), inner),
                 Some(_) | None => self.value(&key, name.span().start, value),
             }
@@ -115,6 +125,23 @@ impl ConfigReader<'_> {
                 self.values.insert(row.key, (text, line_at(self.text, at)));
             }
             Err(why) => self.mistake(at, &format!("invalid `{key}`: {why}")),
+        }
+    }
+
+    /// Reads `[notify.NAME]`, whose names are the user's.
+    fn notify(&mut self, rules: &DeTable<'_>) {
+        // The tables that keep their places cannot be turned into types.
+        let file: toml::Table = toml::from_str(self.text).unwrap_or_default();
+        for (name, _) in rules {
+            let at = name.span().start;
+            let name = name.get_ref();
+            let Some(table) = file.get("notify").and_then(|rules| rules.get(&**name)) else {
+                continue;
+            };
+            let added = NotifyRule::read(name, table.clone()).and_then(|it| self.notify.push(it));
+            if let Err(bad) = added {
+                self.mistake(at, &bad.to_string());
+            }
         }
     }
 

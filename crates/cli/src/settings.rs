@@ -19,6 +19,7 @@ use std::path::{Path, PathBuf};
 use paned_model::Refusal;
 use paned_policy::interactive::UserRule;
 use paned_policy::layout::{LayoutKind, LayoutLimits};
+use paned_policy::notify::NotifyRules;
 
 use crate::config::ConfigFile;
 
@@ -76,6 +77,8 @@ pub(crate) struct Settings {
     pub(crate) rules: Vec<UserRule>,
     /// The command that shows a sub-agent, as a list of arguments.
     pub(crate) subagent: Vec<String>,
+    /// The rules for notifications.
+    pub(crate) notify: NotifyRules,
     /// Settings for the protocols of other tools.
     pub(crate) compat: CompatSettings,
 }
@@ -175,6 +178,7 @@ impl Sources<'_> {
             quiet_seconds: self.number("layout.replace_quiet_seconds")?,
             rules: self.rules()?,
             subagent: self.subagent()?,
+            notify: self.file.notify.clone(),
             compat: self.compat()?,
         })
     }

@@ -25,6 +25,8 @@ pub(crate) const OWN_EVENTS: &[&str] = &[
     "layout:changed",
     "layout:deferred",
     "layout:expired",
+    "notify:failed",
+    "notify:sent",
     "pane:activated",
     "pane:bell",
     "pane:created",

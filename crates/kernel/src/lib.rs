@@ -22,6 +22,7 @@ mod hooks;
 pub mod journal;
 mod name_suggestions;
 mod names;
+pub mod notifications;
 mod panes;
 mod param_errors;
 pub mod proof;
@@ -69,6 +70,7 @@ pub use budgets::StreamSlot;
 use extensions::ExtensionHostSlot;
 use grants::Grants;
 use hooks::ActionHooks;
+use notifications::NotifierSlot;
 use tmux_view::TmuxViews;
 
 /// How long changes in progress may take to finish when the kernel stops.
@@ -103,6 +105,7 @@ struct KernelInner {
     agents: Agents,
     budgets: Budgets,
     extension_host: ExtensionHostSlot,
+    notifier: NotifierSlot,
     command: watch::Sender<Option<ServerCommand>>,
 }
 
@@ -142,6 +145,7 @@ impl Kernel {
             tracing::warn!("changes in progress were aborted");
         }
         self.drop_extension_host();
+        self.drop_notifier();
         self.emit("server:shutdown", &serde_json::json!({}));
         if let Err(error) = self.inner.journal.close().await {
             tracing::error!(%error, "the journal was not closed cleanly");

@@ -27,7 +27,7 @@ use crate::undo::Undo;
 use crate::{Caller, Kernel, param_errors};
 
 /// Nouns of actions that only paned itself may use.
-pub(crate) const RESERVED_NOUNS: [&str; 15] = [
+pub(crate) const RESERVED_NOUNS: [&str; 16] = [
     "action",
     "agent",
     "approval",
@@ -37,6 +37,7 @@ pub(crate) const RESERVED_NOUNS: [&str; 15] = [
     "handler",
     "journal",
     "layout",
+    "notify",
     "pane",
     "server",
     "session",

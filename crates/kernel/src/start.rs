@@ -20,6 +20,7 @@ use crate::hooks::ActionHooks;
 use crate::journal::{
     self, CommitTicket, Journal, JournalRecord, JournalRecovery, OpenedJournal, RecordChange, draft,
 };
+use crate::notifications::NotifierSlot;
 use crate::panes::restart::{self, RestartObserver};
 use crate::panes::{self, PaneTable, PatternCache, recover};
 use crate::state_folder::{StateFolderIdentity, write_private};
@@ -95,6 +96,7 @@ impl Kernel {
             agents,
             budgets: Budgets::default(),
             extension_host: ExtensionHostSlot::default(),
+            notifier: NotifierSlot::default(),
             command: watch::Sender::new(None),
         };
         let kernel = Self { inner: Arc::new(inner) };

@@ -57,6 +57,12 @@ impl QueryFilter {
         }
         out
     }
+
+    /// Whether what has passed ends inside a long string, so that nothing may be inserted.
+    #[must_use]
+    pub fn is_inside_string(&self) -> bool {
+        self.state.shows_rest && self.state.string.is_overlong()
+    }
 }
 
 impl QueryFilterState {

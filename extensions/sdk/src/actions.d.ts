@@ -1009,6 +1009,19 @@ export interface Actions {
       toml: string;
     };
   };
+  /** List the rules for notifications, and what is wrong with them. */
+  "notify:list": {
+    params: Record<string, never>;
+    answer: NotifyRuleInfo[];
+  };
+  /** Send a test notification through the channels of one or every rule. */
+  "notify:test": {
+    params: {
+      /** The rule; defaults to all. */
+      rule?: string | null;
+    };
+    answer: NotifyTestResult[];
+  };
   /** Focus a pane in tmux, if it is shown there. */
   "pane:activate": {
     params: {
@@ -2658,6 +2671,28 @@ export type MouseEncoding = "bytes" | "utf8" | "sgr";
 
 /** Which mouse events a program wants. */
 export type MouseTracking = "off" | "click" | "drag" | "motion";
+
+/** A rule of the configuration. */
+export type NotifyRuleInfo = {
+  /** Its name. */
+  name: string;
+  /** What it is about: `blocked`, `done`, `error`, `limited`, `exit`, `pattern` or `approval`. */
+  on: string[];
+  /** How it notifies: `desktop`, `terminal`, `command` or `webhook`. */
+  to: string[];
+  /** Why some of it does not work, and what to do. */
+  problems?: string[];
+};
+
+/** What became of a test notification. */
+export type NotifyTestResult = {
+  /** The rule. */
+  rule: string;
+  /** How it notified. */
+  channel: string;
+  /** Why it failed; absent if it was delivered. */
+  error?: string | null;
+};
 
 export type OutputLine = {
   /** Its number. */

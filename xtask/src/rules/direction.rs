@@ -15,9 +15,16 @@ const MAY_NAME: &[(&str, &[&str])] = &[
     ("substrate", &["model", "term", "keeper", "backend"]),
     ("kernel", &["model", "term", "policy", "keeper", "backend"]),
     ("ext", &["model", "term", "policy", "kernel"]),
+    ("notify", &["model", "policy", "kernel"]),
     ("server", &["model", "policy", "kernel"]),
     ("compat", &["model", "term", "kernel", "server"]),
-    ("cli", &["model", "term", "policy", "keeper", "backend", "kernel", "ext", "server", "compat"]),
+    (
+        "cli",
+        &[
+            "model", "term", "policy", "keeper", "backend", "kernel", "ext", "notify", "server",
+            "compat",
+        ],
+    ),
 ];
 
 /// A crate names only crates below it, and only those the table gives it. Tests of a crate may

@@ -39,6 +39,7 @@ const ORDER: &[&str] = &[
     "dump",
     "agents",
     "tmux_view",
+    "notifications",
     "actions",
     "start",
 ];

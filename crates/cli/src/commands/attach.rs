@@ -9,6 +9,7 @@
 
 mod cropped_view;
 mod detach;
+mod notices;
 mod picker;
 mod session;
 mod tape_snapshot;
@@ -30,6 +31,7 @@ use paned_model::{Code, Exit, PaneId, Refusal};
 use serde_json::{Value, json};
 
 use self::detach::{DetachKey, DetachKeyScanner};
+use self::notices::TerminalNotices;
 use self::session::{AttachOptions, AttachOutcome, AttachSession};
 use self::terminal::UserTerminal;
 use self::terminal_output::TerminalOutput;
@@ -99,7 +101,13 @@ pub(crate) fn run(context: &CliContext, args: &Args) -> Result<ExitCode> {
         }
     }
     let output = TerminalOutput::new(tape, label.as_deref());
-    let outcome = client::block_on(attach(args, (&pane, &socket), output, guard))??;
+    // Without a server there are no notifications, and one can attach all the same.
+    let client = label.as_ref().and_then(|_| context.client().ok());
+    let attaching = async {
+        let notices = TerminalNotices::follow(client, &pane);
+        attach(args, (&pane, &socket), output, (guard, notices)).await
+    };
+    let outcome = client::block_on(attaching)??;
     print_outcome(context, &pane, outcome)
 }
 
@@ -162,7 +170,7 @@ async fn attach(
     args: &Args,
     (pane, socket): (&PaneId, &Path),
     output: TerminalOutput,
-    guard: Option<TtyGuard>,
+    (guard, notices): (Option<TtyGuard>, TerminalNotices),
 ) -> Result<AttachOutcome> {
     let lost = |_| gone(pane, "its keeper died, so the exit code is unknown");
     let (connection, welcome) = KeeperConn::connect_with_welcome(socket).await.map_err(lost)?;
@@ -171,6 +179,7 @@ async fn attach(
         resizes: !args.read_only && !args.no_resize,
         takes_size: args.take_size,
         detach: DetachKeyScanner::new(args.detach_key.clone()),
+        notices,
     };
     // Before the terminal is changed, so that no signal leaves it changed.
     let signals = SignalListener::catch()?.with_stop_signal()?;

@@ -20,6 +20,7 @@ pub(crate) mod logs;
 pub(crate) mod ls;
 pub(crate) mod meta;
 pub(crate) mod new;
+pub(crate) mod notify;
 pub(crate) mod pane;
 pub(crate) mod read;
 pub(crate) mod record;
@@ -89,6 +90,7 @@ pub(crate) fn run(context: &CliContext, command: CliCommand) -> Result<ExitCode>
         CliCommand::Rm(args) => pane::rm(context, &args),
         CliCommand::Prune(args) => pane::prune(context, &args),
         CliCommand::Adopt(args) => adopt::adopt(context, &args),
+        CliCommand::Notify(command) => notify::run(context, &command),
         CliCommand::Tmux(command) => adopt::tmux(context, &command),
         CliCommand::Meta(args) => meta::meta(context, &args),
         CliCommand::Tag(args) => meta::tag(context, &args),

@@ -19,6 +19,8 @@ use paned_kernel::{
     AdvertisedAddress, Kernel, KernelLimits, KernelSetup, ServerCommand, StartSummary,
     TmuxViewSetup,
 };
+use paned_model::EventId;
+use paned_notify::{NotifyService, NotifySetup};
 use paned_server::{HttpServerConfig, ServerLimits};
 use tokio::runtime::Builder;
 
@@ -79,6 +81,7 @@ async fn serve(
     let native = Arc::new(native(plan, fds)?);
     let (kernel, started) = Kernel::start(setup(plan, fds, &url)?, journal, opened, native).await?;
     let extensions = ServerExtensions::start(plan, &kernel, started.started).await;
+    let notifications = notifications(plan, &kernel, started.started);
     announce(plan, fds, server_info(plan, fds, url, failed)?, started)?;
     let mut command = ServerCommand::Stop;
     let shutdown = async {
@@ -93,6 +96,9 @@ async fn serve(
     let served =
         paned_server::serve(kernel.clone(), fds.listeners(plan, &apis)?, config, shutdown).await;
     extensions.stop().await;
+    if let Some(notifications) = notifications {
+        notifications.stop().await;
+    }
     served?;
     if command == ServerCommand::Upgrade {
         // A stop that was answered meanwhile must not get lost.
@@ -100,6 +106,28 @@ async fn serve(
     }
     kernel.stop().await;
     Ok(command)
+}
+
+/// Starts what notifies people, if there are rules for it.
+fn notifications(
+    plan: &ServeOptions,
+    kernel: &Kernel,
+    first_event: EventId,
+) -> Option<NotifyService> {
+    NotifyService::start(NotifySetup {
+        kernel: kernel.clone(),
+        rules: plan.settings.notify.clone(),
+        place: plan.state.folder().join("notify.json"),
+        first_event,
+        env: environment().collect(),
+    })
+}
+
+/// The environment of this process without secrets.
+fn environment() -> impl Iterator<Item = (String, String)> {
+    std::env::vars_os()
+        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
+        .filter(|(name, _)| !SECRET_VARIABLES.contains(&name.as_str()))
 }
 
 /// How long the title of a keeper can be: its role and the longest id of a pane.
@@ -122,8 +150,6 @@ fn native(plan: &ServeOptions, fds: &ServerFds) -> Result<NativeBackend> {
 }
 
 fn setup(plan: &ServeOptions, fds: &ServerFds, url: &str) -> Result<KernelSetup> {
-    let env = std::env::vars_os()
-        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
     Ok(KernelSetup {
         version: VERSION,
         address: AdvertisedAddress {
@@ -131,7 +157,7 @@ fn setup(plan: &ServeOptions, fds: &ServerFds, url: &str) -> Result<KernelSetup>
             socket: Some(plan.state.socket().to_string_lossy().into_owned()),
             poly_url: fds.compat_urls(plan)?.remove(CompatProtocol::Poly.name()),
         },
-        env: env.filter(|(name, _)| !SECRET_VARIABLES.contains(&name.as_str())).collect(),
+        env: environment().collect(),
         program_folder: program()?.parent().map(Path::to_owned),
         token_file: Some(plan.state.token()),
         limits: limits(&plan.settings)?,

@@ -5,6 +5,7 @@ mod event_emit;
 pub(crate) mod ext;
 pub(crate) mod grant;
 pub(crate) mod layout;
+pub(crate) mod notify;
 pub(crate) mod pane;
 pub(crate) mod server;
 pub(crate) mod session;
@@ -57,6 +58,8 @@ pub(crate) fn registry() -> Registry {
         .with::<layout::place::LayoutPlace>()
         .with::<layout::plan::LayoutPlanAction>()
         .with::<layout::save::LayoutSave>()
+        .with::<notify::list::NotifyList>()
+        .with::<notify::test::NotifyTest>()
         .with::<pane::activate::PaneActivate>()
         .with::<pane::adopt::PaneAdopt>()
         .with::<pane::close::PaneClose>()

@@ -23,6 +23,8 @@ pub(crate) struct WindowSnapshot {
     pub(crate) owners: PaneOwners,
     /// Its panes, with the pane that each of them shows.
     pub(crate) views: Vec<TmuxPaneView>,
+    /// Whether a client is attached to its session.
+    pub(crate) is_attached: bool,
 }
 
 impl WindowSnapshot {
@@ -59,7 +61,10 @@ impl WindowSnapshot {
         })?;
         window.zoomed = tmux_window.zoomed;
         let owners = owners(kernel, &views, main);
-        Ok(Self { id: tmux_window.id, window, owners, views })
+        let is_attached = snapshot.sessions.iter().any(|session| {
+            0 < session.attached_clients && views.iter().any(|view| view.session == session.id)
+        });
+        Ok(Self { id: tmux_window.id, window, owners, views, is_attached })
     }
 
     /// The session of the window; where it is linked to several, the one of the user's pane.

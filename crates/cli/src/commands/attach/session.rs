@@ -17,6 +17,7 @@ use super::super::support::tty::CaughtSignal;
 use super::super::support::tty::EndSignal;
 use super::super::support::tty::SignalListener;
 use super::detach::DetachKeyScanner;
+use super::notices::TerminalNotices;
 use super::terminal::UserTerminal;
 use super::terminal_output::TerminalOutput;
 
@@ -33,6 +34,8 @@ pub(super) struct AttachOptions {
     /// Whether it does even if another client holds its size when the session starts.
     pub(super) takes_size: bool,
     pub(super) detach: DetachKeyScanner,
+    /// Notifications about other panes.
+    pub(super) notices: TerminalNotices,
 }
 
 /// How a session ended.
@@ -75,6 +78,7 @@ enum AttachEvent {
     Written(io::Result<usize>),
     KeeperMessage(io::Result<FromKeeper>),
     Signal(CaughtSignal),
+    Notice(Vec<u8>),
     Deadline,
 }
 
@@ -132,6 +136,7 @@ impl AttachSession {
                     AttachEvent::KeeperMessage(message)
                 }
                 caught = signals.next() => AttachEvent::Signal(caught),
+                notice = self.options.notices.next(), if is_shown => AttachEvent::Notice(notice),
                 () = sleep_until(self.output.deadline()) => AttachEvent::Deadline,
             };
             let outcome = match event {
@@ -142,6 +147,10 @@ impl AttachSession {
                 }
                 AttachEvent::KeeperMessage(message) => self.handle_keeper_message(message),
                 AttachEvent::Signal(caught) => self.handle_signal(caught)?,
+                AttachEvent::Notice(notice) => {
+                    self.output.notify(&notice);
+                    None
+                }
                 AttachEvent::Deadline => {
                     self.output.end_update();
                     None

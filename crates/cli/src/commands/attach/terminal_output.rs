@@ -90,6 +90,13 @@ impl TerminalOutput {
         self.pending.push(BELL);
     }
 
+    /// Passes a notification to the terminal, unless the program is in the middle of a sequence.
+    pub(super) fn notify(&mut self, sequence: &[u8]) {
+        if !self.queries.is_inside_string() {
+            self.pending.extend(sequence);
+        }
+    }
+
     /// Whether a user's window shows the pane for a while.
     fn is_visit(&self) -> bool {
         !self.title.is_empty()
