@@ -276,12 +276,9 @@ impl KeeperPane {
         now: Instant,
     ) -> KeeperResponse {
         let is_long = match self.is_running() {
-            true => self.input.accept(&self.master, parts),
+            true => self.accept_parts(parts, is_typed, now),
             false => Err(RefusalReason::Gone),
         };
-        if is_long.is_ok() && is_typed {
-            self.mark_input(parts, now);
-        }
         self.write_queued(now);
         KeeperResponse {
             refused: is_long.err(),
@@ -290,14 +287,26 @@ impl KeeperPane {
         }
     }
 
-    /// Records where the output ends before the program can see this input. What was printed before
-    /// is read first: it is no reaction to the input.
-    fn mark_input(&mut self, parts: &[&[u8]], now: Instant) {
-        self.drain(now);
-        let end = self.tape.end();
-        let mode = pty::echo_mode(&self.master);
-        self.drain.echo.typed(&parts.concat(), mode, end);
-        self.tape.set_input();
+    /// Queues all parts or none. Answers whether a line is too long. Of what is typed, it records
+    /// where the output ends before the program can see it. What was printed before is read first:
+    /// it is no reaction to the input.
+    fn accept_parts(
+        &mut self,
+        parts: &[&[u8]],
+        is_typed: bool,
+        now: Instant,
+    ) -> Result<bool, RefusalReason> {
+        if is_typed {
+            self.drain(now);
+        }
+        let modes = pty::modes(&self.master);
+        let is_long = self.input.accept(modes.as_ref(), parts)?;
+        if is_typed {
+            let mode = pty::echo_mode(modes.as_ref());
+            self.drain.echo.typed(&parts.concat(), mode, self.tape.end());
+            self.tape.set_input();
+        }
+        Ok(is_long)
     }
 
     fn is_running(&self) -> bool {

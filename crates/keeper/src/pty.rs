@@ -11,8 +11,8 @@ use rustix::io::{FdFlags, fcntl_setfd, ioctl_fionread};
 use rustix::process::Signal;
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{
-    InputModes, LocalModes, OptionalActions, SpecialCodeIndex, Winsize, tcgetattr, tcsetattr,
-    tcsetwinsize,
+    InputModes, LocalModes, OptionalActions, SpecialCodeIndex, Termios, Winsize, tcgetattr,
+    tcsetattr, tcsetwinsize,
 };
 
 use crate::input::echo::EchoMode;
@@ -124,10 +124,14 @@ pub(crate) fn edits_lines(master: &OwnedFd) -> bool {
     modes.is_ok_and(|modes| modes.contains(LocalModes::ICANON))
 }
 
-/// Who echoes what is typed now.
-pub(crate) fn echo_mode(master: &OwnedFd) -> EchoMode {
-    let modes =
-        tcgetattr(master).map(|terminal| terminal.local_modes).unwrap_or(LocalModes::empty());
+/// The modes of the terminal.
+pub(crate) fn modes(master: &OwnedFd) -> Option<Termios> {
+    tcgetattr(master).ok()
+}
+
+/// Who echoes what is typed in these modes.
+pub(crate) fn echo_mode(modes: Option<&Termios>) -> EchoMode {
+    let modes = modes.map_or(LocalModes::empty(), |modes| modes.local_modes);
     match (modes.contains(LocalModes::ECHO), modes.contains(LocalModes::ICANON)) {
         (true, _) => EchoMode::Kernel,
         (false, true) => EchoMode::Off,

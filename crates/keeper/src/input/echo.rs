@@ -37,6 +37,9 @@ const MAX_OUTPUT: u64 = 1 << 20;
 const KERNEL_ECHO_OUTPUT: u64 = 16 << 10;
 /// How much of the open line is kept to find the prompt in it.
 const MAX_OPEN_LINE: usize = 4 << 10;
+/// How many characters before the cursor are compared: full-screen programs print no newline, so
+/// that their line grows with every key.
+const MAX_PROMPT: usize = 1 << 10;
 const PASTE_START: &str = "\x1b[200~";
 const PASTE_END: &str = "\x1b[201~";
 /// The last character of a prompt, before blanks.
@@ -67,7 +70,7 @@ pub(crate) struct EchoTracker {
     typed_ahead: VecDeque<TypedLine>,
     drawn: DrawnLine,
     /// The prompts behind which an echo was found.
-    prompts: VecDeque<String>,
+    prompts: VecDeque<Vec<char>>,
     /// Where the line ends after which an echo was found.
     last_echo_line: u64,
     line: LineProgress,
@@ -102,7 +105,32 @@ struct TypedLine {
     /// Where the output ended when it was typed.
     at: u64,
     /// What the line read then, up to the cursor; nothing for a line typed behind another.
-    prompt: Option<String>,
+    prompt: Option<LineStart>,
+}
+
+/// A line up to the cursor.
+#[derive(Clone, Debug)]
+struct LineStart {
+    length: usize,
+    /// Its last characters.
+    end: Vec<char>,
+}
+
+impl LineStart {
+    fn new(text: &[char]) -> Self {
+        let end = &text[text.len().saturating_sub(MAX_PROMPT)..];
+        Self { length: text.len(), end: end.to_vec() }
+    }
+
+    /// What follows it in a line that begins with it.
+    fn strip_from<'a>(&self, line: &'a [char]) -> Option<&'a [char]> {
+        let (start, rest) = line.split_at_checked(self.length)?;
+        start.ends_with(&self.end).then_some(rest)
+    }
+
+    fn is_blank(&self) -> bool {
+        self.length <= MAX_PROMPT && trim_end(&self.end).is_empty()
+    }
 }
 
 impl EchoTracker {
@@ -125,7 +153,7 @@ impl EchoTracker {
             self.drawn.feed(&self.open);
         }
         let text = String::from_utf8_lossy(bytes);
-        let mut prompt = Some(self.drawn.before_cursor());
+        let mut prompt = Some(LineStart::new(self.drawn.before_cursor()));
         for piece in text.split_inclusive(['\r', '\n']) {
             let is_complete = piece.ends_with(['\r', '\n']);
             let text = visible(piece, mode);
@@ -225,22 +253,22 @@ impl EchoTracker {
         let compared: usize = compared.map(|typed| typed.text.len().min(text.len())).sum();
         self.work += 64 + text.len() + compared;
         let whole = (0..self.typed.len().min(COMPARED_LINES)).find_map(|index| {
-            let prompt = self.echo_of(&self.typed[index], index, &text, &line)?;
-            Some((index, prompt.to_owned()))
+            let prompt = self.echo_of(&self.typed[index], index, text, &line)?;
+            Some((index, prompt.len()))
         });
         if let Some((index, prompt)) = whole {
             self.echoed(index, prompt, line, found);
             return;
         }
         let again = self.typed_ahead.iter().take(COMPARED_LINES).position(|typed| {
-            prompt_before(typed, &text).is_some_and(|prompt| self.is_prompt(prompt))
+            prompt_before(typed, text).is_some_and(|prompt| self.is_prompt(prompt))
         });
         if let Some(index) = again {
             self.typed_ahead.drain(..=index);
             self.record(line, found);
             return;
         }
-        let is_part = self.draws_rows && self.is_row(&text) || self.is_part(&text, &line);
+        let is_part = self.draws_rows && self.is_row() || self.is_part(&line);
         let draws_rows = self.drawn.moved_up() || is_over && self.drawn.goes_on_below();
         if is_part && (!is_over || draws_rows) {
             self.draws_rows |= draws_rows;
@@ -274,8 +302,9 @@ impl EchoTracker {
     }
 
     /// Whether the line is a piece of a typed line.
-    fn is_row(&mut self, text: &str) -> bool {
+    fn is_row(&mut self) -> bool {
         self.work += self.typed.front().map_or(0, |typed| typed.text.len());
+        let text: String = self.drawn.text().iter().collect();
         let typed = |line: &TypedLine| line.text.iter().collect::<String>().contains(text.trim());
         self.typed.front().is_some_and(typed)
     }
@@ -286,22 +315,27 @@ impl EchoTracker {
         found.push(line);
     }
 
-    /// This typed line was echoed; those before it were not, and will not be.
+    /// This typed line was echoed behind a prompt of this length; those before it were not, and
+    /// will not be.
     fn echoed(
         &mut self,
         index: usize,
-        prompt: String,
+        prompt: usize,
         line: Range<u64>,
         found: &mut Vec<Range<u64>>,
     ) {
         self.typed.drain(..index);
         let Some(typed) = self.typed.pop_front() else { return };
-        if !prompt.is_empty() && !self.prompts.contains(&prompt) {
-            self.prompts.push_back(prompt.clone());
+        let typed = TypedLine { prompt: None, ..typed };
+        let prompt = &self.drawn.text()[..prompt];
+        let is_prompt = (1..=MAX_PROMPT).contains(&prompt.len());
+        if is_prompt && !self.prompts.iter().any(|known| known == prompt) {
+            self.prompts.push_back(prompt.to_vec());
             if 4 < self.prompts.len() {
                 self.prompts.pop_front();
             }
         }
+        let is_typed_ahead = typed.mode == EchoMode::Kernel && !ends_like_prompt(prompt);
         self.draws_rows = false;
         let is_full =
             MAX_LINES <= self.block.len() || MAX_KEPT_CHARS < chars(&self.block) + typed.text.len();
@@ -309,7 +343,7 @@ impl EchoTracker {
             self.block.clear();
         }
         self.block.push(typed.clone());
-        if typed.mode == EchoMode::Kernel && !ends_like_prompt(&prompt) {
+        if is_typed_ahead {
             self.typed_ahead.push_back(typed);
             limit(&mut self.typed_ahead);
         }
@@ -321,22 +355,21 @@ impl EchoTracker {
         &self,
         typed: &TypedLine,
         index: usize,
-        text: &'a str,
+        text: &'a [char],
         line: &Range<u64>,
-    ) -> Option<&'a str> {
+    ) -> Option<&'a [char]> {
         if let Some(prompt) = self.prompt_of(typed, line)
-            && let Some(rest) = text.strip_prefix(prompt)
+            && let Some(rest) = prompt.strip_from(text)
             && begins_with(rest, &typed.text)
         {
-            return text.get(..prompt.len());
+            return text.get(..prompt.length);
         }
         let before = prompt_before(typed, text)?;
         let is_echo = if before.is_empty() {
             let soon = line.start <= typed.at + KERNEL_ECHO_OUTPUT;
             typed.mode == EchoMode::Kernel && soon || self.follows_echo(typed, line)
         } else {
-            let had_no_prompt =
-                typed.prompt.as_deref().is_none_or(|prompt| prompt.trim().is_empty());
+            let had_no_prompt = typed.prompt.as_ref().is_none_or(LineStart::is_blank);
             let may_be_later = typed.mode == EchoMode::Kernel || 0 < index || had_no_prompt;
             self.prompts.iter().any(|known| same_prompt(known, before))
                 || may_be_later && ends_like_prompt(before)
@@ -345,8 +378,8 @@ impl EchoTracker {
     }
 
     /// What the line read when this was typed, if that is the line.
-    fn prompt_of<'a>(&self, typed: &'a TypedLine, line: &Range<u64>) -> Option<&'a str> {
-        typed.prompt.as_deref().filter(|_| line.start <= typed.at)
+    fn prompt_of<'a>(&self, typed: &'a TypedLine, line: &Range<u64>) -> Option<&'a LineStart> {
+        typed.prompt.as_ref().filter(|_| line.start <= typed.at)
     }
 
     /// Whether the line before is an echo too, of text that was pasted together with this.
@@ -354,20 +387,20 @@ impl EchoTracker {
         typed.prompt.is_none() && self.last_echo_line == line.start
     }
 
-    fn is_prompt(&self, before: &str) -> bool {
+    fn is_prompt(&self, before: &[char]) -> bool {
         ends_like_prompt(before) || self.prompts.iter().any(|known| same_prompt(known, before))
     }
 
     /// Whether the line reads like the beginning of an echo.
-    fn is_part(&self, text: &str, line: &Range<u64>) -> bool {
+    fn is_part(&self, line: &Range<u64>) -> bool {
         let Some(typed) = self.typed.front() else { return false };
-        let is_begun = |prompt: &str| {
-            let rest = text.strip_prefix(prompt);
-            rest.is_some_and(|rest| !rest.is_empty() && starts(&typed.text, rest))
+        let text = self.drawn.text();
+        let is_begun = |rest: Option<&[char]>| {
+            rest.is_some_and(|rest| !rest.is_empty() && typed.text.starts_with(rest))
         };
-        let own = self.prompt_of(typed, line).is_some_and(is_begun);
-        own || self.prompts.iter().any(|prompt| is_begun(prompt))
-            || (self.follows_echo(typed, line)) && is_begun("")
+        let own = self.prompt_of(typed, line).is_some_and(|own| is_begun(own.strip_from(text)));
+        own || self.prompts.iter().any(|prompt| is_begun(text.strip_prefix(prompt.as_slice())))
+            || self.follows_echo(typed, line) && is_begun(Some(text))
     }
 }
 
@@ -404,38 +437,30 @@ fn visible(typed: &str, mode: EchoMode) -> Vec<char> {
 }
 
 /// What is before the typed text at the end of a line.
-fn prompt_before<'a>(typed: &TypedLine, text: &'a str) -> Option<&'a str> {
-    let is_end = |text: &'a str| {
-        let mut rest = text;
-        for c in typed.text.iter().rev() {
-            rest = rest.strip_suffix(*c)?;
-        }
-        Some(rest)
-    };
-    is_end(text).or_else(|| is_end(text.trim_end()))
+fn prompt_before<'a>(typed: &TypedLine, text: &'a [char]) -> Option<&'a [char]> {
+    let is_end = |text: &'a [char]| text.strip_suffix(typed.text.as_slice());
+    is_end(text).or_else(|| is_end(trim_end(text)))
 }
 
 /// Whether the text is this, alone or with something far to the right of it, as shells show there.
-fn begins_with(text: &str, typed: &[char]) -> bool {
-    let mut rest = text.chars();
-    let is_it = typed.iter().all(|c| rest.next() == Some(*c));
-    let rest = rest.as_str();
-    is_it && (rest.trim().is_empty() || rest.starts_with("  "))
-}
-
-/// Whether typed text begins with this.
-fn starts(typed: &[char], text: &str) -> bool {
-    let mut chars = typed.iter();
-    text.chars().all(|c| chars.next() == Some(&c))
+fn begins_with(text: &[char], typed: &[char]) -> bool {
+    let rest = text.strip_prefix(typed);
+    rest.is_some_and(|rest| rest.starts_with(&[' ', ' ']) || trim_end(rest).is_empty())
 }
 
 /// Whether two prompts differ in numbers only.
-fn same_prompt(a: &str, b: &str) -> bool {
-    let letters = |text: &str| text.chars().filter(|c| !c.is_ascii_digit()).collect::<String>();
-    a == b || letters(a) == letters(b)
+fn same_prompt(a: &[char], b: &[char]) -> bool {
+    let is_letter = |c: &&char| !c.is_ascii_digit();
+    a.iter().filter(is_letter).eq(b.iter().filter(is_letter))
 }
 
-fn ends_like_prompt(text: &str) -> bool {
-    let text = text.trim_end();
-    text.ends_with("...") || text.ends_with(|c| PROMPT_ENDS.contains(c))
+fn ends_like_prompt(text: &[char]) -> bool {
+    let text = trim_end(text);
+    text.ends_with(&['.', '.', '.']) || text.last().is_some_and(|c| PROMPT_ENDS.contains(*c))
+}
+
+/// The text without the blanks at its end.
+fn trim_end(text: &[char]) -> &[char] {
+    let last = text.iter().rposition(|c| !c.is_whitespace());
+    &text[..last.map_or(0, |last| last + 1)]
 }

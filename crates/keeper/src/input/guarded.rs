@@ -4,6 +4,7 @@ use std::os::fd::OwnedFd;
 use std::time::Instant;
 
 use paned_model::frame::RefusalReason;
+use rustix::termios::Termios;
 
 use crate::input::input_queue::InputQueue;
 use crate::input::line_length::LineLength;
@@ -74,9 +75,13 @@ impl PtyInput {
 
     /// Queues all parts or none. Answers whether a line is longer than the terminal's line editor
     /// accepts.
-    pub(crate) fn accept(&mut self, pty: &OwnedFd, parts: &[&[u8]]) -> Result<bool, RefusalReason> {
+    pub(crate) fn accept(
+        &mut self,
+        modes: Option<&Termios>,
+        parts: &[&[u8]],
+    ) -> Result<bool, RefusalReason> {
         let is_accepted = self.queue.accept(parts);
-        is_accepted.then(|| self.line.add(pty, parts)).ok_or(RefusalReason::Full)
+        is_accepted.then(|| self.line.add(modes, parts)).ok_or(RefusalReason::Full)
     }
 
     /// Writes queued bytes to the pty, as many as it accepts now.

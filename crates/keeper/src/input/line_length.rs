@@ -3,9 +3,7 @@
 //! The kernel's line editor holds a limited number of bytes of a line and drops the rest. A line
 //! may come in many writes, from many clients, so it is counted here, where all input passes.
 
-use std::os::fd::AsFd;
-
-use rustix::termios::{LocalModes, SpecialCodeIndex, Termios, tcgetattr};
+use rustix::termios::{LocalModes, SpecialCodeIndex, Termios};
 
 /// The longest line that the kernel's line editor holds.
 const MAX_LINE: usize = 4095;
@@ -19,10 +17,9 @@ pub(crate) struct LineLength {
 impl LineLength {
     /// Counts parts that are typed one after the other. Answers whether a line is longer than the
     /// line editor accepts.
-    pub(crate) fn add(&mut self, terminal: &impl AsFd, parts: &[&[u8]]) -> bool {
-        let modes = tcgetattr(terminal).ok();
+    pub(crate) fn add(&mut self, modes: Option<&Termios>, parts: &[&[u8]]) -> bool {
         match modes.filter(|modes| modes.local_modes.contains(LocalModes::ICANON)) {
-            Some(modes) => self.count(&modes, &parts.concat()),
+            Some(modes) => self.count(modes, &parts.concat()),
             None => {
                 self.length = 0;
                 false
@@ -58,7 +55,7 @@ impl LineLength {
 #[cfg(test)]
 mod tests {
     use paned_model::Size;
-    use rustix::termios::{OptionalActions, tcsetattr};
+    use rustix::termios::{OptionalActions, tcgetattr, tcsetattr};
 
     use super::*;
     use crate::pty::Pty;
@@ -67,7 +64,8 @@ mod tests {
     fn a_line_is_counted_over_all_its_pieces() {
         let pty = Pty::open(Size::default()).unwrap();
         let mut line = LineLength::default();
-        let mut types = |bytes: &[u8]| line.add(&pty.master, &[bytes]);
+        let modes = tcgetattr(&pty.master).unwrap();
+        let mut types = |bytes: &[u8]| line.add(Some(&modes), &[bytes]);
         assert!(!types(&[b'x'; 3000]));
         assert!(types(&[b'x'; 3000]));
         assert!(types(b"x"), "it is still too long");
@@ -76,7 +74,7 @@ mod tests {
             assert!(!types(end) && !types(&[b'x'; 4095]), "{end:?}");
         }
         assert!(!types(b"\x7f\x7fxx") && types(b"x"));
-        assert!(line.add(&pty.master, &[&[b'x'; 4096], b"\r"]));
+        assert!(line.add(Some(&modes), &[&[b'x'; 4096], b"\r"]));
     }
 
     #[test]
@@ -85,6 +83,7 @@ mod tests {
         let mut modes = tcgetattr(&pty.master).unwrap();
         modes.make_raw();
         tcsetattr(&pty.master, OptionalActions::Now, &modes).unwrap();
-        assert!(!LineLength::default().add(&pty.master, &[&[b'x'; 9000]]));
+        let modes = tcgetattr(&pty.master).unwrap();
+        assert!(!LineLength::default().add(Some(&modes), &[&[b'x'; 9000]]));
     }
 }

@@ -51,12 +51,12 @@ impl DrawnLine {
         self.cols = cols;
     }
 
-    pub(super) fn text(&self) -> String {
-        self.cells.iter().collect()
+    pub(super) fn text(&self) -> &[char] {
+        &self.cells
     }
 
-    pub(super) fn before_cursor(&self) -> String {
-        self.cells.iter().take(self.cursor).collect()
+    pub(super) fn before_cursor(&self) -> &[char] {
+        &self.cells[..self.cursor.min(self.cells.len())]
     }
 
     /// Draws this. Answers how much work that was, in characters.

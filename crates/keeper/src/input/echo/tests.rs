@@ -205,3 +205,21 @@ fn what_was_typed_is_kept_up_to_a_limit() {
     let kept: usize = tracker.typed.iter().map(|line| line.text.len()).sum();
     assert!(kept <= MAX_KEPT_CHARS, "{kept} characters");
 }
+
+/// As in a full-screen program, which moves the cursor and prints no newline.
+#[test]
+fn keys_far_in_a_line_without_an_end_are_echo_and_little_of_it_is_kept() {
+    let screen = "word ".repeat(3 * MAX_PROMPT);
+    let mut echo = Echo::new(80).prints(&screen).types(Program, "a").prints("a");
+    for _ in 0..MAX_PROMPT {
+        echo = echo.types(Program, "b").prints("b");
+    }
+    assert_eq!(echo.found.last(), Some(&(0..echo.output.len() as u64)));
+    assert!(echo.tracker.prompts.iter().all(|prompt| prompt.len() <= MAX_PROMPT));
+    let echo = echo.types(Program, "c");
+    let kept = |line: &TypedLine| line.prompt.as_ref().map(|prompt| prompt.end.len());
+    assert_eq!(echo.tracker.typed.back().and_then(kept), Some(MAX_PROMPT));
+    let end = echo.output.len() as u64;
+    let echo = echo.prints("d");
+    assert_ne!(echo.found.last().map(|echo| echo.end), Some(end + 1), "another character");
+}
