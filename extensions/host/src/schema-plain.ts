@@ -65,10 +65,32 @@ function rewrite(
     case "allOf":
       return [keyword, each(value)];
     case "pattern":
-      return isPortable(String(value)) ? [keyword, value] : undefined;
+      return isPortable(String(value)) && isSmall(String(value)) ? [keyword, value] : undefined;
     default:
       return undefined;
   }
+}
+
+/** The compiled size, in KiB, above which patterns are left out. paned refuses some more than that. */
+const LARGEST_PATTERN = 200;
+
+/**
+ * Whether a regular expression is surely small once it is compiled. paned bounds that, and a package
+ * that runs with its library's check alone must not fail because of it.
+ */
+function isSmall(pattern: string): boolean {
+  const counts = [...pattern.matchAll(/(\)?)\{(\d+)(?:,(\d*))?\}/g)].map(([, group, least, most]) => ({
+    ofGroup: group !== "",
+    count: Math.max(Number(most || least), 1),
+  }));
+  const groups = counts.filter(({ ofGroup }) => ofGroup).reduce((all, { count }) => all * count, 1);
+  const single = counts.filter(({ ofGroup }) => !ofGroup).reduce((most, { count }) => Math.max(most, count), 1);
+  // What each takes: letters and digits of all languages, and all characters but some.
+  const words = pattern.match(/\\[wW]/g)?.length ?? 0;
+  const digits = pattern.match(/\\[dDsS]/g)?.length ?? 0;
+  const others = pattern.match(/\.|\[\^/g)?.length ?? 0;
+  const size = (words * 57 + digits * 6 + others) * single + pattern.length * 0.1;
+  return size * groups <= LARGEST_PATTERN;
 }
 
 /** Whether a regular expression means the same to paned: no look-around, no reference back. */
