@@ -79,18 +79,25 @@ const LARGEST_PATTERN = 200;
  * that runs with its library's check alone must not fail because of it.
  */
 function isSmall(pattern: string): boolean {
-  const counts = [...pattern.matchAll(/(\)?)\{(\d+)(?:,(\d*))?\}/g)].map(([, group, least, most]) => ({
-    ofGroup: group !== "",
-    count: Math.max(Number(most || least), 1),
-  }));
-  const groups = counts.filter(({ ofGroup }) => ofGroup).reduce((all, { count }) => all * count, 1);
-  const single = counts.filter(({ ofGroup }) => !ofGroup).reduce((most, { count }) => Math.max(most, count), 1);
-  // What each takes: letters and digits of all languages, and all characters but some.
-  const words = pattern.match(/\\[wW]/g)?.length ?? 0;
-  const digits = pattern.match(/\\[dDsS]/g)?.length ?? 0;
-  const others = pattern.match(/\.|\[\^/g)?.length ?? 0;
-  const size = (words * 57 + digits * 6 + others) * single + pattern.length * 0.1;
-  return size * groups <= LARGEST_PATTERN;
+  const counts = [...pattern.matchAll(/(\)?)\{(\d+)(?:,(\d*))?\}/g)];
+  const groups = counts.filter(([, group]) => group).map(([, , least, most]) => count(least, most));
+  const singles = counts.filter(([, group]) => !group).map(([, , least, most]) => count(least, most));
+  // In KiB: letters and digits of all languages, digits or blanks of all, all but some characters, plain ones.
+  const size =
+    sizeOf("\\\\[wW]", 57, pattern) + sizeOf("\\\\[dDsS]", 6, pattern) + sizeOf("(?:\\.|\\[\\^)", 1, pattern) +
+    pattern.length * 0.02 * Math.max(1, ...singles);
+  return size * groups.reduce((all, one) => all * one, 1) <= LARGEST_PATTERN;
+}
+
+/** What each of these takes, alone or in a class, times how often it is repeated. */
+function sizeOf(atom: string, size: number, pattern: string): number {
+  const inClass = "(?:[^\\]\\\\]|\\\\.)*?";
+  const found = new RegExp(`(?:${atom}|\\[${inClass}${atom}${inClass}\\])(?:\\{(\\d+)(?:,(\\d*))?\\})?`, "g");
+  return [...pattern.matchAll(found)].reduce((all, [, least, most]) => all + size * count(least, most), 0);
+}
+
+function count(least = "1", most = ""): number {
+  return Math.max(Number(most || least), 1);
 }
 
 /** Whether a regular expression means the same to paned: no look-around, no reference back. */
