@@ -23,6 +23,15 @@ pub(super) const ROW: Row =
     Row { name: "D32", doc: "an action of an extension against one built in, on one core", run };
 
 const CALLS: u64 = 3000;
+/// The action of the extension, in whichever language.
+const ECHO: &str = "bench:echo";
+const BUILT_IN: &str = "pane:list";
+const NODE_PACKAGE: &str = r#"
+exports.name = "bench";
+exports.default = (paned) => {
+  paned.registerAction({ name: "echo", kind: "question", execute: (params) => params });
+};
+"#;
 /// How long an extension may take to be there.
 const START: Duration = Duration::from_secs(20);
 
@@ -33,22 +42,45 @@ fn run(plan: &Plan) -> Result<Vec<Figure>, Error> {
     write_extension(&extensions, &argv)?;
     let begun = Instant::now();
     let server = Server::start_with_extensions(plan, &extensions)?;
-    let first = first_call(&server, begun)?;
+    let first = first_call(&server, ECHO, begun)?;
     let echo_first = BareEcho::first_answer(&argv)?;
+    let mut figures = calls(plan, &server, &argv)?;
+    figures.push(
+        Figure::plain(
+            "start of the server to the first answer of an extension",
+            Quantity::millis(first),
+        )
+        .beside(Quantity::millis(echo_first)),
+    );
+    drop(server);
+    figures.extend(node_start(plan)?);
+    Ok(figures)
+}
+
+/// What calls cost: of an extension's action, of one that is built in, and of that one without any
+/// extension.
+fn calls(plan: &Plan, server: &Server, argv: &[String]) -> Result<Vec<Figure>, Error> {
+    let alone = Server::start(plan)?;
     let count = plan.amount(CALLS);
     let limit = || {
-        let mut echo = BareEcho::start(&argv)?;
+        let mut echo = BareEcho::start(argv)?;
         times(count, || echo.ask())
     };
-    let over_http = |action: &'static str| {
+    let over_http = |server: &Server, action: &'static str| {
         let mut client = Client::over(&server.socket)?;
         times(count, || client.post(action, "{}").map(drop))
     };
-    let ours = || Ok((over_http("pane:list")?, over_http("bench:echo")?));
+    let ours = || {
+        let built_in = over_http(server, BUILT_IN)?;
+        let extension = over_http(server, ECHO)?;
+        Ok((built_in, (extension, over_http(&alone, BUILT_IN)?)))
+    };
     let (limit, ours) = plan.in_turn(limit, ours)?;
-    let (built_in, extension): (Vec<_>, Vec<_>) = ours.into_iter().unzip();
+    let (built_in, others): (Vec<_>, Vec<_>) = ours.into_iter().unzip();
+    let (extension, alone): (Vec<_>, Vec<_>) = others.into_iter().unzip();
     let median = |rounds| Samples::of(rounds).median();
-    let (limit, built_in, extension) = (median(limit), median(built_in), median(extension));
+    let (limit, built_in) = (median(limit), median(built_in));
+    let (extension, alone) = (median(extension), median(alone));
     let added = extension.saturating_sub(built_in);
     let micros = Quantity::micros;
     let what = "an extension's action over HTTP against pane:list, p50";
@@ -60,12 +92,39 @@ fn run(plan: &Plan) -> Result<Vec<Figure>, Error> {
             micros(added),
         )
         .at_most(4.0, 2.0),
-        Figure::plain(
-            "start of the server to the first answer of an extension",
-            Quantity::millis(first),
+        Figure::times(
+            "pane:list beside an extension that is not asked, against without extensions, p50",
+            micros(alone),
+            micros(built_in),
         )
-        .beside(Quantity::millis(echo_first)),
+        .at_most(1.25, 1.05),
     ])
+}
+
+/// How long it takes until a Node package answers, beside a bare echo in Node. Nothing where Node is
+/// missing.
+fn node_start(plan: &Plan) -> Result<Option<Figure>, Error> {
+    let has_node = Command::new("node").arg("--version").stdout(Stdio::null()).status();
+    if !has_node.is_ok_and(|status| status.success()) {
+        return Ok(None);
+    }
+    let extensions = plan.fresh_folder();
+    let folder = extensions.join("bench");
+    fs::create_dir_all(&folder).doing("make a package")?;
+    let write = |name: &str, text: &str| fs::write(folder.join(name), text);
+    write("package.json", r#"{ "name": "bench", "main": "index.js" }"#).doing("write a package")?;
+    write("index.js", NODE_PACKAGE).doing("write a package")?;
+    let echo = plan.fresh_folder();
+    fs::create_dir_all(&echo).doing("make a folder")?;
+    let echo = echo.join("echo.mjs");
+    fs::write(&echo, include_str!("../../../extensions/host/bench/echo.mjs")).doing("write it")?;
+    let begun = Instant::now();
+    let server = Server::start_with_extensions(plan, &extensions)?;
+    let first = first_call(&server, ECHO, begun)?;
+    let argv = ["node".to_owned(), echo.to_string_lossy().into_owned()];
+    let bare = BareEcho::first_answer(&argv)?;
+    let what = "start of the server to the first answer of a Node package, beside a bare echo";
+    Ok(Some(Figure::plain(what, Quantity::millis(first)).beside(Quantity::millis(bare))))
 }
 
 /// An extension with the name `bench` that is this program.
@@ -77,10 +136,10 @@ fn write_extension(folder: &Path, argv: &[String]) -> Result<(), Error> {
 }
 
 /// How long it takes from the start of the server until the extension answers.
-fn first_call(server: &Server, begun: Instant) -> Result<Duration, Error> {
+fn first_call(server: &Server, action: &str, begun: Instant) -> Result<Duration, Error> {
     let mut client = Client::over(&server.socket)?;
     loop {
-        match client.post("bench:echo", "{}") {
+        match client.post(action, "{}") {
             Ok(_) => return Ok(begun.elapsed()),
             Err(error) if START < begun.elapsed() => return Err(error),
             Err(_) => thread::sleep(Duration::from_millis(1)),

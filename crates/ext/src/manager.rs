@@ -103,6 +103,7 @@ impl ExtensionManager {
         let read = move || Ok((Scan::read(&folder)?, user_settings::load(&settings)?));
         let (scan, settings) = run_blocking(read).await?;
         self.report_ignored(&scan);
+        self.runner.set_installed(scan.names());
         Ok((scan, settings))
     }
 

@@ -1,27 +1,7 @@
 //! The names of extensions: each is the noun of the extension's actions and events.
 
+use paned_kernel::RESERVED_NOUNS;
 use paned_model::Refusal;
-
-/// Nouns that paned itself uses for actions and events.
-const RESERVED: [&str; 17] = [
-    "action",
-    "agent",
-    "approval",
-    "event",
-    "ext",
-    "extensions",
-    "gap",
-    "grant",
-    "handler",
-    "journal",
-    "layout",
-    "pane",
-    "server",
-    "session",
-    "shell",
-    "subagent",
-    "tmux",
-];
 
 /// An action's name has 64 bytes, of which this leaves half for the verb.
 const LONGEST: usize = 32;
@@ -41,7 +21,7 @@ pub fn check_name(name: &str) -> Result<(), Refusal> {
             and start with a letter or a digit"
         )));
     }
-    if RESERVED.contains(&name) {
+    if RESERVED_NOUNS.contains(&name) {
         return Err(Refusal::invalid(format!(
             "the name `{shown}` is reserved for paned; call the extension otherwise"
         )));
@@ -51,6 +31,9 @@ pub fn check_name(name: &str) -> Result<(), Refusal> {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+    use std::path::Path;
+
     use super::*;
 
     #[track_caller]
@@ -74,9 +57,23 @@ mod tests {
 
     #[test]
     fn names_that_paned_uses_are_reserved() {
-        for name in RESERVED {
+        for name in RESERVED_NOUNS {
             check(name, Some("reserved"));
         }
         check("panes", None);
+    }
+
+    #[test]
+    fn the_host_and_the_page_of_the_protocol_have_the_same_list() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+        let text = |path: &str| fs::read_to_string(root.join(path)).unwrap();
+        let host = text("extensions/host/src/load.ts");
+        let list = host.split_once("const RESERVED = new Set(").unwrap().1;
+        let list = list.split_once(".split").unwrap().0.replace(['(', ')', '"', '+'], " ");
+        assert_eq!(list.split_whitespace().collect::<Vec<_>>(), RESERVED_NOUNS);
+        let page = text("docs/extensions-protocol.md");
+        let list = page.split_once("Reserved names: ").unwrap().1.split_once(".\n").unwrap().0;
+        let list: Vec<&str> = list.split('`').skip(1).step_by(2).collect();
+        assert_eq!(list, RESERVED_NOUNS);
     }
 }

@@ -43,6 +43,10 @@ pub trait ExtensionRunner: Send + Sync + 'static {
     /// How this extension runs; none if it was never started.
     fn state(&self, name: &str) -> Option<RunState>;
 
+    /// The names of all extensions in the folder, also of those that are turned off: no other may
+    /// take one of them as the name that its module exports.
+    fn set_installed(&self, names: BTreeSet<String>);
+
     /// Starts an extension, or restarts it with this setup if it is there, also one that is
     /// `failed`. Its place in the journal is kept. Returns when it is `running`, has failed, or
     /// after its 10 s for the start.

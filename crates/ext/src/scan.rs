@@ -1,5 +1,6 @@
 //! Which extensions are in the extensions folder.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::io;
 use std::os::unix::fs::MetadataExt as _;
@@ -97,6 +98,12 @@ impl Scan {
                 ));
             }
         }
+    }
+
+    /// The names of all whose manifest can be used.
+    pub(crate) fn names(&self) -> BTreeSet<String> {
+        let valid = self.extensions.iter().filter(|found| found.manifest.is_ok());
+        valid.map(|found| found.name.clone()).collect()
     }
 
     /// The extension of this name.

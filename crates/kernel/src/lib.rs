@@ -57,7 +57,8 @@ pub use paned_backend::{BoxedFuture, UnixSocket};
 pub use panes::environment::is_reserved as is_reserved_variable;
 pub use read_api::{EventFeed, PaneOutput, PaneOutputChunk};
 pub use registry::{
-    ActionDefinition, ActionHandler, ActionKind, ActionRegistration, ActionSpec, Registry,
+    ActionDefinition, ActionHandler, ActionKind, ActionRegistration, ActionSpec, RESERVED_NOUNS,
+    Registry,
 };
 pub use self_wake::SelfWake;
 pub use setup::{AdvertisedAddress, KernelLimits, KernelSetup, TmuxViewSetup};

@@ -26,13 +26,15 @@ use crate::names::missing_name;
 use crate::undo::Undo;
 use crate::{Caller, Kernel, param_errors};
 
-/// Nouns of actions that only paned itself may use.
-pub(crate) const RESERVED_NOUNS: [&str; 16] = [
+/// Nouns of actions and events that only paned itself may use.
+pub const RESERVED_NOUNS: &[&str] = &[
     "action",
     "agent",
     "approval",
+    "event",
     "ext",
     "extensions",
+    "gap",
     "grant",
     "handler",
     "journal",

@@ -6,6 +6,9 @@ import { readPattern } from "./patterns.js";
 import type { Peer } from "./peer.js";
 import { readParameters } from "./schema.js";
 
+/** The longest description that paned takes. */
+const LONGEST_DOC = 4000;
+
 /** What paned sends with `initialize`, and what the host knows of the package. */
 export interface Settings {
   /** What the module exports. */
@@ -69,7 +72,7 @@ export function connect(settings: Settings, peer: Peer, handlers: Handlers): Con
       const registered: RegisteredAction = { parameters, execute: execute.bind(action) };
       handlers.actions.set(fullName, registered);
       const doc = description || schemaDescription(parameters.schema) || `Action of the extension ${name}.`;
-      const spec = { ...rest, name: fullName, description: doc, parameters: parameters.schema };
+      const spec = { ...rest, name: fullName, description: String(doc).slice(0, LONGEST_DOC), parameters: parameters.schema };
       return register("registerAction", spec).then(() => undefined, (refusal) => {
         handlers.actions.delete(fullName);
         throw refusal;

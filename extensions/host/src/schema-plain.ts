@@ -65,10 +65,39 @@ function rewrite(
     case "allOf":
       return [keyword, each(value)];
     case "pattern":
-      return isPortable(String(value)) ? [keyword, value] : undefined;
+      return isPortable(String(value)) && isSmall(String(value)) ? [keyword, value] : undefined;
     default:
       return undefined;
   }
+}
+
+/** The compiled size, in KiB, above which patterns are left out. paned refuses some more than that. */
+const LARGEST_PATTERN = 200;
+
+/**
+ * Whether a regular expression is surely small once it is compiled. paned bounds that, and a package
+ * that runs with its library's check alone must not fail because of it.
+ */
+function isSmall(pattern: string): boolean {
+  const counts = [...pattern.matchAll(/(\)?)\{(\d+)(?:,(\d*))?\}/g)];
+  const groups = counts.filter(([, group]) => group).map(([, , least, most]) => count(least, most));
+  const singles = counts.filter(([, group]) => !group).map(([, , least, most]) => count(least, most));
+  // In KiB: letters and digits of all languages, digits or blanks of all, all but some characters, plain ones.
+  const size =
+    sizeOf("\\\\[wW]", 57, pattern) + sizeOf("\\\\[dDsS]", 6, pattern) + sizeOf("(?:\\.|\\[\\^)", 1, pattern) +
+    pattern.length * 0.02 * Math.max(1, ...singles);
+  return size * groups.reduce((all, one) => all * one, 1) <= LARGEST_PATTERN;
+}
+
+/** What each of these takes, alone or in a class, times how often it is repeated. */
+function sizeOf(atom: string, size: number, pattern: string): number {
+  const inClass = "(?:[^\\]\\\\]|\\\\.)*?";
+  const found = new RegExp(`(?:${atom}|\\[${inClass}${atom}${inClass}\\])(?:\\{(\\d+)(?:,(\\d*))?\\})?`, "g");
+  return [...pattern.matchAll(found)].reduce((all, [, least, most]) => all + size * count(least, most), 0);
+}
+
+function count(least = "1", most = ""): number {
+  return Math.max(Number(most || least), 1);
 }
 
 /** Whether a regular expression means the same to paned: no look-around, no reference back. */

@@ -112,3 +112,19 @@ test("a recursive schema accepts anything where it repeats", async (t) => {
   assert.deepEqual((await host.run("old-zod:greet", params)).tree, params.tree);
   await refused(host.run("old-zod:greet", { ...params, tree: { word: "a", inner: {} } }), "invalid", /tree\.inner\.word/);
 });
+
+test("a pattern that would be large for paned is left to the library", async (t) => {
+  const patterns = {
+    long: "^\\\\w{200}$",
+    nested: "^((a{60}){60}){60}$",
+    uuid: "^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$",
+    mail: "^[\\\\w.+-]+@[\\\\w-]+[.][a-z]{2,20}$",
+  };
+  const fields = Object.entries(patterns).map(([name, pattern]) => `"${name}": { pattern: "${pattern}" }`);
+  const schema = `{ "~standard": { version: 1, vendor: "mine", validate: (value) => ({ value }),
+    jsonSchema: { input: () => ({ type: "object", properties: { ${fields.join(", ")} } }) } } }`;
+  const host = await run(t, withParameters(t, schema));
+  const { properties } = host.asked("registerAction")[0].parameters;
+  const kept = Object.keys(properties).filter((name) => properties[name].pattern !== undefined);
+  assert.deepEqual(kept, ["uuid", "mail"]);
+});

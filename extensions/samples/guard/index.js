@@ -17,7 +17,9 @@ export default function guard(paned) {
   const { folders = [paned.cwd] } = /** @type {{ folders?: string[] }} */ (paned.options);
   const allowed = folders.map(real);
 
-  const spawns = "pane:new,pane:run,pane:restart,agent:create,agent:restart,shell:run";
+  // Every action that starts a program.
+  const spawns =
+    "pane:new,pane:run,pane:restart,agent:create,agent:restart,shell:run,session:start,subagent:opened";
   paned.beforeAction(spawns, async ({ params }) => {
     const cwd = await folderOf(paned, params);
     if (allowed.some((folder) => isBelow(cwd, folder))) return;

@@ -3,7 +3,7 @@
 use std::fs;
 use std::time::{Duration, Instant};
 
-use paned_e2e::{Server, gone, is_alive, wait_for};
+use paned_e2e::{Server, decode_output, gone, is_alive, wait_for};
 use serde_json::json;
 
 use crate::support::ExtensionServer;
@@ -87,4 +87,48 @@ fn a_change_of_its_code_starts_an_extension_again() {
         let is_new = info["pid"] != before && info["events"] == json!(["test:x"]);
         (is_new && info["status"] == "running").then_some(())
     });
+}
+
+#[test]
+fn without_node_the_list_says_what_is_missing_and_the_rest_works() {
+    let folder = tempfile::tempdir().unwrap();
+    let package = folder.path().join("greeter");
+    fs::create_dir(&package).unwrap();
+    fs::write(package.join("package.json"), r#"{"name":"greeter","main":"index.js"}"#).unwrap();
+    fs::write(package.join("index.js"), "exports.name = 'greeter'").unwrap();
+    let plain = folder.path().join("plain");
+    fs::create_dir(&plain).unwrap();
+    let text = "name = \"plain\"\ncommand = [\"/bin/cat\"]\n";
+    fs::write(plain.join("paned.toml"), text).unwrap();
+    let empty = tempfile::tempdir().unwrap();
+    let path = folder.path().to_str().unwrap();
+    let env = [("PANED_EXTENSIONS_DIR", path), ("PATH", empty.path().to_str().unwrap())];
+    let server = Server::start_set("", &env);
+    let (table, notes, code) = wait_for("a note about Node", || {
+        let (table, notes, code) = decode_output(&server.cli(&["ext", "list"]));
+        notes.contains("greeter").then_some((table, notes, code))
+    });
+    assert!(notes.contains("Node"), "{notes}");
+    assert!(code == 0 && !table.contains("Node.js 20"), "{table}");
+    server.act("pane:new", json!({ "argv": ["/bin/sh", "-c", "exit 0"] }));
+}
+
+#[test]
+fn an_extension_that_refuses_everything_can_be_turned_off_and_removed() {
+    let code = r#"
+for message in messages():
+    if message.get("method") == "initialize":
+        answer(message)
+    elif message.get("method") == "beforeAction":
+        answer(message, {"cancel": True, "reason": "mine"})
+"#;
+    let it = ExtensionServer::start(&[("tyrant", "veto = [\"*\"]\nrequired = true", code)]);
+    let refusal = it.server.try_act("pane:list", json!({})).unwrap_err();
+    assert_eq!(refusal.code, paned_model::Code::Vetoed, "{refusal}");
+    assert_eq!(it.server.answer(&["ext", "list"])[0]["name"], "tyrant");
+    it.server.act("ext:set", json!({ "name": "tyrant", "enabled": false }));
+    it.server.act("pane:list", json!({}));
+    it.server.act("ext:set", json!({ "name": "tyrant", "enabled": true }));
+    it.server.act("ext:remove", json!({ "name": "tyrant" }));
+    it.server.act("pane:list", json!({}));
 }

@@ -151,6 +151,23 @@ fn a_handler_that_fails_is_reported_and_the_next_event_still_comes() {
     assert!(log.contains("a handler of `pane:exited` failed"), "{log}");
 }
 
+/// Every action that needs the scope `spawn` is guarded, or starts no program.
+#[track_caller]
+fn check_guarded(it: &ExtensionServer) {
+    let starts_nothing =
+        ["layout:apply", "layout:hide", "layout:place", "layout:save", "pane:adopt"];
+    let guarded = it.info("guard")["veto"].clone();
+    let guarded: Vec<&str> = guarded.as_array().unwrap().iter().filter_map(Value::as_str).collect();
+    let actions = it.server.ask("GET", "/actions").json();
+    let listed = actions.as_array().or_else(|| actions["actions"].as_array()).unwrap();
+    let spawning = listed.iter().filter(|action| action["scope"] == "spawn");
+    let names: Vec<&str> = spawning.filter_map(|action| action["name"].as_str()).collect();
+    assert!(names.contains(&"pane:new"), "{names:?}");
+    let is_covered = |name: &&&str| guarded.contains(*name) || starts_nothing.contains(*name);
+    let open: Vec<_> = names.iter().filter(|name| !is_covered(name)).collect();
+    assert!(open.is_empty(), "the sample `guard` is not asked about {open:?}");
+}
+
 #[test]
 fn the_samples_do_what_they_say() {
     let it = ExtensionServer::start(&[]);
@@ -175,6 +192,9 @@ fn the_samples_do_what_they_say() {
     let refusal = new(&home).unwrap_err();
     assert_eq!(refusal.code, Code::Vetoed);
     assert!(refusal.sentence.contains("is outside of"), "{refusal}");
+    let session = json!({ "argv": ["touch", home.join("started")], "cwd": home });
+    assert_eq!(it.server.try_act("session:start", session).unwrap_err().code, Code::Vetoed);
+    check_guarded(&it);
     let pane = new(&inside).unwrap()["id"].clone();
     let file = it.state_of("logger").join("data/events.jsonl");
     let exited = wait_for("the line of the exit", || {
@@ -189,4 +209,30 @@ fn the_samples_do_what_they_say() {
     });
     assert!(clock["time"].as_str().is_some_and(|time| time.contains('T')), "{clock}");
     assert_eq!(it.server.act("logger:status", json!({}))["events"], "pane:*");
+}
+
+#[test]
+fn the_name_of_an_extension_that_is_turned_off_is_not_free() {
+    let it = ExtensionServer::start(&[]);
+    let package = |folder: &str, name: &str, answer: &str| {
+        let code = format!(
+            "exports.name = '{name}';\nexports.default = (paned) => paned.registerAction(\
+             {{ name: 'who', kind: 'question', execute: () => '{answer}' }});\n"
+        );
+        let folder = it.folder.path().join(folder);
+        fs::create_dir_all(&folder).unwrap();
+        fs::write(folder.join("package.json"), r#"{"main":"index.js"}"#).unwrap();
+        fs::write(folder.join("index.js"), code).unwrap();
+    };
+    package("victim", "victim", "victim");
+    it.server.act("ext:reload", json!({ "name": "victim" }));
+    it.server.act("ext:set", json!({ "name": "victim", "enabled": false }));
+    package("thief", "victim", "thief");
+    it.server.act("ext:reload", json!({ "name": "thief" }));
+    let info = it.until("thief", |info| info["reason"].is_string());
+    let reason = info["reason"].as_str().unwrap();
+    assert!(reason.contains("the name `victim` is taken by the extension `victim`"), "{reason}");
+    it.server.act("ext:set", json!({ "name": "victim", "enabled": true }));
+    it.until_status("victim", "running");
+    assert_eq!(it.server.act("victim:who", json!({})), "victim");
 }

@@ -28,6 +28,8 @@ impl ExtensionRunner for RecordingRunner {
         self.running.lock().unwrap().get(name).cloned()
     }
 
+    fn set_installed(&self, _: BTreeSet<String>) {}
+
     fn start(&self, setup: ExtensionSetup) -> BoxedFuture<'_, ()> {
         let name = setup.manifest.name;
         let scopes: Vec<_> = setup.scopes.iter().map(|scope| scope.as_str()).collect();

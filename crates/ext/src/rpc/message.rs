@@ -1,9 +1,11 @@
 //! Messages: parsed from a line, and written as one.
 
 use std::borrow::Cow;
+use std::fmt;
 
 use paned_model::{Code, Refusal};
-use serde::{Deserialize, Serialize};
+use serde::de::{IgnoredAny, MapAccess, Visitor};
+use serde::{Deserialize, Deserializer as _, Serialize};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
@@ -16,7 +18,7 @@ pub(crate) const UNKNOWN_METHOD: i64 = -32601;
 /// Wrong parameters.
 pub(crate) const WRONG_PARAMS: i64 = -32602;
 /// An id that no request of ours has.
-const NO_REQUEST: u64 = 0;
+pub(crate) const NO_REQUEST: u64 = 0;
 /// Refused by paned.
 pub(crate) const REFUSED: i64 = -32000;
 
@@ -111,6 +113,50 @@ pub(crate) fn parse(line: &[u8]) -> Result<Message<'_>, RpcError> {
     Ok(Message::Answer { id, outcome })
 }
 
+/// The request of ours that a line was to answer which is no JSON, or only the beginning of a line.
+/// None if what can be read of it does not say so.
+pub(crate) fn damaged_answer(line: &[u8]) -> Option<u64> {
+    let mut head = AnswerHead::default();
+    // Ends with an error, at the latest where the line is damaged.
+    let _ = serde_json::Deserializer::from_slice(line).deserialize_map(&mut head);
+    head.id.filter(|_| head.is_answer)
+}
+
+/// What the beginning of a message says.
+#[derive(Default)]
+struct AnswerHead {
+    id: Option<u64>,
+    is_answer: bool,
+}
+
+impl<'de> Visitor<'de> for &mut AnswerHead {
+    type Value = ();
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("a message")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut fields: A) -> Result<(), A::Error> {
+        while let Some(field) = fields.next_key::<String>()? {
+            match field.as_str() {
+                "id" => self.id = Some(fields.next_value()?),
+                "method" => {
+                    self.id = None;
+                    return Ok(());
+                }
+                "result" | "error" => {
+                    self.is_answer = true;
+                    fields.next_value::<IgnoredAny>()?;
+                }
+                _ => {
+                    fields.next_value::<IgnoredAny>()?;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
 /// The line of a request, or without an id of a notification. `params` is JSON.
 pub(crate) fn call_line(id: Option<u64>, method: &str, params: &str) -> Vec<u8> {
     let line = match id {
@@ -184,6 +230,26 @@ mod tests {
             assert_eq!(kind(line), expect, "{line}");
         }
         assert_eq!(parse(b"\"\xff\"").err().unwrap().code, PARSE_ERROR);
+    }
+
+    #[test]
+    fn a_damaged_line_says_what_it_was_to_answer() {
+        for (line, expect) in [
+            (r#"{"jsonrpc":"2.0","id":4,"result":NaN}"#, Some(4)),
+            (r#"{"jsonrpc": "2.0", "id": 5, "result": "xxxx"#, Some(5)),
+            (r#"{"id":6,"result":{"a":[1,2"#, Some(6)),
+            (r#"{"id":7,"error":{"code":1,"message":"x"#, Some(7)),
+            (r#"{"id":8,"method":"emit","params":{"x"#, None),
+            (r#"{"id":9,"params":{"x":"y"#, None),
+            (r#"{"id":"a","result":1"#, None),
+            (r#"{"result":NaN,"id":4}"#, None),
+            ("debug {\"id\":4}", None),
+            ("[4", None),
+            ("", None),
+        ] {
+            assert_eq!(damaged_answer(line.as_bytes()), expect, "{line}");
+        }
+        assert_eq!(damaged_answer(b"{\"id\":3,\"result\":\"\xff\"}"), Some(3));
     }
 
     #[test]

@@ -182,10 +182,13 @@ impl Session {
             }
             outcome => outcome,
         };
+        if id == message::NO_REQUEST {
+            self.shared.log.note("an answer is ignored: its `id` is not that of a request");
+        }
         self.connection.complete(id, outcome.map(RawValue::to_owned));
     }
 
-    /// A line that is no message, or too long.
+    /// A line that is no message, or too long. `line` may be only its beginning.
     pub(crate) fn refuse_line(&self, line: &[u8], error: RpcError) {
         let shown = String::from_utf8_lossy(&line[..line.len().min(SHOWN)]);
         let shown = shown.escape_debug();
@@ -195,6 +198,16 @@ impl Session {
         ));
         if error.code == message::PARSE_ERROR {
             self.connection.report(Fault::InvalidLine);
+        }
+        // The request that it was to answer would wait for ever.
+        if let Some(id) = message::damaged_answer(line) {
+            let name = &self.shared.name;
+            let sentence = format!(
+                "the extension `{name}` answered with a line that cannot be read ({}); see \
+                `paned ext logs {name}`",
+                error.message
+            );
+            self.connection.complete(id, Err(refused(Code::Internal, sentence)));
         }
         self.connection.answer_invalid(error);
     }

@@ -182,7 +182,7 @@ impl EventDelivery {
             slot.and_then(|slot| self.session.connection.send(slot, "handleEvent", &event.params));
         match sent {
             Ok(reply) => {
-                self.window.push(event.id, reply.id, Instant::now());
+                self.window.push(event.id, event.name.clone(), reply.id, Instant::now());
                 self.replies.push(Box::pin(answered(reply, event.name)));
             }
             Err(CallError::TooLong) => self.report(&event.name, "it is too long for a message"),
@@ -204,11 +204,12 @@ impl EventDelivery {
 
     /// The first event was not handled in time: it is not waited for any longer.
     fn skip_first(&mut self, feed: Option<&EventFeed>) {
-        let Some(request) = self.window.first() else { return };
+        let Some((request, event)) = self.window.first() else { return };
+        let event = event.to_owned();
         let connection = self.session.connection.clone();
         connection.note_miss();
         connection.cancel(request);
-        self.report("", &format!("no answer within {} ms", self.timeout.as_millis()));
+        self.report(&event, &format!("no answer within {} ms", self.timeout.as_millis()));
         let handled = self.window.answer(request, Instant::now());
         self.note_place(handled, feed);
     }

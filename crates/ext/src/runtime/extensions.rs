@@ -1,6 +1,6 @@
 //! Every extension that was started, each with its supervisor.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
@@ -53,6 +53,8 @@ pub(crate) struct RuntimeContext {
     pub(crate) node: NodeFinder,
     env: Vec<(String, String)>,
     slots: Mutex<HashMap<String, RunningSlot>>,
+    /// The names of all extensions in the folder.
+    installed: Mutex<BTreeSet<String>>,
     /// Extensions whose files were changed.
     changes: mpsc::Sender<String>,
     /// For checks that outlive a call.
@@ -82,6 +84,7 @@ impl ExtensionRuntime {
             node: NodeFinder::new(node, env.clone()),
             env,
             slots: Mutex::default(),
+            installed: Mutex::default(),
             changes,
             itself: itself.clone(),
         });
@@ -130,6 +133,10 @@ impl ExtensionRunner for ExtensionRuntime {
         shared.map(|shared| shared.run_state())
     }
 
+    fn set_installed(&self, names: BTreeSet<String>) {
+        *self.context.lock_installed() = names;
+    }
+
     fn start(&self, setup: ExtensionSetup) -> BoxedFuture<'_, ()> {
         let (done, outcome) = oneshot::channel();
         // At once, not when the future is polled: a veto must not come too late.
@@ -173,6 +180,10 @@ impl RuntimeContext {
         self.slots.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    fn lock_installed(&self) -> MutexGuard<'_, BTreeSet<String>> {
+        self.installed.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// The files of an extension were changed.
     pub(crate) fn note_change(&self, extension: &str) {
         if self.changes.try_send(extension.to_owned()).is_err() {
@@ -204,17 +215,18 @@ impl RuntimeContext {
         Box::new(move |noun| {
             check_name(noun)?;
             let Some(context) = context.upgrade() else { return Ok(()) };
+            let refuse = |name: &str| {
+                let sentence = format!("the name `{noun}` is taken by the extension `{name}`");
+                Err(Refusal::new(Code::Conflict, sentence))
+            };
+            // Also of one that is turned off, which would not get its name back.
+            if noun != extension && context.lock_installed().contains(noun) {
+                return refuse(noun);
+            }
             let slots = context.lock();
             let others = slots.values().map(|slot| &slot.shared);
             let taken = others.filter(|other| other.name != extension).find(|it| it.has_noun(noun));
-            match taken {
-                None => Ok(()),
-                Some(other) => {
-                    let sentence =
-                        format!("the name `{noun}` is taken by the extension `{}`", other.name);
-                    Err(Refusal::new(Code::Conflict, sentence))
-                }
-            }
+            taken.map_or(Ok(()), |other| refuse(&other.name))
         })
     }
 }

@@ -264,17 +264,24 @@ impl ExtensionShared {
         self.veto.write().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether it is asked about an action of this caller. It is never asked about its own calls.
-    /// While it does not run it is asked only if it is required, and not about the actions with
-    /// which users repair that.
+    /// Whether it is asked about an action of this caller. It is never asked about its own calls,
+    /// nor about the actions with which users repair and remove extensions. While it does not run
+    /// it is asked only if it is required.
     pub(crate) fn is_asked(&self, action: &str, caller: &Caller) -> bool {
         let veto = self.veto.read().unwrap_or_else(PoisonError::into_inner);
-        let is_present = veto.is_running
-            || (veto.is_required && !action.starts_with("ext:") && !action.starts_with("server:"));
-        is_present
+        (veto.is_running || (veto.is_required && !action.starts_with("ext:")))
             && veto.filter.matches(action)
+            && !is_repair(action)
             && caller.extension.as_deref() != Some(self.name.as_str())
     }
+}
+
+/// Whether users see, change or end with this action what extensions do: one that could refuse it
+/// could not be removed any more.
+fn is_repair(action: &str) -> bool {
+    const OF_EXTENSIONS: [&str; 6] =
+        ["ext:info", "ext:list", "ext:logs", "ext:reload", "ext:remove", "ext:set"];
+    action.starts_with("server:") || OF_EXTENSIONS.contains(&action)
 }
 
 /// The filter of these patterns.

@@ -162,6 +162,7 @@ impl Supervisor {
                 ready = &mut initialize, if !is_ready => match ready {
                     Ok(()) => {
                         is_ready = true;
+                        self.files.note_ready();
                         life.deliver().await;
                         self.tell_waiting();
                     }

@@ -2,6 +2,7 @@
 //!
 //! Linux only: elsewhere `paned ext reload` does it.
 
+use std::collections::VecDeque;
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -15,10 +16,19 @@ use crate::manifest::{Manifest, Program};
 const SETTLE: Duration = Duration::from_millis(300);
 /// Manifests of extensions.
 const MANIFESTS: [&str; 2] = ["paned.toml", "package.json"];
+/// What files of code end with.
+const CODE: [&str; 9] = ["ts", "tsx", "mts", "cts", "js", "jsx", "mjs", "cjs", "py"];
+/// Folders of packages and of compiled files.
+const FOREIGN: [&str; 2] = ["node_modules", "__pycache__"];
+/// How much of a folder is looked at: what an author writes by hand.
+const MOST_FILES: usize = 500;
+const MOST_FOLDERS: usize = 50;
 
 /// The files of one extension that matter.
 pub(crate) struct FileWatch {
     files: Vec<PathBuf>,
+    /// How many of them, at the beginning, are named by the manifest.
+    named: usize,
     stamps: Vec<FileStamp>,
     folders: FolderWatch,
     /// Something happened in the folders that was not looked at.
@@ -32,10 +42,19 @@ impl FileWatch {
     /// Watches the manifest and the program's own files. Without the system's help, none is ever
     /// found changed.
     pub(crate) fn new(manifest: &Manifest) -> Self {
-        let files = files_of(manifest);
+        let mut files = files_of(manifest);
+        let named = files.len();
+        files.extend(code_in(&manifest.folder));
         let folders = FolderWatch::new(files.iter().filter_map(|file| file.parent()));
         let stamps = stamps(&files);
-        Self { files, stamps, folders, is_stirred: false }
+        Self { files, named, stamps, folders, is_stirred: false }
+    }
+
+    /// The program is ready. Code that it wrote while it started, such as what it compiled, is no
+    /// change: it would be started again and again.
+    pub(crate) fn note_ready(&mut self) {
+        self.stamps.truncate(self.named);
+        self.stamps.extend(stamps(&self.files[self.named..]));
     }
 
     /// Waits until a file was changed. Cancel-safe.
@@ -65,6 +84,32 @@ fn files_of(manifest: &Manifest) -> Vec<PathBuf> {
             files.extend(named.filter(|path| path.starts_with(&manifest.folder) && path.is_file()));
         }
         Program::Node(main) => files.push(main.clone()),
+    }
+    files
+}
+
+/// The files of code in a folder, those of packages left out. Links are not followed.
+fn code_in(folder: &Path) -> Vec<PathBuf> {
+    let mut files = Vec::new();
+    let mut folders = VecDeque::from([folder.to_owned()]);
+    let mut looked_at = 0;
+    while let Some(folder) = folders.pop_front() {
+        looked_at += 1;
+        let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+        for entry in entries {
+            let name = entry.file_name().to_string_lossy().into_owned();
+            let Ok(kind) = entry.file_type() else { continue };
+            let is_code = Path::new(&name)
+                .extension()
+                .is_some_and(|ending| CODE.iter().any(|code| ending == *code));
+            if kind.is_file() && is_code && files.len() < MOST_FILES {
+                files.push(entry.path());
+            }
+            let is_own = !name.starts_with('.') && !FOREIGN.contains(&name.as_str());
+            if kind.is_dir() && is_own && looked_at + folders.len() < MOST_FOLDERS {
+                folders.push_back(entry.path());
+            }
+        }
     }
     files
 }
@@ -179,11 +224,19 @@ mod tests {
     #[tokio::test]
     async fn a_change_of_the_code_or_the_manifest_is_noticed_and_other_files_are_not() {
         let dir = tempfile::tempdir().unwrap();
-        fs::write(dir.path().join("main.py"), "1").unwrap();
+        for folder in ["lib/deep", "node_modules/a", ".cache"] {
+            fs::create_dir_all(dir.path().join(folder)).unwrap();
+        }
+        let files = ["main.py", "lib/deep/part.py", "node_modules/a/index.js", ".cache/main.js"];
+        for file in files {
+            fs::write(dir.path().join(file), "1").unwrap();
+        }
         let mut watch = FileWatch::new(&manifest(dir.path()));
-        fs::write(dir.path().join("notes"), "x").unwrap();
+        for file in ["notes", "lib/data.json", "node_modules/a/index.js", ".cache/main.js"] {
+            fs::write(dir.path().join(file), "xx").unwrap();
+        }
         assert!(timeout(2 * SETTLE, watch.changed()).await.is_err());
-        for name in ["main.py", "paned.toml"] {
+        for name in ["main.py", "lib/deep/part.py", "paned.toml"] {
             let fresh = dir.path().join("fresh");
             fs::write(&fresh, "22").unwrap();
             fs::rename(fresh, dir.path().join(name)).unwrap();
@@ -191,5 +244,8 @@ mod tests {
         }
         fs::remove_file(dir.path().join("paned.toml")).unwrap();
         timeout(Duration::from_secs(10), watch.changed()).await.expect("a removal");
+        fs::write(dir.path().join("lib/deep/part.py"), "compiled").unwrap();
+        watch.note_ready();
+        assert!(timeout(2 * SETTLE, watch.changed()).await.is_err(), "written by the start");
     }
 }

@@ -19,6 +19,7 @@ pub(crate) struct EventWindow {
 
 struct SentEvent {
     event: EventId,
+    name: String,
     /// The request that carries it.
     request: u64,
     is_handled: bool,
@@ -40,11 +41,11 @@ impl EventWindow {
     }
 
     /// An event was sent with this request.
-    pub(crate) fn push(&mut self, event: EventId, request: u64, now: Instant) {
+    pub(crate) fn push(&mut self, event: EventId, name: String, request: u64, now: Instant) {
         if self.sent.is_empty() {
             self.first_since = now;
         }
-        self.sent.push_back(SentEvent { event, request, is_handled: false });
+        self.sent.push_back(SentEvent { event, name, request, is_handled: false });
     }
 
     /// The request was answered. Returns the event up to which all are handled, if that changed.
@@ -65,9 +66,9 @@ impl EventWindow {
         (!self.sent.is_empty()).then(|| self.first_since + self.timeout)
     }
 
-    /// The request of the first event.
-    pub(crate) fn first(&self) -> Option<u64> {
-        self.sent.front().map(|first| first.request)
+    /// The request and the name of the first event.
+    pub(crate) fn first(&self) -> Option<(u64, &str)> {
+        self.sent.front().map(|first| (first.request, first.name.as_str()))
     }
 }
 
@@ -80,7 +81,7 @@ mod tests {
         let now = Instant::now();
         let mut window = EventWindow::new(Duration::from_secs(5), now);
         for event in 1..=4 {
-            window.push(EventId(event * 10), event, now);
+            window.push(EventId(event * 10), String::new(), event, now);
         }
         assert_eq!(window.room(), SIZE - 4);
         assert_eq!(window.answer(2, now), None);
@@ -96,13 +97,14 @@ mod tests {
         let start = Instant::now();
         let second = Duration::from_secs(1);
         let mut window = EventWindow::new(5 * second, start);
-        window.push(EventId(1), 1, start);
-        window.push(EventId(2), 2, start);
+        window.push(EventId(1), "a:b".into(), 1, start);
+        window.push(EventId(2), "a:b".into(), 2, start);
         assert_eq!(window.deadline(), Some(start + 5 * second));
         window.answer(1, start + 4 * second);
         assert_eq!(window.deadline(), Some(start + 9 * second));
         window.answer(2, start + 5 * second);
-        window.push(EventId(3), 3, start + 20 * second);
-        assert_eq!((window.first(), window.deadline()), (Some(3), Some(start + 25 * second)));
+        window.push(EventId(3), "c:d".into(), 3, start + 20 * second);
+        assert_eq!(window.first(), Some((3, "c:d")));
+        assert_eq!(window.deadline(), Some(start + 25 * second));
     }
 }

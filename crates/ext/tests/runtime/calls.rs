@@ -1,9 +1,11 @@
 //! Actions that extensions register, and what they call.
 
+use std::time::{Duration, Instant};
+
 use paned_model::Code;
 use serde_json::json;
 
-use crate::test_runtime::{TestRuntime, payload};
+use crate::test_runtime::{TestRuntime, payload, wait_for};
 
 /// Answers `NAME:hello` with its parameters and its caller.
 const HELLO: &str = r#"
@@ -161,4 +163,56 @@ for message in messages():
     let fields = ["protocol", "name", "timeoutMs"].map(|field| seen["params"][field].clone());
     assert_eq!(fields, [json!(1), json!("env"), json!(30_000)]);
     assert_eq!(seen["params"]["scopes"], json!(["read"]));
+}
+
+#[tokio::test]
+async fn an_answer_that_cannot_be_read_is_a_refusal_at_once() {
+    let server = TestRuntime::new().await;
+    let code = r#"
+for message in messages():
+    if message.get("method") == "initialize":
+        for name in ["nan", "long", "other"]:
+            notify("registerAction", name=name, description="x", kind="question")
+        answer(message)
+    elif message.get("method") == "runAction":
+        action = message["params"]["action"]
+        if action == "broken:nan":
+            answer(message, float("nan"))
+        elif action == "broken:long":
+            answer(message, "x" * 10_000_000)
+        else:
+            send(id=str(message["id"]), result=1)
+            answer(message, 2)
+"#;
+    server.start("broken", code).await;
+    for (action, why) in [("nan", "not JSON"), ("long", "longer than 8 MiB")] {
+        let refusal = server.act(&format!("broken:{action}"), json!({})).await.unwrap_err();
+        assert_eq!(refusal.code, Code::Internal, "{refusal}");
+        assert!(refusal.sentence.contains(why), "{refusal}");
+        assert!(refusal.sentence.contains("paned ext logs broken"), "{refusal}");
+    }
+    assert_eq!(server.act("broken:other", json!({})).await.unwrap(), 2);
+    assert!(server.log("broken").contains("an answer is ignored"), "{}", server.log("broken"));
+}
+
+#[tokio::test]
+async fn a_schema_of_many_large_patterns_is_refused_and_not_compiled() {
+    let server = TestRuntime::new().await;
+    let code = r#"
+for message in messages():
+    if message.get("method") == "initialize":
+        first = message
+        fields = {"f%d" % at: {"pattern": "\\w{100}"} for at in range(300)}
+        send(id="a", method="registerAction",
+             params={"name": "bomb", "parameters": {"type": "object", "properties": fields}})
+    elif message.get("id") == "a":
+        print(message["error"]["message"], file=sys.stderr)
+        answer(first)
+"#;
+    let started = Instant::now();
+    server.start("bomber", code).await;
+    assert!(started.elapsed() < Duration::from_secs(9), "{:?}", started.elapsed());
+    let is_logged = || server.log("bomber").contains("too large").then_some(());
+    wait_for(is_logged).await.expect("the refusal in the log");
+    assert!(server.state("bomber").actions.is_empty());
 }

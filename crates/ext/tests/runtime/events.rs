@@ -96,7 +96,9 @@ async fn an_event_that_fails_is_reported_and_the_next_one_comes() {
     );
     emit(&server, "hang").await;
     emit(&server, 1).await;
-    assert_eq!(payload(&mut errors).await["error"], "no answer within 200 ms");
+    let late = payload(&mut errors).await;
+    let expect = json!("no answer within 200 ms");
+    assert_eq!((&late["event"], &late["error"]), (&json!("test:event"), &expect));
     let events = seen(&server, "recorder", 2).await;
     assert_eq!(numbers(&events), [json!("error"), json!(1)]);
     assert_eq!(server.state("recorder").restarts, 0);

@@ -99,3 +99,31 @@ async fn a_program_that_does_not_answer_three_times_is_started_again() {
     let state = server.until("guard", |state| 1 <= state.restarts).await;
     assert!(server.log("guard").contains("did not answer 3 times in a row"), "{state:?}");
 }
+
+#[tokio::test]
+async fn one_that_refuses_everything_is_not_asked_about_its_own_end() {
+    let server = TestRuntime::new().await;
+    let code = r#"
+for message in messages():
+    if message["method"] == "initialize":
+        notify("subscribe", veto=["*"])
+        answer(message)
+    elif message["method"] == "beforeAction":
+        answer(message, {"cancel": True, "reason": "mine"})
+"#;
+    server.start("tyrant", code).await;
+    for action in ["pane:list", "grant:list", "ext:install"] {
+        let params = if action == "ext:install" { json!({ "source": "/x" }) } else { json!({}) };
+        let refusal = server.act(action, params).await.unwrap_err();
+        assert_eq!(refusal.code, Code::Vetoed, "{action}: {refusal}");
+    }
+    // There is no manager of the folder here, which is the refusal that is expected.
+    for action in ["ext:info", "ext:logs", "ext:reload", "ext:remove", "ext:list"] {
+        let params = if action == "ext:list" { json!({}) } else { json!({ "name": "tyrant" }) };
+        let refusal = server.act(action, params).await.err();
+        assert!(refusal.as_ref().is_none_or(|it| it.code != Code::Vetoed), "{refusal:?}");
+    }
+    let status = server.act("server:status", json!({})).await;
+    assert!(status.is_ok(), "{status:?}");
+    server.runtime.shutdown().await;
+}

@@ -16,6 +16,11 @@ use crate::access::AccessRequest;
 use crate::{Caller, Kernel, KernelInner};
 
 const LONGEST_NAME: usize = 64;
+/// The longest description of an action, in characters. Every list of actions shows it.
+const LONGEST_DOC: usize = 4000;
+/// The most names of secret fields, and the longest one.
+const MAX_SECRETS: usize = 100;
+const LONGEST_SECRET: usize = 200;
 
 /// An action to register.
 pub struct ActionSpec {
@@ -111,6 +116,14 @@ fn definition(spec: ActionSpec) -> Result<ActionDefinition, Refusal> {
     if doc.trim().is_empty() {
         return refuse("the description is missing");
     }
+    if LONGEST_DOC < doc.chars().count() {
+        return refuse("the description is longer than 4000 characters");
+    }
+    if MAX_SECRETS < secrets.len() || secrets.iter().any(|name| LONGEST_SECRET < name.len()) {
+        return refuse(
+            "at most 100 names of secret fields, of at most 200 characters, are allowed",
+        );
+    }
     if kind == ActionKind::Event {
         return refuse("the kind `event` is reserved for `event:emit`");
     }
@@ -151,8 +164,7 @@ fn check_name(name: &str) -> Result<(), Refusal> {
             name.escape_debug()
         )));
     };
-    // `event` is free for events, but `event:emit` is an action.
-    if RESERVED_NOUNS.contains(&noun) || noun == "event" {
+    if RESERVED_NOUNS.contains(&noun) {
         let sentence = format!("the action name `{name}` is reserved for paned; use another noun");
         return Err(Refusal::invalid(sentence));
     }

@@ -8,7 +8,7 @@
 use std::collections::BTreeMap;
 
 use paned_model::{Refusal, parse_error};
-use regex_automata::meta::Regex;
+use regex_automata::meta::{self, Regex};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
@@ -26,6 +26,16 @@ const ANNOTATIONS: [&str; 10] = [
     "readOnly",
     "title",
 ];
+
+/// The largest schema, as JSON. It is shown with the action wherever actions are listed.
+const LARGEST: usize = 128 << 10;
+/// How large all patterns of a schema may be together, compiled: some 35 times `\w`.
+const LARGEST_PATTERNS: usize = 2 << 20;
+/// What the engine may keep for a pattern beside its program.
+const REGEX_CACHE: usize = 256 << 10;
+/// The longest text that is compared with a pattern. The time grows with the text and the pattern,
+/// and calls are checked before they are admitted.
+const LONGEST_MATCHED: usize = 64 << 10;
 
 /// A schema that values are checked against: they follow all its rules.
 #[derive(Default)]
@@ -71,18 +81,11 @@ enum JsonType {
 impl ParamSchema {
     /// Reads a schema; the error names what cannot be used.
     pub(super) fn read(schema: &Value) -> Result<Self, String> {
-        match schema {
-            Value::Bool(true) => Ok(Self::default()),
-            Value::Bool(false) => Ok(Self(vec![SchemaRule::Never])),
-            Value::Object(keywords) => {
-                let rules = keywords.iter().map(|(keyword, value)| {
-                    rule(keywords, keyword, value).map_err(|error| format!("`{keyword}`: {error}"))
-                });
-                let rules: Result<Vec<Option<SchemaRule>>, String> = rules.collect();
-                Ok(Self(rules?.into_iter().flatten().collect()))
-            }
-            _ => Err("a schema must be an object or a boolean".to_owned()),
+        let length = serde_json::to_string(schema).map_or(usize::MAX, |json| json.len());
+        if LARGEST < length {
+            return Err(format!("the schema is larger than {} KiB", LARGEST >> 10));
         }
+        SchemaReader { pattern_bytes: LARGEST_PATTERNS }.schema(schema)
     }
 
     /// Refuses a value that does not match, with the place of the first mistake.
@@ -99,57 +102,100 @@ impl ParamSchema {
     }
 }
 
-/// The rule of one keyword; none for an annotation. `additionalProperties` is read with
-/// `properties`, which it depends on.
-fn rule(
-    all: &Map<String, Value>,
-    keyword: &str,
-    value: &Value,
-) -> Result<Option<SchemaRule>, String> {
-    let schemas = || {
-        let list = value.as_array().ok_or("it must be an array")?;
-        list.iter().map(ParamSchema::read).collect::<Result<Vec<_>, String>>()
-    };
-    Ok(Some(match keyword {
-        "type" if value.is_string() => SchemaRule::Types(vec![read(value)?]),
-        "type" => SchemaRule::Types(read(value)?),
-        "enum" => SchemaRule::Values(read(value)?),
-        "const" => SchemaRule::Values(vec![value.clone()]),
-        "anyOf" => SchemaRule::AnyOf(schemas()?),
-        "oneOf" => SchemaRule::OneOf(schemas()?),
-        "allOf" => SchemaRule::AllOf(schemas()?),
-        "additionalProperties" if all.contains_key("properties") => return Ok(None),
-        "properties" | "additionalProperties" => fields(all)?,
-        "propertyNames" => SchemaRule::FieldNames(ParamSchema::read(value)?),
-        "required" => SchemaRule::Required(read(value)?),
-        "items" => SchemaRule::Items(ParamSchema::read(value)?),
-        "pattern" => {
-            let regex = Regex::new(&read::<String>(value)?).map_err(|error| error.to_string())?;
-            SchemaRule::Pattern(Box::new(regex))
+/// Reads one schema with all that are inside of it.
+struct SchemaReader {
+    /// How large its patterns may still be, compiled.
+    pattern_bytes: usize,
+}
+
+impl SchemaReader {
+    fn schema(&mut self, schema: &Value) -> Result<ParamSchema, String> {
+        match schema {
+            Value::Bool(true) => Ok(ParamSchema::default()),
+            Value::Bool(false) => Ok(ParamSchema(vec![SchemaRule::Never])),
+            Value::Object(keywords) => {
+                let rules = keywords.iter().map(|(keyword, value)| {
+                    let rule = self.rule(keywords, keyword, value);
+                    rule.map_err(|error| format!("`{keyword}`: {error}"))
+                });
+                let rules: Result<Vec<Option<SchemaRule>>, String> = rules.collect();
+                Ok(ParamSchema(rules?.into_iter().flatten().collect()))
+            }
+            _ => Err("a schema must be an object or a boolean".to_owned()),
         }
-        "minimum" | "maximum" | "exclusiveMinimum" | "exclusiveMaximum" | "minLength"
-        | "maxLength" | "minItems" | "maxItems" => {
-            SchemaRule::Bound(SchemaBound { keyword: keyword.to_owned(), limit: read(value)? })
+    }
+
+    fn schemas(&mut self, list: &Value) -> Result<Vec<ParamSchema>, String> {
+        let list = list.as_array().ok_or("it must be an array")?;
+        list.iter().map(|schema| self.schema(schema)).collect()
+    }
+
+    /// The rule of one keyword; none for an annotation. `additionalProperties` is read with
+    /// `properties`, which it depends on.
+    fn rule(
+        &mut self,
+        all: &Map<String, Value>,
+        keyword: &str,
+        value: &Value,
+    ) -> Result<Option<SchemaRule>, String> {
+        Ok(Some(match keyword {
+            "type" if value.is_string() => SchemaRule::Types(vec![read(value)?]),
+            "type" => SchemaRule::Types(read(value)?),
+            "enum" => SchemaRule::Values(read(value)?),
+            "const" => SchemaRule::Values(vec![value.clone()]),
+            "anyOf" => SchemaRule::AnyOf(self.schemas(value)?),
+            "oneOf" => SchemaRule::OneOf(self.schemas(value)?),
+            "allOf" => SchemaRule::AllOf(self.schemas(value)?),
+            "additionalProperties" if all.contains_key("properties") => return Ok(None),
+            "properties" | "additionalProperties" => self.fields(all)?,
+            "propertyNames" => SchemaRule::FieldNames(self.schema(value)?),
+            "required" => SchemaRule::Required(read(value)?),
+            "items" => SchemaRule::Items(self.schema(value)?),
+            "pattern" => SchemaRule::Pattern(Box::new(self.pattern(&read::<String>(value)?)?)),
+            "minimum" | "maximum" | "exclusiveMinimum" | "exclusiveMaximum" | "minLength"
+            | "maxLength" | "minItems" | "maxItems" => {
+                SchemaRule::Bound(SchemaBound { keyword: keyword.to_owned(), limit: read(value)? })
+            }
+            annotation if ANNOTATIONS.contains(&annotation) => return Ok(None),
+            _ => return Err("this keyword of JSON Schema is not supported".to_owned()),
+        }))
+    }
+
+    fn fields(&mut self, keywords: &Map<String, Value>) -> Result<SchemaRule, String> {
+        let schemas: BTreeMap<String, Value> =
+            keywords.get("properties").map(read).transpose()?.unwrap_or_default();
+        let mut known = BTreeMap::new();
+        for (name, schema) in schemas {
+            let schema = self.schema(&schema).map_err(|error| format!("`{name}`: {error}"))?;
+            known.insert(name, schema);
         }
-        annotation if ANNOTATIONS.contains(&annotation) => return Ok(None),
-        _ => return Err("this keyword of JSON Schema is not supported".to_owned()),
-    }))
+        let others = keywords.get("additionalProperties");
+        let others = others.map(|schema| self.schema(schema)).transpose()?.unwrap_or_default();
+        Ok(SchemaRule::Fields { known, others })
+    }
+
+    /// Compiles a pattern. All of a schema share one limit, because each is kept.
+    fn pattern(&mut self, text: &str) -> Result<Regex, String> {
+        const TOO_LARGE: &str = "the compiled patterns of the schema are too large; reduce \
+                                 repetitions, or use `[a-z]` instead of `\\w`, which includes \
+                                 all Unicode letters";
+        let limits = meta::Config::new()
+            .nfa_size_limit(Some(self.pattern_bytes))
+            .onepass_size_limit(Some(REGEX_CACHE))
+            .hybrid_cache_capacity(REGEX_CACHE);
+        let regex = meta::Builder::new().configure(limits).build(text);
+        let regex = regex.map_err(|error| match error.size_limit() {
+            Some(_) => TOO_LARGE.to_owned(),
+            None => error.to_string(),
+        })?;
+        let left = self.pattern_bytes.checked_sub(regex.memory_usage());
+        self.pattern_bytes = left.ok_or(TOO_LARGE)?;
+        Ok(regex)
+    }
 }
 
 fn read<T: DeserializeOwned>(value: &Value) -> Result<T, String> {
     T::deserialize(value).map_err(|error| error.to_string())
-}
-
-fn fields(keywords: &Map<String, Value>) -> Result<SchemaRule, String> {
-    let schemas: BTreeMap<String, Value> =
-        keywords.get("properties").map(read).transpose()?.unwrap_or_default();
-    let mut known = BTreeMap::new();
-    for (name, schema) in schemas {
-        let schema = ParamSchema::read(&schema).map_err(|error| format!("`{name}`: {error}"))?;
-        known.insert(name, schema);
-    }
-    let others = keywords.get("additionalProperties").map(ParamSchema::read).transpose()?;
-    Ok(SchemaRule::Fields { known, others: others.unwrap_or_default() })
 }
 
 impl SchemaRule {
@@ -177,6 +223,11 @@ impl SchemaRule {
                     items.check_at(item, &format!("{path}[{at}]"))?;
                 }
                 true
+            }
+            Self::Pattern(_) if value.as_str().is_some_and(|it| LONGEST_MATCHED < it.len()) => {
+                let most = LONGEST_MATCHED >> 10;
+                let sentence = format!("it has a pattern, so it may have at most {most} KiB");
+                return Err(mistake(path, sentence));
             }
             Self::Pattern(regex) => value.as_str().is_none_or(|text| regex.is_match(text)),
             Self::Bound(bound) => bound.is_kept(value),
@@ -359,5 +410,35 @@ mod tests {
         assert!(refused(json!({ "type": "text" })).starts_with("`type`: unknown variant `text`"));
         assert!(refused(json!({ "pattern": "(" })).starts_with("`pattern`: "));
         assert!(refused(json!(7)).contains("an object or a boolean"));
+    }
+
+    #[test]
+    fn a_schema_has_a_bounded_size_and_so_have_its_patterns_together() {
+        let refused = |schema: Value| ParamSchema::read(&schema).err().unwrap();
+        let large = json!({ "description": "x".repeat(LARGEST) });
+        assert_eq!(refused(large), "the schema is larger than 128 KiB");
+        for pattern in [r"\w{200}", "((a{100}){100}){100}"] {
+            let error = refused(json!({ "pattern": pattern }));
+            assert!(error.contains("too large"), "{error}");
+        }
+        let fields = |count: usize, pattern: &str| -> Value {
+            let field = |at| (format!("f{at}"), json!({ "pattern": pattern }));
+            json!({ "properties": (0..count).map(field).collect::<Map<String, Value>>() })
+        };
+        assert!(refused(fields(300, r"\w{10}")).contains("too large"));
+        assert!(ParamSchema::read(&fields(10, r"^[\w.+-]+@[\w-]+\.[\w.-]+$")).is_ok());
+        assert!(ParamSchema::read(&fields(100, r"^[a-z0-9-]{1,64}$")).is_ok());
+    }
+
+    #[test]
+    fn a_long_text_is_not_compared_with_a_pattern() {
+        let schema = json!({ "properties": { "a": { "pattern": "x$" } } });
+        check(&schema, json!({ "a": format!("{}x", "y".repeat(1000)) }), "");
+        let long = "x".repeat(LONGEST_MATCHED + 1);
+        check(
+            &schema,
+            json!({ "a": long }),
+            "`a`: it has a pattern, so it may have at most 64 KiB",
+        );
     }
 }

@@ -33,7 +33,11 @@ pub(super) fn run(context: &CliContext, args: &ListArgs) -> Result<ExitCode> {
             );
         }
         out.table_in(&table(&extensions), args.table.width(out))?;
-        if out.has_reader() { print_notes(out, &extensions) } else { Ok(()) }
+        match out.has_reader() {
+            true => print_notes(out, &extensions),
+            // The table stays one for programs that read it.
+            false => extensions.iter().try_for_each(|extension| notes::print_aside(out, extension)),
+        }
     })
 }
 

@@ -67,6 +67,16 @@ pub(super) fn print(out: Out, extension: &ExtensionInfo) -> io::Result<()> {
     out.line(format!("    paned ext reload {}", extension.name))
 }
 
+/// The same in lines on standard error.
+pub(super) fn print_aside(out: Out, extension: &ExtensionInfo) -> io::Result<()> {
+    let name = &extension.name;
+    if let Some(reason) = &extension.reason {
+        out.note(format!("{name}: {}", in_commands(reason)))?;
+    }
+    let Some(command) = &extension.install_command else { return Ok(()) };
+    out.note(format!("{name}: not installed: {}; run `{command}`", extension.missing.join(", ")))
+}
+
 /// A path as a shell reads it.
 pub(super) fn path_word(path: &Path) -> String {
     shell_words(&[path.to_string_lossy().into_owned()])
