@@ -27,10 +27,11 @@ use crate::undo::Undo;
 use crate::{Caller, Kernel, param_errors};
 
 /// Nouns of actions that only paned itself may use.
-pub(crate) const RESERVED_NOUNS: [&str; 15] = [
+pub(crate) const RESERVED_NOUNS: [&str; 16] = [
     "action",
     "agent",
     "approval",
+    "audit",
     "ext",
     "extensions",
     "grant",
