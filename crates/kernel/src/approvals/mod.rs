@@ -133,7 +133,8 @@ impl Kernel {
         let request = OpenRequest::new(key, &new.caller, family, new.coverage);
         let mut open = OpenApproval::of_request(info, asker, request);
         let decision = open.wait();
-        let (id, expires_at) = (open.id().clone(), open.expires_at());
+        let id = open.id().clone();
+        let expires_at = open.expires_at();
         events::record_asked(self, &open.info());
         table.open.push(open);
         drop(table);

@@ -71,7 +71,8 @@ impl ApprovalTable {
                 Resumption::Wait => {
                     let open = &mut self.open[at];
                     let decision = open.wait();
-                    let (id, expires_at) = (open.id().clone(), open.expires_at());
+                    let id = open.id().clone();
+                    let expires_at = open.expires_at();
                     return Some(Opened::Waiting { id, expires_at, decision });
                 }
                 resumption @ (Resumption::Allowed | Resumption::Denied) => {

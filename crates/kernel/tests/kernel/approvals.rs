@@ -56,7 +56,9 @@ type Outcome = JoinHandle<Result<Value, Refusal>>;
 
 /// Calls an action in a task, as a client on a connection of its own does.
 fn call(server: &TestKernel, caller: &Caller, name: &str, params: Value) -> Outcome {
-    let (kernel, caller, name) = (server.kernel.clone(), caller.clone(), name.to_owned());
+    let kernel = server.kernel.clone();
+    let caller = caller.clone();
+    let name = name.to_owned();
     tokio::spawn(async move {
         let answer = kernel.dispatch(&name, params.to_string().as_bytes(), &caller).await?;
         Ok(serde_json::from_str(answer.get()).unwrap())
@@ -233,7 +235,8 @@ async fn one_of_two_answers_counts_and_none_counts_twice() {
     let params = |answer: &str| json!({ "id": id, "answer": answer });
     let first = call(&server, &server.owner, "approval:answer", params("allow"));
     let second = call(&server, &server.owner, "approval:answer", params("deny"));
-    let (first, second) = (first.await.unwrap(), second.await.unwrap());
+    let first = first.await.unwrap();
+    let second = second.await.unwrap();
     assert_ne!(first.is_ok(), second.is_ok());
     assert_eq!(first.is_ok(), outcome.await.unwrap().is_ok());
     let refused = if first.is_ok() { second } else { first };

@@ -27,9 +27,8 @@ pub(super) fn list(out: Out, width: TableWidth, reply: &ApprovalListReply) -> io
 
 fn table(approvals: &[ApprovalInfo]) -> TextTable {
     let now = paned_keeper::time::now();
-    let has_ended = approvals.iter().any(|approval| approval.status != ApprovalStatus::Open);
     let head = &["ID", "AGE", "EXPIRES", "WHO", "STATUS", "WHAT"];
-    let table = TextTable::new(head, approvals, |approval| {
+    TextTable::new(head, approvals, |approval| {
         let status = match (approval.status, approval.waiting) {
             (ApprovalStatus::Open, false) => "open, caller left".to_owned(),
             (status, _) => status.to_string(),
@@ -42,8 +41,8 @@ fn table(approvals: &[ApprovalInfo]) -> TextTable {
             status.into(),
             approval.subject.as_str().into(),
         ]
-    });
-    if has_ended { table } else { table.dropping(&["STATUS"]) }
+    })
+    .dropping(&["STATUS", "AGE"])
 }
 
 fn left(approval: &ApprovalInfo, now: Time) -> String {
