@@ -34,10 +34,10 @@ fn send_as(server: &Server, token: &str, action: &str, params: &Value) -> Reply 
 }
 
 /// A command as a program in a pane runs it: over the unix socket, with the pane's token.
-fn command_in(server: &Server, token: &str, args: &[&str]) -> Child {
+fn command_in(server: &Server, (pane, token): (&str, &str), args: &[&str]) -> Child {
     let mut command = server.command(args);
     command.env("PANED_SOCKET", server.socket()).env("PANED_TOKEN", token);
-    command.env("PANED_PANE", "a").stdout(Stdio::piped()).stderr(Stdio::piped());
+    command.env("PANED_PANE", pane).stdout(Stdio::piped()).stderr(Stdio::piped());
     command.spawn().unwrap()
 }
 
@@ -53,14 +53,14 @@ fn first_open(server: &Server) -> Value {
 fn a_command_in_a_pane_waits_until_a_person_answers_it_elsewhere() {
     let server = Server::start_set(CONFIG, &[]);
     let token = pane(&server, "a");
-    let asking = command_in(&server, &token, &["rename", "a", "better"]);
+    let asking = command_in(&server, ("a", &token), &["rename", "a", "better"]);
     let id = first_open(&server)["id"].as_str().unwrap().to_owned();
     let list = server.ok(&["approvals"]);
     assert!(list.contains(&id) && list.contains("pane:a"), "{list}");
     assert!(list.contains("run `pane:rename` on pane a"), "{list}");
     let shown = server.ok(&["approvals", "show", &id]);
     assert!(shown.contains("better") && shown.contains("every `pane:rename`"), "{shown}");
-    let own = command_in(&server, &token, &["approvals", "answer", &id, "allow"]);
+    let own = command_in(&server, ("a", &token), &["approvals", "answer", &id, "allow"]);
     let (_, refused, code) = decode_output(&own.wait_with_output().unwrap());
     assert_eq!(code, i32::from(Code::Forbidden.exit()), "{refused}");
     let said = server.ok(&["approvals", "answer", &id, "allow"]);
@@ -78,7 +78,7 @@ fn a_command_in_a_pane_waits_until_a_person_answers_it_elsewhere() {
 fn a_denial_ends_the_command_with_its_reason() {
     let server = Server::start_set(CONFIG, &[]);
     let token = pane(&server, "a");
-    let asking = command_in(&server, &token, &["rename", "a", "better"]);
+    let asking = command_in(&server, ("a", &token), &["rename", "a", "better"]);
     let id = first_open(&server)["id"].as_str().unwrap().to_owned();
     server.ok(&["approvals", "answer", &id, "deny", "--reason", "keep the name"]);
     let (_, err, code) = decode_output(&asking.wait_with_output().unwrap());
@@ -109,11 +109,11 @@ fn a_restart_ends_what_waited_and_keeps_an_answer_for_a_pane() {
     let mut server = Server::start_set(CONFIG, &[]);
     let token = pane(&server, "a");
     let other = pane(&server, "b");
-    let first = command_in(&server, &token, &["rename", "a", "one"]);
+    let first = command_in(&server, ("a", &token), &["rename", "a", "one"]);
     let id = first_open(&server)["id"].as_str().unwrap().to_owned();
     server.ok(&["approvals", "answer", &id, "allow-pane"]);
     assert!(first.wait_with_output().unwrap().status.success());
-    let mut waiting = command_in(&server, &other, &["rename", "b", "two"]);
+    let mut waiting = command_in(&server, ("b", &other), &["rename", "b", "two"]);
     let id = first_open(&server)["id"].as_str().unwrap().to_owned();
     server.kill();
     server.start_again();

@@ -72,27 +72,25 @@ fn an_agent_does_not_answer_its_own_question() {
     let approval = ask(&house, "touch+made.txt");
     let made = json!({ "scopes": ["read", "input", "approve"], "panes": ["a"] });
     let narrow = house.server.act("grant:create", made)["token"].clone();
-    let send = |token: Option<&str>, over_tcp: bool| {
+    let send = |token: &str, over_tcp: bool| {
         let request = Request::new("POST", "/action/approval:answer");
         let params = json!({ "id": approval["id"], "answer": 1 });
         let request = request.header("host", &house.server.authority()).json(&params);
-        let request = match token {
-            Some(token) => request.header("authorization", &format!("Bearer {token}")),
-            None => request,
-        };
-        match over_tcp {
-            true => request.over_tcp(&house.server.authority()).outcome(),
-            false => request.over_unix(&house.server.socket()).unwrap().outcome(),
+        if over_tcp {
+            let request = request.header("authorization", &format!("Bearer {token}"));
+            return request.over_tcp(&house.server.authority()).outcome();
         }
+        let request = request.header("x-paned-pane", "a").header("x-paned-token", token);
+        request.over_unix(&house.server.socket()).unwrap().outcome()
     };
     // The token that the agent's own program has.
     let environ = fs::read(format!("/proc/{}/environ", house.server.pane("a")["pid"])).unwrap();
     let variables = environ.split(|byte| *byte == 0).map(String::from_utf8_lossy);
     let own = variables.filter_map(|it| Some(it.strip_prefix("PANED_TOKEN=")?.to_owned())).next();
     let own = own.unwrap();
-    assert_eq!(send(Some(&own), true).unwrap_err().code, Code::Forbidden);
-    assert_eq!(send(Some(&own), false).unwrap_err().code, Code::Forbidden);
+    assert_eq!(send(&own, true).unwrap_err().code, Code::Forbidden);
+    assert_eq!(send(&own, false).unwrap_err().code, Code::Forbidden);
     assert!(house.agent.log().iter().all(|line| line["event"] != "answer"));
-    send(narrow.as_str(), true).unwrap();
+    send(narrow.as_str().unwrap(), true).unwrap();
     assert_eq!(house.agent.wait("answer", 1)["yes"], true);
 }
