@@ -58,7 +58,7 @@ impl Default for Approvals {
 }
 
 /// How a request for approval begins.
-enum Opened {
+enum ApprovalStart {
     /// The decision is there already.
     Decided(Decision),
     /// The caller waits for it.
@@ -100,8 +100,8 @@ impl Kernel {
         let wait_limit = self.setup().approvals.wait_limit;
         let opened = self.open_approval(new)?;
         let (id, expires_at, decision) = match opened {
-            Opened::Decided(decision) => return Ok(decision),
-            Opened::Waiting { id, expires_at, decision } => (id, expires_at, decision),
+            ApprovalStart::Decided(decision) => return Ok(decision),
+            ApprovalStart::Waiting { id, expires_at, decision } => (id, expires_at, decision),
         };
         let caller = WaitingCaller { approvals: self.approvals(), id };
         tokio::select! {
@@ -114,7 +114,7 @@ impl Kernel {
     }
 
     /// Continues the approval of a caller that comes back, or opens one.
-    fn open_approval(&self, new: NewApproval) -> Result<Opened, Refusal> {
+    fn open_approval(&self, new: NewApproval) -> Result<ApprovalStart, Refusal> {
         let now = self.now();
         let key = RequestKey::new(&new.caller, new.request.clone());
         let family = self.family(&new.caller);
@@ -122,7 +122,7 @@ impl Kernel {
         table.expire(self, now);
         let pane = new.caller.pane.as_ref();
         if let Some(found) = table.remembered_for(pane, new.coverage.as_ref()) {
-            return Ok(Opened::Decided(Decision::Allowed(found.allowance())));
+            return Ok(ApprovalStart::Decided(Decision::Allowed(found.allowance())));
         }
         if let Some(resumed) = table.resume(&key, now) {
             return Ok(resumed);
@@ -139,7 +139,7 @@ impl Kernel {
         table.open.push(open);
         drop(table);
         self.approvals().wake();
-        Ok(Opened::Waiting { id, expires_at, decision })
+        Ok(ApprovalStart::Waiting { id, expires_at, decision })
     }
 
     /// A new approval, as the API shows it.

@@ -13,7 +13,7 @@ use super::entry::{OpenApproval, OpenRequest};
 use super::events::{Outcome, record_answered};
 use super::memory::{MAX_PER_PANE, RememberedAnswer};
 use super::request::{Coverage, RequestKey};
-use super::{Opened, PANED};
+use super::{ApprovalStart, PANED};
 use crate::Kernel;
 use crate::journal::RecordChange;
 
@@ -60,7 +60,7 @@ impl ApprovalTable {
     }
 
     /// The approval that this caller has for this request already, if there is one.
-    pub(super) fn resume(&mut self, key: &RequestKey, now: Time) -> Option<Opened> {
+    pub(super) fn resume(&mut self, key: &RequestKey, now: Time) -> Option<ApprovalStart> {
         let is_same = |open: &OpenApproval| open.request.as_ref().is_some_and(|it| it.key == *key);
         for at in 0..self.open.len() {
             if !is_same(&self.open[at]) {
@@ -73,12 +73,12 @@ impl ApprovalTable {
                     let decision = open.wait();
                     let id = open.id().clone();
                     let expires_at = open.expires_at();
-                    return Some(Opened::Waiting { id, expires_at, decision });
+                    return Some(ApprovalStart::Waiting { id, expires_at, decision });
                 }
                 resumption @ (Resumption::Allowed | Resumption::Denied) => {
                     let kept = self.open[at].kept_decision(resumption == Resumption::Allowed);
                     self.retire(at);
-                    return kept.map(Opened::Decided);
+                    return kept.map(ApprovalStart::Decided);
                 }
             }
         }
