@@ -80,8 +80,8 @@ impl Decision {
             Self::Unanswered { approval, expires_at } => {
                 let until = expires_at.map(|at| format!(" until {at}")).unwrap_or_default();
                 let sentence = format!(
-                    "`{action}` needs the approval of a person, and there is no answer yet; nothing \
-                    was done. Approval {approval} stays open{until}: send the same request again \
+                    "`{action}` needs the approval of a person, and there is no answer yet; \
+                    nothing was done. Approval {approval} stays open{until}: send the same request again \
                     to go on waiting, or follow it with `approval:get`"
                 );
                 let details = json!({ "approval": approval, "expiresAt": expires_at });

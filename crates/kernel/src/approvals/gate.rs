@@ -65,8 +65,8 @@ impl Kernel {
     /// that.
     ///
     /// # Errors
-    /// `denied` when a person, a rule or the expiry has denied it, `timeout` when there is no answer
-    /// yet.
+    /// `denied` when a person, a rule or the expiry has denied it, `timeout` when there is no
+    /// answer yet.
     pub(crate) async fn pass_gate(&self, call: GatedCall<'_>) -> Result<AllowedBy, Refusal> {
         let CallVerdict { rule, question } = self.judge_call(call)?;
         let scope = call.action.scope;

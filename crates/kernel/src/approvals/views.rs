@@ -73,8 +73,8 @@ impl Kernel {
         Ok(answer)
     }
 
-    /// Checks that a caller may answer an approval, as far as that depends on who it is. Returns the
-    /// question on an agent's screen that it is about, if it is about one: the pane, and the id of
+    /// Checks that a caller may answer an approval, as far as that depends on who it is. Returns
+    /// the question on an agent's screen that it is about, if it is about one: the pane, and the id of
     /// the question.
     ///
     /// # Errors
