@@ -36,10 +36,14 @@ const GROUPS: &[CommandGroup] = &[
     ),
     group("Type into panes", true, &["send", "keys", "paste", "write"]),
     group("Stop panes and clean up", true, &["kill", "close", "rm", "prune"]),
-    group("Coding agents", true, &["agent", "notify"]),
+    group("Coding agents", true, &["agent", "approvals", "notify"]),
     group("Describe panes", false, &["rename", "resize", "tag", "meta"]),
     group("Show panes in tmux", false, &["session", "layout", "activate", "tmux", "adopt"]),
-    group("The server", true, &["server", "serve", "service", "doctor", "config", "token"]),
+    group(
+        "The server",
+        true,
+        &["server", "serve", "service", "doctor", "config", "token", "audit"],
+    ),
     group("Extensions", true, &["ext"]),
     group(
         "Scripts and other tools",

@@ -8,6 +8,8 @@
 mod access;
 mod actions;
 mod agents;
+mod approvals;
+mod audit;
 mod background;
 mod budgets;
 mod cached_json;
@@ -61,10 +63,11 @@ pub use registry::{
     Registry,
 };
 pub use self_wake::SelfWake;
-pub use setup::{AdvertisedAddress, KernelLimits, KernelSetup, TmuxViewSetup};
+pub use setup::{AdvertisedAddress, ApprovalSetup, KernelLimits, KernelSetup, TmuxViewSetup};
 pub use start::{Error, StartSummary};
 
 use agents::Agents;
+use approvals::Approvals;
 use background::BackgroundTasks;
 use budgets::Budgets;
 pub use budgets::StreamSlot;
@@ -104,6 +107,7 @@ struct KernelInner {
     background: BackgroundTasks,
     tmux_views: TmuxViews,
     agents: Agents,
+    approvals: Approvals,
     budgets: Budgets,
     extension_host: ExtensionHostSlot,
     notifier: NotifierSlot,
@@ -215,6 +219,10 @@ impl Kernel {
 
     pub(crate) fn agents(&self) -> &Agents {
         &self.inner.agents
+    }
+
+    pub(crate) fn approvals(&self) -> &Approvals {
+        &self.inner.approvals
     }
 
     pub(crate) fn budgets(&self) -> &Budgets {

@@ -31,6 +31,7 @@ pub const RESERVED_NOUNS: &[&str] = &[
     "action",
     "agent",
     "approval",
+    "audit",
     "event",
     "ext",
     "extensions",

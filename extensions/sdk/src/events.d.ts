@@ -21,6 +21,33 @@ interface ActionEvent {
   params: any;
   /** The label of the caller; of an extension `ext:NAME`. */
   caller: string;
+  /** The id of the caller's grant. */
+  grant?: string;
+  /** What allowed the call. */
+  allowedBy?: AllowedBy;
+}
+
+/** What allowed a call: the scope, and the rule and the approval of a person if there were any. */
+export interface AllowedBy {
+  scope: string;
+  rule?: string;
+  approval?: string;
+  /** Who answered the approval. */
+  by?: string;
+  remembered?: boolean;
+}
+
+/** An approval, as its events name it. */
+interface ApprovalEvent {
+  id: string;
+  kind: "rule" | "action" | "dialog";
+  subject: string;
+  action?: string;
+  /** The caller that asks. */
+  caller: string;
+  paneId?: string;
+  instance?: string;
+  rule?: string;
 }
 
 /** Payloads by the name of the event. */
@@ -35,6 +62,17 @@ export interface Events {
   "action:removed": { actionName: string };
   /** A handler of an extension failed or took too long. */
   "handler:error": { source: string; event: string; error: string };
+
+  /** A request, or an agent's question, waits for a person. `approval:get` has all of it. */
+  "approval:asked": ApprovalEvent & { covers?: string; details?: any; askedAt: string; expiresAt?: string };
+  /** It has an answer, or has ended without one: once for each approval. */
+  "approval:answered": ApprovalEvent & {
+    outcome: "allowed" | "denied" | "expired" | "withdrawn" | "answered";
+    by: string;
+    reason?: string;
+    remembered: boolean;
+    delivered: boolean;
+  };
 
   "pane:created": PaneEvent & { restartedFrom?: string };
   "pane:exited": PaneEvent & { exitCode: number | null; exitSignal?: string; status: PaneStatus; timedOut: boolean };

@@ -16,8 +16,8 @@ use paned_compat::{CompatApis, CompatProtocol};
 use paned_keeper::time;
 use paned_kernel::journal::{Journal, JournalOptions, JournalRetention, OpenedJournal};
 use paned_kernel::{
-    AdvertisedAddress, Kernel, KernelLimits, KernelSetup, ServerCommand, StartSummary,
-    TmuxViewSetup,
+    AdvertisedAddress, ApprovalSetup, Kernel, KernelLimits, KernelSetup, ServerCommand,
+    StartSummary, TmuxViewSetup,
 };
 use paned_model::EventId;
 use paned_notify::{NotifyService, NotifySetup};
@@ -161,6 +161,7 @@ fn setup(plan: &ServeOptions, fds: &ServerFds, url: &str) -> Result<KernelSetup>
         program_folder: program()?.parent().map(Path::to_owned),
         token_file: Some(plan.state.token()),
         limits: limits(&plan.settings)?,
+        approvals: approvals(&plan.settings),
         tmux_view: plan.settings.tmux_enabled.then(|| tmux_view(plan)).transpose()?,
         adopted_tmux: Some(AdoptedPanes::new(plan.state.folder(), program()?)),
         profiles: Some(plan.settings.profiles_dir.clone()),
@@ -196,6 +197,14 @@ fn tmux_view(plan: &ServeOptions) -> Result<TmuxViewSetup> {
         subagent_command: plan.settings.subagent.clone(),
         layouts: plan.state.folder().join("layouts"),
     })
+}
+
+fn approvals(settings: &Settings) -> ApprovalSetup {
+    ApprovalSetup {
+        actions: settings.approval_actions.clone(),
+        expires_after: Duration::from_secs(settings.approval_expire_seconds),
+        wait_limit: Duration::from_secs(settings.approval_wait_seconds),
+    }
 }
 
 fn limits(settings: &Settings) -> Result<KernelLimits> {
