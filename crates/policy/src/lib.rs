@@ -13,6 +13,7 @@ pub mod guard;
 pub mod interactive;
 pub mod layout;
 pub mod names;
+pub mod permissions;
 pub mod permit;
 pub mod rate;
 pub mod restart;
