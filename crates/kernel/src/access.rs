@@ -78,6 +78,11 @@ impl AccessRequest {
         Self::new(AccessExtent::All, Vec::new())
     }
 
+    /// The panes that the call names.
+    pub(crate) fn named_panes(&self) -> &[PaneId] {
+        &self.panes
+    }
+
     /// The call types into the panes. An agent must not answer its own question.
     #[must_use]
     pub fn typing(self) -> Self {

@@ -5,12 +5,13 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::task::Poll;
 
-use paned_model::{Code, EventId, Refusal, Scope};
+use paned_model::{Code, EventId, GrantId, Refusal, Scope};
 use paned_policy::permit;
 use serde::Serialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
+use crate::approvals::{AllowedBy, GatedCall};
 use crate::caller::CallerLabel;
 use crate::hooks::{self, ActionHook, HookCall, HookFailure};
 use crate::journal::{self, CommitTicket, draft_with_capacity};
@@ -27,6 +28,9 @@ pub type ActionAnswer = Box<RawValue>;
 struct ActionEvent<'a> {
     action_name: &'a str,
     caller: CallerLabel<'a>,
+    /// The caller's grant: a pane or an extension may act with the owner's.
+    grant: &'a GrantId,
+    allowed_by: &'a AllowedBy,
     params: &'a RawValue,
     #[serde(skip_serializing_if = "Option::is_none")]
     result: Option<&'a RawValue>,
@@ -40,13 +44,28 @@ struct LoggedCall {
     /// Its parameters for events, secrets left out.
     params: Box<RawValue>,
     caller: Caller,
+    allowed_by: AllowedBy,
     hooks: Vec<Arc<dyn ActionHook>>,
+}
+
+/// Whose call an event is about, and what allowed it.
+#[derive(Clone, Copy)]
+struct LoggedFacts<'a> {
+    caller: &'a Caller,
+    allowed_by: &'a AllowedBy,
+    params: &'a RawValue,
+}
+
+impl LoggedCall {
+    fn facts(&self) -> LoggedFacts<'_> {
+        let Self { caller, allowed_by, params, .. } = self;
+        LoggedFacts { caller, allowed_by, params }
+    }
 }
 
 /// A change whose record could not be written.
 struct UnwrittenChange<'a> {
-    caller: &'a Caller,
-    params: &'a RawValue,
+    facts: LoggedFacts<'a>,
     undo: Undo,
     ticket: CommitTicket,
 }
@@ -86,6 +105,8 @@ impl Kernel {
         self.permit(&run.access, caller)?;
         self.permit_typing(&run.access, caller)?;
         self.check_journal(action)?;
+        let call = GatedCall { action, params, access: &run.access, caller };
+        let allowed_by = self.pass_gate(call).await?;
         let hooks = self.hooks().wanting(&action.name, caller);
         let is_silent = self.is_silent(action);
         if is_silent && hooks.is_empty() {
@@ -97,6 +118,7 @@ impl Kernel {
             action: action.clone(),
             params: logged_params.clone(),
             caller: caller.clone(),
+            allowed_by: allowed_by.clone(),
             hooks,
         };
         if is_silent {
@@ -114,7 +136,8 @@ impl Kernel {
                 let change = self.background().run(logged);
                 let (outcome, ticket) = self.until_revoked(caller, action.kind, change).await??;
                 let Err(error) = self.journal().committed(ticket).await else { return outcome };
-                let failed = UnwrittenChange { caller, params: &logged_params, undo, ticket };
+                let facts = LoggedFacts { caller, allowed_by: &allowed_by, params: &logged_params };
+                let failed = UnwrittenChange { facts, undo, ticket };
                 self.on_write_failure(action, failed, outcome, error).await
             }
         }
@@ -159,7 +182,7 @@ impl Kernel {
     async fn on_write_failure(
         &self,
         action: &ActionDefinition,
-        UnwrittenChange { caller, params, undo, ticket }: UnwrittenChange<'_>,
+        UnwrittenChange { facts, undo, ticket }: UnwrittenChange<'_>,
         outcome: Result<ActionAnswer, Refusal>,
         error: journal::Error,
     ) -> Result<ActionAnswer, Refusal> {
@@ -177,7 +200,7 @@ impl Kernel {
         }
         undo.restore();
         let refusal = unavailable(&error);
-        self.log_event("action:error", &action.name, (caller, params), Err(&refusal));
+        self.log_event("action:error", &action.name, facts, Err(&refusal));
         Err(refusal)
     }
 
@@ -185,7 +208,7 @@ impl Kernel {
     /// wait for up to a day, and a revoked caller must not get the answer. Input and events are not
     /// watched: they finish soon, their answer reveals nothing, and thousands of them may be in
     /// progress.
-    async fn until_revoked<T>(
+    pub(crate) async fn until_revoked<T>(
         &self,
         caller: &Caller,
         kind: ActionKind,
@@ -214,8 +237,7 @@ impl Kernel {
         call: LoggedCall,
         run: PreparedAction,
     ) -> (Result<ActionAnswer, Refusal>, CommitTicket) {
-        let logged = (&call.caller, &*call.params);
-        self.log_event("action:start", &call.action.name, logged, Ok(None));
+        self.log_event("action:start", &call.action.name, call.facts(), Ok(None));
         let allowed = match call.hooks.is_empty() {
             true => Ok(()),
             // Boxed to keep the future small: it is rarely polled.
@@ -237,8 +259,7 @@ impl Kernel {
     ) -> Result<ActionAnswer, Refusal> {
         let allowed = self.ask_hooks(&call).await;
         if let Err(refusal) = allowed {
-            let logged = (&call.caller, &*call.params);
-            self.log_event("action:error", &call.action.name, logged, Err(&refusal));
+            self.log_event("action:error", &call.action.name, call.facts(), Err(&refusal));
             return Err(refusal);
         }
         run.future.await
@@ -254,7 +275,7 @@ impl Kernel {
     }
 
     async fn ask_hooks(&self, call: &LoggedCall) -> Result<(), Refusal> {
-        let LoggedCall { action, params, caller, hooks } = call;
+        let LoggedCall { action, params, caller, hooks, .. } = call;
         let params = Arc::from(params.clone());
         let asked = HookCall { action: action.name.clone(), params, caller: caller.clone() };
         let (verdict, failed) = hooks::ask(hooks, &asked, self.limits().hook_timeout).await;
@@ -267,12 +288,12 @@ impl Kernel {
     /// Records the outcome.
     fn log_outcome(
         &self,
-        LoggedCall { action, params, caller, .. }: &LoggedCall,
+        call: &LoggedCall,
         outcome: &Result<ActionAnswer, Refusal>,
     ) -> CommitTicket {
-        let ActionDefinition { name, kind, secrets, .. } = &**action;
+        let ActionDefinition { name, kind, secrets, .. } = &*call.action;
         let log = |event: &str, outcome: Result<Option<&RawValue>, &Refusal>| {
-            self.log_event(event, name, (caller, params), outcome)
+            self.log_event(event, name, call.facts(), outcome)
         };
         match outcome {
             // The answer to a question is for the caller alone: most of it is what a terminal
@@ -291,16 +312,18 @@ impl Kernel {
         &self,
         event: &str,
         action_name: &str,
-        (caller, params): (&Caller, &RawValue),
+        LoggedFacts { caller, allowed_by, params }: LoggedFacts<'_>,
         outcome: Result<Option<&RawValue>, &Refusal>,
     ) -> CommitTicket {
         let (result, error_info) = match outcome {
             Ok(result) => (result, None),
             Err(refusal) => (None, Some(refusal)),
         };
+        let grant = &caller.grant.id;
         let caller = CallerLabel(caller);
-        let payload = ActionEvent { action_name, caller, params, result, error_info };
-        let capacity = 128 + params.get().len() + result.map_or(0, |result| result.get().len());
+        let payload =
+            ActionEvent { action_name, caller, grant, allowed_by, params, result, error_info };
+        let capacity = 192 + params.get().len() + result.map_or(0, |result| result.get().len());
         self.journal().record(vec![draft_with_capacity(capacity, event, &payload)], Vec::new())
     }
 

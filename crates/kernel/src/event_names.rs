@@ -16,6 +16,8 @@ pub(crate) const OWN_EVENTS: &[&str] = &[
     "agent:state",
     "agent:worktree-kept",
     "agent:worktree-removed",
+    "approval:answered",
+    "approval:asked",
     "gap",
     "grant:revoked",
     "handler:error",

@@ -8,6 +8,7 @@
 mod access;
 mod actions;
 mod agents;
+mod approvals;
 mod background;
 mod budgets;
 mod cached_json;
@@ -59,10 +60,11 @@ pub use registry::{
     ActionDefinition, ActionHandler, ActionKind, ActionRegistration, ActionSpec, Registry,
 };
 pub use self_wake::SelfWake;
-pub use setup::{AdvertisedAddress, KernelLimits, KernelSetup, TmuxViewSetup};
+pub use setup::{AdvertisedAddress, ApprovalSetup, KernelLimits, KernelSetup, TmuxViewSetup};
 pub use start::{Error, StartSummary};
 
 use agents::Agents;
+use approvals::Approvals;
 use background::BackgroundTasks;
 use budgets::Budgets;
 pub use budgets::StreamSlot;
@@ -101,6 +103,7 @@ struct KernelInner {
     background: BackgroundTasks,
     tmux_views: TmuxViews,
     agents: Agents,
+    approvals: Approvals,
     budgets: Budgets,
     extension_host: ExtensionHostSlot,
     command: watch::Sender<Option<ServerCommand>>,
@@ -210,6 +213,10 @@ impl Kernel {
 
     pub(crate) fn agents(&self) -> &Agents {
         &self.inner.agents
+    }
+
+    pub(crate) fn approvals(&self) -> &Approvals {
+        &self.inner.approvals
     }
 
     pub(crate) fn budgets(&self) -> &Budgets {

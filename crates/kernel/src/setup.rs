@@ -25,6 +25,8 @@ pub struct KernelSetup {
     pub token_file: Option<PathBuf>,
     /// Its limits.
     pub limits: KernelLimits,
+    /// Which actions need the approval of a person, and how long requests wait for one.
+    pub approvals: ApprovalSetup,
     /// Where panes are shown in tmux, if anywhere.
     pub tmux_view: Option<TmuxViewSetup>,
     /// The backend for adopted panes of the user's tmux servers, if there is one.
@@ -35,6 +37,27 @@ pub struct KernelSetup {
     pub worktrees: Option<PathBuf>,
     /// The clock.
     pub now: fn() -> Time,
+}
+
+/// When a person is asked, and how long requests wait.
+#[derive(Clone, Debug)]
+pub struct ApprovalSetup {
+    /// Actions that need an approval unless the owner calls them: names, or their start and `*`.
+    pub actions: Vec<String>,
+    /// How long a person has to decide.
+    pub expires_after: Duration,
+    /// How long a request waits for that at most, until it is answered that there is no answer yet.
+    pub wait_limit: Duration,
+}
+
+impl Default for ApprovalSetup {
+    fn default() -> Self {
+        Self {
+            actions: Vec::new(),
+            expires_after: Duration::from_secs(1800),
+            wait_limit: Duration::from_secs(240),
+        }
+    }
 }
 
 /// Where and how panes are shown in tmux.

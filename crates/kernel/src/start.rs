@@ -12,6 +12,7 @@ use serde_json::json;
 use tokio::sync::watch;
 
 use crate::agents::{self, AgentPaneObserver, Agents, MESSAGE, Message};
+use crate::approvals::{self, ApprovalPaneObserver, Approvals};
 use crate::background::BackgroundTasks;
 use crate::budgets::Budgets;
 use crate::extensions::ExtensionHostSlot;
@@ -85,6 +86,7 @@ impl Kernel {
                 Box::new(AgentPaneObserver),
                 Box::new(TmuxViewObserver),
                 Box::new(RestartObserver),
+                Box::new(ApprovalPaneObserver),
             ]),
             restart_pane: actions::restart_pane,
             patterns: PatternCache::default(),
@@ -93,6 +95,7 @@ impl Kernel {
             background: BackgroundTasks::default(),
             tmux_views: TmuxViews::default(),
             agents,
+            approvals: Approvals::default(),
             budgets: Budgets::default(),
             extension_host: ExtensionHostSlot::default(),
             command: watch::Sender::new(None),
@@ -106,6 +109,10 @@ impl Kernel {
         kernel.agents().outbox().restore(records_of_kind::<Message>(&opened.records, MESSAGE));
         let found = kernel.backend().recover().await?;
         let living = recover::recover_all(&kernel, found, remembered);
+        kernel.restore_approvals(
+            records_of_kind(&opened.records, approvals::OPEN),
+            records_of_kind(&opened.records, approvals::REMEMBERED),
+        );
         // Loads the profiles early, so that the first pane need not wait for them.
         let warm = kernel.clone();
         tokio::task::spawn_blocking(move || drop(warm.agents().profiles()));

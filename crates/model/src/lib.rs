@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 pub mod agent;
+pub mod approval;
 pub mod code;
 pub mod event;
 pub mod frame;
@@ -19,6 +20,9 @@ pub mod terminal;
 pub mod time;
 
 pub use agent::{AgentInfo, AgentState, BlockKind, Delivery, Dialog, DialogOption, StateSource};
+pub use approval::{
+    ApprovalAnswer, ApprovalId, ApprovalInfo, ApprovalKind, ApprovalOption, ApprovalStatus,
+};
 pub use code::{Code, Refusal, machine_limit};
 pub use event::{Event, EventFilter};
 pub use grant::{Grant, GrantId, PaneSet, Scope};

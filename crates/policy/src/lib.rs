@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 pub mod agent;
+pub mod approval;
 pub mod conversation;
 pub mod delivery;
 pub mod evict;

@@ -270,6 +270,7 @@ async fn kernel() -> Kernel {
         program_folder: None,
         token_file: None,
         limits: KernelLimits::default(),
+        approvals: paned_kernel::ApprovalSetup::default(),
         tmux_view: None,
         adopted_tmux: None,
         profiles: None,

@@ -16,8 +16,8 @@ use paned_compat::{CompatApis, CompatProtocol};
 use paned_keeper::time;
 use paned_kernel::journal::{Journal, JournalOptions, JournalRetention, OpenedJournal};
 use paned_kernel::{
-    AdvertisedAddress, Kernel, KernelLimits, KernelSetup, ServerCommand, StartSummary,
-    TmuxViewSetup,
+    AdvertisedAddress, ApprovalSetup, Kernel, KernelLimits, KernelSetup, ServerCommand,
+    StartSummary, TmuxViewSetup,
 };
 use paned_server::{HttpServerConfig, ServerLimits};
 use tokio::runtime::Builder;
@@ -135,6 +135,7 @@ fn setup(plan: &ServeOptions, fds: &ServerFds, url: &str) -> Result<KernelSetup>
         program_folder: program()?.parent().map(Path::to_owned),
         token_file: Some(plan.state.token()),
         limits: limits(&plan.settings)?,
+        approvals: ApprovalSetup::default(),
         tmux_view: plan.settings.tmux_enabled.then(|| tmux_view(plan)).transpose()?,
         adopted_tmux: Some(AdoptedPanes::new(plan.state.folder(), program()?)),
         profiles: Some(plan.settings.profiles_dir.clone()),

@@ -55,6 +55,7 @@ fn kernel_setup() -> KernelSetup {
         program_folder: None,
         token_file: None,
         limits: KernelLimits { hook_timeout: DEADLINE, ..KernelLimits::default() },
+        approvals: paned_kernel::ApprovalSetup::default(),
         tmux_view: None,
         adopted_tmux: None,
         profiles: None,

@@ -7,7 +7,9 @@ use paned_backend::fake::{FakeBackend, FakePane};
 use paned_kernel::journal::{
     FakeDisk, Journal, JournalEntry, JournalRead, JournalRecord, OpenedJournal,
 };
-use paned_kernel::{AdvertisedAddress, Caller, EventFeed, Kernel, KernelLimits, KernelSetup};
+use paned_kernel::{
+    AdvertisedAddress, ApprovalSetup, Caller, EventFeed, Kernel, KernelLimits, KernelSetup,
+};
 use paned_model::{Code, EventId, Refusal, Time};
 use serde_json::Value;
 
@@ -31,6 +33,7 @@ pub(crate) fn setup() -> KernelSetup {
             hook_timeout: Duration::from_secs(5),
             ..KernelLimits::default()
         },
+        approvals: ApprovalSetup::default(),
         tmux_view: None,
         adopted_tmux: None,
         profiles: None,

@@ -189,6 +189,7 @@ async fn kernel(
         program_folder: None,
         token_file: Some(token_file),
         limits: paned_kernel::KernelLimits::default(),
+        approvals: paned_kernel::ApprovalSetup::default(),
         tmux_view: None,
         adopted_tmux: None,
         profiles: None,
