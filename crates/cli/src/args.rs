@@ -154,6 +154,7 @@ commands! {
     one Emit(action::EmitArgs) = "emit";
     one List(action::ListArgs) = "list";
     group Token(token::TokenSubcommand) = "token";
+    group Permit(permit::PermitSubcommand) = "permit";
     group Ext(ext::ExtSubcommand) = "ext";
     one Agentmux(agentmux::Args) = "agentmux";
     one Doctor(doctor::Args) = "doctor";

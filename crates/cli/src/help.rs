@@ -39,7 +39,7 @@ const GROUPS: &[CommandGroup] = &[
     group("Coding agents", true, &["agent"]),
     group("Describe panes", false, &["rename", "resize", "tag", "meta"]),
     group("Show panes in tmux", false, &["session", "layout", "activate", "tmux", "adopt"]),
-    group("The server", true, &["server", "serve", "service", "doctor", "config", "token"]),
+    group("The server", true, &["server", "serve", "service", "doctor", "config", "token", "permit"]),
     group("Extensions", true, &["ext"]),
     group(
         "Scripts and other tools",

@@ -9,6 +9,7 @@ mod agentmux_config;
 mod compat;
 mod kind;
 mod other_tools;
+mod permissions;
 pub(crate) mod page;
 mod table;
 
@@ -16,6 +17,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+use paned_kernel::PermissionSetup;
 use paned_model::Refusal;
 use paned_policy::interactive::UserRule;
 use paned_policy::layout::{LayoutKind, LayoutLimits};
@@ -76,6 +78,8 @@ pub(crate) struct Settings {
     pub(crate) rules: Vec<UserRule>,
     /// The command that shows a sub-agent, as a list of arguments.
     pub(crate) subagent: Vec<String>,
+    /// Which programs callers may start.
+    pub(crate) permissions: PermissionSetup,
     /// Settings for the protocols of other tools.
     pub(crate) compat: CompatSettings,
 }
@@ -175,6 +179,7 @@ impl Sources<'_> {
             quiet_seconds: self.number("layout.replace_quiet_seconds")?,
             rules: self.rules()?,
             subagent: self.subagent()?,
+            permissions: self.permissions()?,
             compat: self.compat()?,
         })
     }

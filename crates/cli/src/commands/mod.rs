@@ -21,6 +21,7 @@ pub(crate) mod ls;
 pub(crate) mod meta;
 pub(crate) mod new;
 pub(crate) mod pane;
+pub(crate) mod permit;
 pub(crate) mod read;
 pub(crate) mod record;
 pub(crate) mod restart;
@@ -97,6 +98,7 @@ pub(crate) fn run(context: &CliContext, command: CliCommand) -> Result<ExitCode>
         CliCommand::Action(args) => action::run(context, args),
         CliCommand::Emit(args) => action::emit(context, args),
         CliCommand::List(args) => action::list(context, &args),
+        CliCommand::Permit(command) => permit::run(context, &command),
         CliCommand::Token(command) => token::run(context, &command),
         CliCommand::Ext(command) => ext::run(context, &command),
         CliCommand::Doctor(_) => doctor::run(context),

@@ -133,7 +133,11 @@ impl<'a> Judge<'a> {
             return;
         }
         match wrappers::unwrap(&called, args, context) {
-            Some(wrapped) => self.wrapper(words, context, rule, wrapped),
+            Some(wrapped) => {
+                // Another program of that name may do anything.
+                let is_transparent = wrapped.is_transparent && !found.is_other;
+                self.wrapper(words, context, rule, Wrapped { is_transparent, ..wrapped });
+            }
             None => self.plain(words, context, rule),
         }
     }
@@ -177,8 +181,8 @@ impl<'a> Judge<'a> {
             }
             None if !is_transparent => {
                 let reason = format!(
-                    "`{name}` starts a command with other rights or elsewhere, and no rule names \
-                     it; {}",
+                    "`{name}` starts a command with other rights or elsewhere, or is not the usual \
+                     program of that name, and no rule allows it; {}",
                     self.default_reason()
                 );
                 self.push(words, context, self.rules.default, None, reason);

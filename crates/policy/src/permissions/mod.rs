@@ -148,7 +148,15 @@ impl PermissionRules {
     /// Whether every command is allowed whatever it is, so that none needs to be judged.
     #[must_use]
     pub fn allows_everything(&self) -> bool {
-        self.default == PermissionDecision::Allow
+        self.allows_everything_with(self.default)
+    }
+
+    /// The same with this default, unless a rule `*` sets it.
+    #[must_use]
+    pub fn allows_everything_with(&self, default: PermissionDecision) -> bool {
+        let is_set = self.default_source.contains('*');
+        let default = if is_set { self.default } else { default };
+        default == PermissionDecision::Allow
             && self.folder.is_none()
             && self.rules.iter().all(|rule| rule.decision == PermissionDecision::Allow)
     }

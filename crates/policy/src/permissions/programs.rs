@@ -5,7 +5,7 @@ pub(super) const UNSAFE_VARIABLE: &str = "which changes what a program runs";
 
 /// Commands of a shell that start no program and change nothing outside of it.
 pub(super) const SAFE_BUILTINS: &[&str] = &[
-    ":", "[", "break", "cd", "continue", "dirs", "echo", "exit", "false", "jobs", "logout",
+    ":", "[", "break", "cd", "command", "continue", "dirs", "echo", "exec", "exit", "false", "jobs", "logout",
     "popd", "printf", "pushd", "pwd", "return", "set", "shift", "shopt", "test", "times", "true",
     "type", "ulimit", "umask", "unalias", "wait",
 ];

@@ -83,6 +83,14 @@ fn is_named_value(word: &Word) -> bool {
     assignment(raw).is_some() && !raw.contains('{') || raw.split_once('=').is_some_and(|(name, _)| assignment(&format!("{name}=")).is_some())
 }
 
+/// Whether an option takes shell text: `-c`, `-qc` or `--command`.
+fn takes_text(args: &[Word]) -> bool {
+    args.iter().filter_map(Word::known).any(|arg| {
+        arg.starts_with("--command")
+            || arg.starts_with('-') && !arg.starts_with("--") && arg.contains('c')
+    })
+}
+
 fn has_option(args: &[Word], option: &str) -> bool {
     args.iter().any(|arg| arg.known().is_none_or(|arg| arg.starts_with(option)))
 }
@@ -169,7 +177,7 @@ pub(super) fn program(name: &str, args: &[Word], context: &Context) -> Option<Wr
             inner
         }
         "su" | "runuser" | "sg" => text_after(args, name, &["-c", "--command", "--session-command"]),
-        "script" => match has_option(args, "-c") || has_option(args, "--command") {
+        "script" => match takes_text(args) {
             true => text_after(args, name, &["-c", "--command"]),
             // On macOS and BSD the command follows the file.
             false => vec![Inner::Opaque("`script` may start a shell or a command".to_owned())],

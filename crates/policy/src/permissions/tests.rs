@@ -68,7 +68,7 @@ pub(super) fn check(table: &str, rules: &PermissionRules) -> usize {
     let lines: Vec<_> = table.lines().filter(|line| !line.is_empty() && !line.starts_with('#')).collect();
     for line in &lines {
         let (expect, command) = line.split_once(' ').unwrap();
-        let command = command.trim_start().replace("\\n", "\n");
+        let command = command.trim_start().replace("\\n", "\n").replace("\\t", "\t");
         let verdict = verdict(&command, rules);
         let is_right = match expect {
             "never" => verdict.decision != Allow,

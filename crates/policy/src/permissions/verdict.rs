@@ -48,6 +48,38 @@ impl PermissionVerdict {
         Self { decision: worst, reason, steps }
     }
 
+    /// The verdict of one who also refuses or asks: the stricter one counts.
+    #[must_use]
+    pub fn and(self, mut other: Self) -> Self {
+        if other.decision < self.decision {
+            return self;
+        }
+        if other.steps.is_empty() {
+            other.steps = self.steps;
+        }
+        other
+    }
+
+    /// The refusal of everything, for this reason.
+    #[must_use]
+    pub fn refused(reason: &str) -> Self {
+        let decision = PermissionDecision::Deny;
+        Self { decision, reason: reason.to_owned(), steps: Vec::new() }
+    }
+
+    /// The rule that decides, if it is one.
+    #[must_use]
+    pub fn deciding_rule(&self) -> Option<&str> {
+        let mut steps = self.steps.iter().filter(|step| step.decision == self.decision);
+        steps.find_map(|step| step.rule.as_deref())
+    }
+
+    /// Whether a rule denies it, not a default.
+    #[must_use]
+    pub fn is_denied_by_rule(&self) -> bool {
+        self.decision == PermissionDecision::Deny && self.deciding_rule().is_some()
+    }
+
     /// A verdict without steps.
     #[must_use]
     pub fn allowed(reason: &str) -> Self {

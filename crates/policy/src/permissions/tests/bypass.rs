@@ -143,7 +143,6 @@ never % [[ a && rm x ]]
 never % ((rm x))
 never % function rm { ls; }
 never % ls &> rm
-never % ls |& cat
 never $ coproc rm x
 never $ select x in $(rm y); do ls; done
 deny $ cat <<E\n$(rm x)\nE\n
@@ -250,7 +249,7 @@ deny bash -euo pipefail -c rm␣x
 deny bash +x -c rm␣x
 deny bash -c -- rm
 deny bash -c bash␣-c␣'rm␣x'
-deny bash -c sh␣-c␣\"rm␣x\"
+deny bash -c sh␣-c␣"rm␣x"
 deny zsh -c rm␣x
 deny dash -c rm␣x
 deny ksh -c rm␣x
@@ -346,7 +345,6 @@ never docker run x ls
 never git -c alias.status=!rm status
 never git --exec-path=/tmp status
 never git status --upload-pack=x
-never git commit -m $(
 never git rebase -x ls
 never git bisect run ls
 never git submodule foreach ls
