@@ -7,9 +7,9 @@ use clap::error::ErrorKind;
 use clap::{ArgMatches, Command, CommandFactory as _, FromArgMatches, Parser, Subcommand};
 
 use crate::commands::{
-    action, adopt, agent, agentmux, attach, completions, config, doctor, events, ext, get, input,
-    layout, logs, ls, meta, new, pane, read, record, restart, run, screen, search, server, service,
-    session, token, up, version, wait,
+    action, adopt, agent, agentmux, approvals, attach, audit, completions, config, doctor, events,
+    ext, get, input, layout, logs, ls, meta, new, pane, read, record, restart, run, screen, search,
+    server, service, session, token, up, version, wait,
 };
 use crate::out::ColourChoice;
 use crate::{help, serve};
@@ -150,6 +150,8 @@ commands! {
     group Layout(layout::LayoutSubcommand) = "layout";
     one Activate(pane::ActivateArgs) = "activate";
     one Events(events::Args) = "events";
+    one Approvals(approvals::ApprovalsArgs) = "approvals";
+    one Audit(audit::Args) = "audit";
     one Action(action::Args) = "action";
     one Emit(action::EmitArgs) = "emit";
     one List(action::ListArgs) = "list";

@@ -55,6 +55,11 @@ pub(crate) struct Settings {
     pub(crate) meta_bytes: u64,
     pub(crate) grace_ms: u64,
     pub(crate) hook_ms: u64,
+    /// Actions that need the approval of a person.
+    pub(crate) approval_actions: Vec<String>,
+    /// How long such an approval can be answered, and how long a request waits for it.
+    pub(crate) approval_expire_seconds: u64,
+    pub(crate) approval_wait_seconds: u64,
     pub(crate) events_kept: u64,
     pub(crate) journal_bytes: u64,
     pub(crate) events_per_second: u64,
@@ -165,6 +170,9 @@ impl Sources<'_> {
             meta_bytes: self.number("limits.meta_bytes")?,
             grace_ms: self.number("limits.grace_ms")?,
             hook_ms: self.number("limits.hook_ms")?,
+            approval_actions: self.approval_actions()?,
+            approval_expire_seconds: self.number("approvals.expire_seconds")?,
+            approval_wait_seconds: self.number("approvals.wait_seconds")?,
             events_kept: self.number("limits.events_kept")?,
             journal_bytes: self.number("limits.journal_bytes")?,
             events_per_second: self.number("limits.events_per_second")?,
@@ -182,6 +190,25 @@ impl Sources<'_> {
             permissions: self.permissions()?,
             compat: self.compat()?,
         })
+    }
+
+    /// The actions that need an approval: names, or their start and `*`.
+    fn approval_actions(&self) -> Result<Vec<String>, Refusal> {
+        let key = "approvals.actions";
+        let (text, origin) = self.pick(key)?;
+        let actions: Vec<String> = text.lines().map(|line| line.trim().to_owned()).collect();
+        let fits = |c: char| c.is_ascii_alphanumeric() || "-_:".contains(c);
+        for action in actions.iter().filter(|action| !action.is_empty()) {
+            let name = action.strip_suffix('*').unwrap_or(action);
+            if !name.chars().all(fits) || (!name.contains(':') && name.len() == action.len()) {
+                return Err(Refusal::invalid(format!(
+                    "{origin}: invalid `{key}`: `{}` is not the name of an action such as \
+                    `pane:remove`, or the start of one and `*`",
+                    action.escape_debug()
+                )));
+            }
+        }
+        Ok(actions.into_iter().filter(|action| !action.is_empty()).collect())
     }
 
     fn profiles(&self) -> Result<PathBuf, Refusal> {

@@ -68,6 +68,17 @@ impl Caller {
         CallerLabel(self).to_string()
     }
 
+    /// The grants that it acts with, and those that these were created with. The owner's is not
+    /// among them: over the unix socket every program of the user has that.
+    pub(crate) fn acts_with(&self) -> Vec<GrantId> {
+        let own = (!self.is_owner()).then(|| self.grant.id.clone());
+        let pane = self.pane_token.as_ref().and_then(|token| Token::grant_of(token.reveal()));
+        let above = self.grant.created_with.iter().cloned();
+        let mut grants: Vec<_> = own.into_iter().chain(pane).chain(above).collect();
+        grants.dedup();
+        grants
+    }
+
     /// Whether it has the owner's grant, which cannot be revoked.
     pub(crate) fn is_owner(&self) -> bool {
         self.grant.id.0 == "owner"
@@ -117,6 +128,7 @@ impl Kernel {
             scopes,
             panes: PaneSet::All,
             pane: None,
+            created_with: Vec::new(),
             created_at: self.now(),
             expires_at: None,
         });

@@ -26,6 +26,7 @@ pub(crate) fn owner_grant(now: Time) -> Grant {
         scopes: BTreeSet::from([Scope::Admin]),
         panes: PaneSet::All,
         pane: None,
+        created_with: Vec::new(),
         created_at: now,
         expires_at: None,
     }
@@ -225,6 +226,7 @@ mod tests {
             scopes: std::collections::BTreeSet::new(),
             panes: PaneSet::All,
             pane: None,
+            created_with: Vec::new(),
             created_at: Time(0),
             expires_at: None,
         }

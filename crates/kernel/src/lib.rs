@@ -9,6 +9,7 @@ mod access;
 mod actions;
 mod agents;
 mod approvals;
+mod audit;
 mod background;
 mod budgets;
 mod cached_json;

@@ -32,6 +32,7 @@ pub(crate) const RESERVED_NOUNS: [&str; 16] = [
     "action",
     "agent",
     "approval",
+    "audit",
     "ext",
     "extensions",
     "grant",

@@ -104,6 +104,10 @@ pub struct Grant {
     /// The pane it was created for, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pane: Option<PaneRef>,
+    /// The grants that its creator acted with, and those that these were created with. Empty for
+    /// one that the owner has created outside of panes.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub created_with: Vec<GrantId>,
     /// When it was created.
     pub created_at: Time,
     /// When it expires.

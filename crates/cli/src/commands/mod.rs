@@ -7,7 +7,9 @@ pub(crate) mod action;
 pub(crate) mod adopt;
 pub(crate) mod agent;
 pub(crate) mod agentmux;
+pub(crate) mod approvals;
 pub(crate) mod attach;
+pub(crate) mod audit;
 pub(crate) mod completions;
 pub(crate) mod config;
 pub(crate) mod doctor;
@@ -95,6 +97,8 @@ pub(crate) fn run(context: &CliContext, command: CliCommand) -> Result<ExitCode>
         CliCommand::Tag(args) => meta::tag(context, &args),
         CliCommand::Record(args) => record::run(context, &args),
         CliCommand::Events(args) => events::run(context, &args),
+        CliCommand::Approvals(args) => approvals::run(context, &args),
+        CliCommand::Audit(args) => audit::run(context, &args),
         CliCommand::Action(args) => action::run(context, args),
         CliCommand::Emit(args) => action::emit(context, args),
         CliCommand::List(args) => action::list(context, &args),

@@ -135,7 +135,7 @@ fn setup(plan: &ServeOptions, fds: &ServerFds, url: &str) -> Result<KernelSetup>
         program_folder: program()?.parent().map(Path::to_owned),
         token_file: Some(plan.state.token()),
         limits: limits(&plan.settings)?,
-        approvals: ApprovalSetup::default(),
+        approvals: approvals(&plan.settings),
         permissions: plan.settings.permissions.clone(),
         tmux_view: plan.settings.tmux_enabled.then(|| tmux_view(plan)).transpose()?,
         adopted_tmux: Some(AdoptedPanes::new(plan.state.folder(), program()?)),
@@ -172,6 +172,14 @@ fn tmux_view(plan: &ServeOptions) -> Result<TmuxViewSetup> {
         subagent_command: plan.settings.subagent.clone(),
         layouts: plan.state.folder().join("layouts"),
     })
+}
+
+fn approvals(settings: &Settings) -> ApprovalSetup {
+    ApprovalSetup {
+        actions: settings.approval_actions.clone(),
+        expires_after: Duration::from_secs(settings.approval_expire_seconds),
+        wait_limit: Duration::from_secs(settings.approval_wait_seconds),
+    }
 }
 
 fn limits(settings: &Settings) -> Result<KernelLimits> {

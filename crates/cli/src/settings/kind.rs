@@ -31,6 +31,8 @@ pub(crate) enum SettingKind {
     Command,
     /// A list of commands.
     Commands,
+    /// A list of names of actions.
+    Actions,
     Seconds,
     /// The address of another tool's protocol.
     Listener(&'static str),
@@ -46,7 +48,12 @@ impl SettingKind {
     /// With what the setting takes, to be put after "invalid …: ".
     pub(crate) fn check(self, text: &str) -> Result<(), String> {
         let is_valid = match self {
-            Self::Text | Self::Folder | Self::File | Self::Commands | Self::Command => true,
+            Self::Text
+            | Self::Folder
+            | Self::File
+            | Self::Commands
+            | Self::Actions
+            | Self::Command => true,
             Self::Session => SessionName::new(text).is_ok(),
             Self::TmuxSocket => text.is_empty() || is_tmux_socket(text),
             Self::Number { low, high } => {
@@ -89,6 +96,7 @@ impl SettingKind {
             Self::OptionalPort => "a port from 0 to 65535".to_owned(),
             Self::Command => "a command, or a list of its words".to_owned(),
             Self::Commands => "a list of commands".to_owned(),
+            Self::Actions => "a list of actions".to_owned(),
             Self::Seconds => format!("a number of seconds up to {MAX_SECONDS}"),
             Self::Listener(_) => "an address such as 127.0.0.1:8765".to_owned(),
         }
@@ -96,7 +104,7 @@ impl SettingKind {
 
     /// Whether a value is written as a TOML string.
     pub(super) fn is_quoted(self) -> bool {
-        !matches!(self, Self::Number { .. } | Self::Boolean | Self::Commands)
+        !matches!(self, Self::Number { .. } | Self::Boolean | Self::Commands | Self::Actions)
     }
 
     /// The values that it takes, for the documentation, where they are few or in a range.

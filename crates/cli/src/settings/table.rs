@@ -159,6 +159,23 @@ pub(crate) const TABLE: &[SettingRow] = &[
     row("limits.journal_bytes", "268435456", "Maximum size of the journal on disk, in bytes")
         .number(1 << 20, 1 << 40)
         .env(&["PANED_JOURNAL_BYTES"]),
+    row(
+        "approvals.actions",
+        "",
+        "Actions that wait for the approval of a person unless you call them yourself, such as \
+         [\"pane:remove\", \"session:*\"]",
+    )
+    .kind(SettingKind::Actions),
+    row("approvals.expire_seconds", "1800", "Seconds in which an approval can be answered; then it is denied")
+        .number(10, 604_800)
+        .env(&["PANED_APPROVAL_EXPIRE_SECONDS"]),
+    row(
+        "approvals.wait_seconds",
+        "240",
+        "Seconds that a request waits for an approval before it is answered that there is none yet",
+    )
+    .number(1, 86_400)
+    .env(&["PANED_APPROVAL_WAIT_SECONDS"]),
     row("extensions.enabled", "true", "Whether the server runs extensions")
         .kind(SettingKind::Boolean)
         .env(&["PANED_EXTENSIONS"]),

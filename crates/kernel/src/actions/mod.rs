@@ -1,6 +1,8 @@
 //! The actions, one file each: name, one-sentence doc, parameters, answer, `run`.
 
 pub(crate) mod agent;
+mod approval;
+mod audit;
 mod event_emit;
 pub(crate) mod ext;
 pub(crate) mod grant;
@@ -40,6 +42,11 @@ pub(crate) fn registry() -> Registry {
         .with::<agent::set_state::AgentSetState>()
         .with::<agent::state::AgentStateAction>()
         .with::<agent::wait::AgentWait>()
+        .with::<approval::answer::ApprovalAnswerAction>()
+        .with::<approval::forget::ApprovalForget>()
+        .with::<approval::get::ApprovalGet>()
+        .with::<approval::list::ApprovalList>()
+        .with::<audit::list::AuditList>()
         .with::<event_emit::EventEmit>()
         .with::<ext::info::ExtInfo>()
         .with::<ext::install::ExtInstall>()

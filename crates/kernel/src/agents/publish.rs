@@ -27,6 +27,7 @@ pub(super) fn publish(kernel: &Kernel, pane: &Pane, info: &AgentInfo, age_ms: u6
     kernel.journal().record(vec![draft("agent:state", &payload)], vec![state.record.put()]);
     let is_shown = state.record.view.is_some();
     drop(state);
+    kernel.note_dialog(pane, info);
     if is_shown {
         // A pane that waits for space in a view may get it now.
         kernel.panes().report(kernel, pane, &PaneChange::View);

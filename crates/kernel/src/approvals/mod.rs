@@ -9,6 +9,7 @@
 //! only an answer that holds for a pane is durable.
 
 mod decision;
+mod dialogs;
 mod entry;
 mod events;
 mod gate;
@@ -16,6 +17,7 @@ mod memory;
 mod observer;
 mod request;
 mod table;
+mod views;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;

@@ -9,7 +9,7 @@ use paned_model::{
 use paned_policy::approval::{Asker, Resumption, Unanswerable};
 
 use super::decision::Decision;
-use super::entry::{OpenApproval, OpenRequest, pane_of};
+use super::entry::{OpenApproval, OpenRequest};
 use super::events::{Outcome, record_answered};
 use super::memory::{MAX_PER_PANE, RememberedAnswer};
 use super::request::{Coverage, RequestKey};
@@ -236,13 +236,6 @@ impl ApprovalTable {
             Some(ended) => refusal(&ended.info, Unanswerable::Ended(ended.info.status)),
             None => missing(id),
         }
-    }
-}
-
-impl EndedApproval {
-    /// The pane that asked.
-    pub(super) fn pane(&self) -> Option<PaneRef> {
-        pane_of(&self.info)
     }
 }
 

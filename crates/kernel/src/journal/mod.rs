@@ -296,6 +296,11 @@ impl Journal {
         JournalReader::new(Arc::clone(&self.inner.shared), after, include)
     }
 
+    /// Reads all events after this id without being a subscriber: nothing is recorded because of it.
+    pub(crate) fn read_past(&self, after: EventId) -> JournalReader {
+        JournalReader::of_past(Arc::clone(&self.inner.shared), after, EventFilter::all())
+    }
+
     /// Commits the queue, leaves a clean file and stops the writer. Later records are refused.
     pub async fn close(&self) -> Result<(), Error> {
         self.inner.shared.end();

@@ -43,6 +43,8 @@ pub struct JournalReader {
     position: EventId,
     /// Whether the requested start is an id that was never assigned.
     after_unassigned: bool,
+    /// Whether it counts as a subscriber: events are recorded because it wants them.
+    is_subscriber: bool,
 }
 
 impl JournalReader {
@@ -58,7 +60,19 @@ impl JournalReader {
         // already.
         let after_unassigned = after.is_some_and(|after| after > shared.assigned());
         let position = after.filter(|_| !after_unassigned).unwrap_or(now);
-        Self { shared, progress, include, position, after_unassigned }
+        Self { shared, progress, include, position, after_unassigned, is_subscriber: true }
+    }
+
+    /// A reader of what was recorded anyway: it is not counted as a subscriber.
+    pub(super) fn of_past(
+        shared: Arc<JournalShared>,
+        after: EventId,
+        include: EventFilter,
+    ) -> Self {
+        let mut reader = Self::new(shared, Some(after), include);
+        reader.shared.interest.remove(&reader.include);
+        reader.is_subscriber = false;
+        reader
     }
 
     /// The next events that pass the filter, at most `max` (and at least one). Waits while there
@@ -155,6 +169,8 @@ impl JournalReader {
 
 impl Drop for JournalReader {
     fn drop(&mut self) {
-        self.shared.interest.remove(&self.include);
+        if self.is_subscriber {
+            self.shared.interest.remove(&self.include);
+        }
     }
 }

@@ -121,6 +121,14 @@ pub(crate) struct PaneExit {
 }
 
 impl PaneRecord {
+    /// How many ancestors of a pane are recorded.
+    pub(crate) const MAX_ANCESTORS: usize = 64;
+
+    /// Whether all its ancestors are known.
+    pub(crate) fn has_all_ancestors(&self) -> bool {
+        self.ancestors.len() < Self::MAX_ANCESTORS
+    }
+
     /// This very pane.
     pub(crate) fn pane_ref(&self) -> PaneRef {
         PaneRef { id: self.id.clone(), instance: self.instance.clone() }

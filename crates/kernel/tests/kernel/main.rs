@@ -2,6 +2,8 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod actions;
+mod approvals;
+mod audit;
 mod dynamic_actions;
 mod full_disk;
 mod grants;

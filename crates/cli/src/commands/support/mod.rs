@@ -4,6 +4,7 @@ pub(crate) mod action_args;
 pub(crate) mod duration;
 pub(crate) mod env_file;
 pub(crate) mod environment;
+pub(crate) mod event_stream;
 pub(crate) mod exit_status;
 pub(crate) mod follow;
 pub(crate) mod history;

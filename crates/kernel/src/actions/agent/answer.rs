@@ -72,8 +72,16 @@ impl Action for AgentAnswer {
         };
         let dialog = params.dialog_id;
         let answer = |reply| AgentRequest::Answer(DialogAnswer { choice, dialog, reply });
+        let by = context.caller.label();
+        let approval = kernel.begin_dialog_answer(&pane, &by);
         let outcome = agent_task.ask(answer).await;
-        let outcome = outcome.ok_or_else(|| pane_gone(&pane.id, pane.lock().status()))??;
+        let outcome = outcome.ok_or_else(|| pane_gone(&pane.id, pane.lock().status()));
+        let outcome = outcome.flatten();
+        if let Some(approval) = approval {
+            let is_answered = outcome.as_ref().is_ok_and(|outcome| outcome.is_gone);
+            kernel.end_dialog_answer(&approval, &by, is_answered);
+        }
+        let outcome = outcome?;
         Ok(AgentAnswerOutput {
             pressed: outcome.pressed,
             answered: outcome.is_gone,

@@ -1,7 +1,7 @@
 //! `agent:restart`
 
 use paned_model::{Code, PaneId, PaneInfo, Refusal, Scope};
-use paned_policy::agent::Permissions;
+use paned_policy::agent::{LaunchOptions, Permissions};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -13,8 +13,11 @@ use crate::Kernel;
 use crate::access::AccessRequest;
 use crate::actions::support::param_rules::{ModelName, ProgramText};
 use crate::actions::support::wait_limit::wait_limit;
+use crate::agents::AgentLaunch;
 use crate::panes::Pane;
 use crate::panes::close::close;
+use crate::panes::environment::EnvironmentSpec;
+use crate::permissions::CommandToJudge;
 use crate::registry::{Action, ActionContext, ActionKind};
 
 /// How long the new agent may take until it accepts a prompt.

@@ -68,6 +68,7 @@ impl Action for GrantCreate {
             scopes: params.scopes,
             panes,
             pane: None,
+            created_with: context.caller.acts_with(),
             created_at: now,
             expires_at: params.expires_in_seconds.map(expires),
         });

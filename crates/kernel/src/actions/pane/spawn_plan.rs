@@ -26,8 +26,6 @@ use crate::{Caller, Kernel, KernelLimits};
 pub(in crate::actions) const LONGEST_TITLE: usize = 256;
 /// What a restart appends to the id of a pane for its previous run.
 pub(in crate::actions) const PREVIOUS: &str = ".previous";
-/// How many ancestors of a pane are recorded.
-const MAX_ANCESTORS: usize = 64;
 
 /// A pane whose parameters are all valid, except for program and folder, which the backend checks.
 pub(in crate::actions) struct PaneSpawnPlan {
@@ -195,7 +193,7 @@ pub(in crate::actions) fn ancestors(kernel: &Kernel, caller: &Caller) -> Vec<Pan
     let parent = caller.pane.as_ref().and_then(|pane| kernel.panes().find(pane));
     let Some(parent) = parent else { return Vec::new() };
     let above = parent.lock().record.ancestors.clone();
-    std::iter::once(parent.pane_ref()).chain(above).take(MAX_ANCESTORS).collect()
+    std::iter::once(parent.pane_ref()).chain(above).take(PaneRecord::MAX_ANCESTORS).collect()
 }
 
 /// The default capabilities of a pane's token: none, or what the agent's profile says.
@@ -233,6 +231,7 @@ fn grant(kernel: &Kernel, pane: &PaneRef) -> (StoredGrant, Token) {
         scopes: BTreeSet::from([Scope::Read, Scope::Input]),
         panes: PaneSet::Only(BTreeSet::from([pane.clone()])),
         pane: Some(pane.clone()),
+        created_with: Vec::new(),
         created_at: kernel.now(),
         expires_at: None,
     })

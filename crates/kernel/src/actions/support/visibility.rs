@@ -109,20 +109,9 @@ pub(in crate::actions) fn no_room(context: &ActionContext, wait: Option<bool>) -
     match wait {
         Some(true) => NoRoom::Wait,
         Some(false) => NoRoom::Skip,
-        None if is_from_agent(context) => NoRoom::Wait,
+        None if context.kernel.is_from_agent(&context.caller) => NoRoom::Wait,
         None => NoRoom::Window,
     }
-}
-
-/// Whether a request comes from an agent, or from a pane that an agent has started.
-fn is_from_agent(ActionContext { kernel, caller, .. }: &ActionContext) -> bool {
-    let Some(pane) = caller.pane.as_ref().and_then(|pane| kernel.panes().find(pane)) else {
-        return false;
-    };
-    let record = pane.lock().record.clone();
-    let is_agent = |pane: Arc<Pane>| pane.lock().record.agent.is_some();
-    record.agent.is_some()
-        || record.ancestors.iter().filter_map(|it| kernel.panes().find(it)).any(is_agent)
 }
 
 /// The view that the parameters ask for, after a check that tmux is available.

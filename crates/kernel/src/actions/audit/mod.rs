@@ -1,0 +1,3 @@
+//! Actions on the audit records.
+
+pub(in crate::actions) mod list;
