@@ -26,7 +26,7 @@ mod name_suggestions;
 mod names;
 mod panes;
 mod param_errors;
-pub(crate) mod permissions;
+mod permissions;
 pub mod proof;
 mod read_api;
 mod redact;

@@ -28,7 +28,7 @@ use crate::undo::Undo;
 use crate::{Caller, Kernel, param_errors};
 
 /// Nouns of actions that only paned itself may use.
-pub(crate) const RESERVED_NOUNS: [&str; 16] = [
+pub(crate) const RESERVED_NOUNS: [&str; 17] = [
     "action",
     "agent",
     "approval",

@@ -198,7 +198,10 @@ impl ShellWalk<'_, '_> {
             ["cd", "pushd", "popd", "command", "builtin", "eval"].contains(&name)
         });
         self.judge.command(&words, &self.context);
+        // `exec < file` is for all commands that follow.
+        let stays = words.len() == 1 && words[0].known() == Some("exec") && self.context.is_fed;
         self.context = before;
+        self.context.is_fed |= stays;
         self.is_moved |= moves;
     }
 

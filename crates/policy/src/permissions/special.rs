@@ -299,9 +299,11 @@ fn git(args: &[Word]) -> Option<Vec<Inner>> {
     let known: Vec<_> = args.iter().filter_map(Word::known).collect();
     let has = |word: &str| known.contains(&word);
     let starts = |start: &str| known.iter().any(|arg| arg.starts_with(start));
-    let at = known.iter().position(|arg| !arg.starts_with('-')).unwrap_or(known.len());
-    let sets_option = known[..at].iter().any(|arg| arg.starts_with("-c"));
+    // `-c name=value`, as one word or two, also after another option with a value.
+    let sets_option = known.windows(2).any(|pair| pair[0] == "-c" && pair[1].contains('='))
+        || known.iter().any(|arg| arg.starts_with("-c") && arg.contains('='));
     let runs = sets_option
+        || has_leading_unknown(args)
         || starts("--config-env")
         || starts("--exec-path=")
         || starts("--upload-pack")
@@ -317,6 +319,12 @@ fn git(args: &[Word]) -> Option<Vec<Inner>> {
         || starts("ext::")
         || starts("--ext-diff");
     runs.then(|| vec![Inner::Opaque("git may run a command from its arguments".to_owned())])
+}
+
+/// Whether a word before the first operand is not known: it may be an option that runs something.
+pub(super) fn has_leading_unknown(args: &[Word]) -> bool {
+    let options = args.iter().take_while(|arg| arg.known().is_none_or(|it| it.starts_with('-')));
+    options.into_iter().any(|arg| arg.known().is_none())
 }
 
 fn awk(args: &[Word]) -> Option<Vec<Inner>> {

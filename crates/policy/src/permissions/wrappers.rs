@@ -186,6 +186,9 @@ fn interpreter(name: &str, args: &[Word], context: &Context) -> Option<Wrapped> 
     let has_file = args.iter().any(|arg| arg.known().is_none_or(|arg| !arg.starts_with('-')));
     let inner = match found {
         Some(option) => Inner::Opaque(format!("`{name} {option}` runs code that is not judged")),
+        None if special::has_leading_unknown(args) => {
+            Inner::Opaque(format!("an argument of `{name}` may be code"))
+        }
         None if reads_input && context.is_fed && !has_file => {
             Inner::Opaque(format!("`{name}` runs what it reads"))
         }

@@ -343,6 +343,12 @@ deny flock x rm y
 never tmux new ls
 never docker run x ls
 never git -c alias.status=!rm status
+never git -C x -c alias.status=!rm status
+never git -calias.status=!rm status
+never $ git $X status
+never $ python $X x
+never $ tar $X
+never $ exec < x; bash
 never git --exec-path=/tmp status
 never git status --upload-pack=x
 never git rebase -x ls
