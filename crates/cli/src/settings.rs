@@ -9,8 +9,8 @@ mod agentmux_config;
 mod compat;
 mod kind;
 mod other_tools;
-mod permissions;
 pub(crate) mod page;
+mod permissions;
 mod table;
 
 use std::collections::BTreeMap;

@@ -134,7 +134,14 @@ impl Kernel {
         });
         self.grants().insert_extension(grant.clone());
         let extension = Some(extension.into());
-        let caller = Caller { grant, pane: None, pane_token: None, client: None, extension, is_opencode: false };
+        let caller = Caller {
+            grant,
+            pane: None,
+            pane_token: None,
+            client: None,
+            extension,
+            is_opencode: false,
+        };
         ExtensionGrant { kernel: Arc::downgrade(&self.inner), caller }
     }
 }

@@ -100,13 +100,12 @@ impl Kernel {
         self.check_state_folder(action)?;
         let undo = Undo::default();
         let permitted = PermittedCommands::default();
-        let context =
-            ActionContext {
-                kernel: self.clone(),
-                caller: caller.clone(),
-                undo: undo.clone(),
-                permitted: permitted.clone(),
-            };
+        let context = ActionContext {
+            kernel: self.clone(),
+            caller: caller.clone(),
+            undo: undo.clone(),
+            permitted: permitted.clone(),
+        };
         let mut run = action.prepare(context, params)?;
         let _caller_waits = run.caller_waits.take();
         self.permit(&run.access, caller)?;

@@ -228,7 +228,9 @@ impl Kernel {
                     PermissionDecision::Ask if !is_trusted && asks.is_none() => {
                         asks = Some(AskedCommand { verdict, argv: argv.clone(), key });
                     }
-                    PermissionDecision::Allow | PermissionDecision::Ask | PermissionDecision::Deny => {}
+                    PermissionDecision::Allow
+                    | PermissionDecision::Ask
+                    | PermissionDecision::Deny => {}
                 }
             }
             permitted.add(argv);

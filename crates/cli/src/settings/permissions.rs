@@ -61,10 +61,15 @@ mod tests {
 
     #[test]
     fn rules_are_read_from_their_lists() {
-        let file = "[permissions]\ndeny = ['rm -rf *']\nallow = ['git status*', 'ls']\nagents = 'deny'";
+        let file =
+            "[permissions]\ndeny = ['rm -rf *']\nallow = ['git status*', 'ls']\nagents = 'deny'";
         let setup = settle(None, &[], file).unwrap().permissions;
-        let found: Vec<_> =
-            setup.rules.rules().iter().map(|it| (it.decision.as_str(), it.pattern.as_str())).collect();
+        let found: Vec<_> = setup
+            .rules
+            .rules()
+            .iter()
+            .map(|it| (it.decision.as_str(), it.pattern.as_str()))
+            .collect();
         assert_eq!(found, [("deny", "rm -rf *"), ("allow", "git status*"), ("allow", "ls")]);
         assert_eq!(setup.owner, PermissionDecision::Allow);
         assert_eq!(setup.agents, PermissionDecision::Deny);
@@ -81,6 +86,12 @@ mod tests {
     #[test]
     fn a_decision_that_does_not_exist_is_refused() {
         let refusal = settle(None, &[], "[permissions]\ncli = 'never'").unwrap_err();
-        assert!(refusal.sentence.ends_with(":2: invalid `permissions.cli`: `never` is not allow, ask or deny"), "{}", refusal.sentence);
+        assert!(
+            refusal
+                .sentence
+                .ends_with(":2: invalid `permissions.cli`: `never` is not allow, ask or deny"),
+            "{}",
+            refusal.sentence
+        );
     }
 }

@@ -10,9 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use crate::access::AccessRequest;
-use crate::actions::support::param_rules::{
-    Argv, Environment, Folder, ProgramText, exactly_one,
-};
+use crate::actions::support::param_rules::{Argv, Environment, Folder, ProgramText, exactly_one};
 use crate::panes::environment::{EnvironmentSpec, check_text};
 use crate::permissions::{CommandToJudge, OpenCodeProject, SpawnerKind};
 use crate::registry::{Action, ActionContext, ActionKind};
@@ -76,7 +74,8 @@ pub(super) struct PermissionTestOutput {
 
 impl Action for PermissionTest {
     const NAME: &'static str = "permission:test";
-    const DOC: &'static str = "Show what the permission rules say about a command, and why, without running it.";
+    const DOC: &'static str =
+        "Show what the permission rules say about a command, and why, without running it.";
     const SCOPE: Scope = Scope::Read;
     const KIND: ActionKind = ActionKind::Question;
     const SECRETS: &'static [&'static str] = &["env"];
@@ -109,7 +108,11 @@ fn argv(argv: Option<Vec<String>>, command: Option<String>) -> Result<Vec<String
     let argv = match (argv, command) {
         (Some(argv), None) if !argv.is_empty() => argv,
         (None, Some(command)) => vec!["/bin/sh".to_owned(), "-c".to_owned(), command],
-        _ => return Err(Refusal::invalid("pass either `argv` or `command` to specify what to judge")),
+        _ => {
+            return Err(Refusal::invalid(
+                "pass either `argv` or `command` to specify what to judge",
+            ));
+        }
     };
     argv.iter().try_for_each(|arg| check_text("argv", arg))?;
     Ok(argv)

@@ -84,11 +84,7 @@ impl Kernel {
     }
 
     /// What the rules and the configuration say about a call.
-    fn judge_call(
-        &self,
-        call: GatedCall<'_>,
-        asked: Option<AskedCommand>,
-    ) -> CallVerdict {
+    fn judge_call(&self, call: GatedCall<'_>, asked: Option<AskedCommand>) -> CallVerdict {
         let Some(asked) = asked else {
             return CallVerdict { rule: None, question: self.question_of_configuration(call) };
         };

@@ -123,7 +123,8 @@ mod tests {
     fn variables_that_are_as_on_the_server_do_not_count() {
         let pair = |name: &str, value: &str| (name.to_owned(), value.to_owned());
         let server = [pair("EDITOR", "vi"), pair("PATH", "/bin")];
-        let request = [pair("EDITOR", "vi"), pair("PATH", "/x"), pair("LD_PRELOAD", "x"), pair("PAGER", "x")];
+        let request =
+            [pair("EDITOR", "vi"), pair("PATH", "/x"), pair("LD_PRELOAD", "x"), pair("PAGER", "x")];
         assert_eq!(changed_variables(&server, &request, true), ["LD_PRELOAD", "PAGER"]);
         assert_eq!(changed_variables(&server, &request, false), ["LD_PRELOAD"]);
     }

@@ -12,7 +12,8 @@ use crate::test_kernel::{TestKernel, next, setup};
 use PermissionDecision::{Allow, Ask, Deny};
 
 fn rules(lines: &[(PermissionDecision, &str)]) -> PermissionSetup {
-    let mut setup = PermissionSetup { agents: Ask, opencode_files: true, ..PermissionSetup::default() };
+    let mut setup =
+        PermissionSetup { agents: Ask, opencode_files: true, ..PermissionSetup::default() };
     for (decision, pattern) in lines {
         let pattern = CommandPattern::parse(pattern).unwrap();
         let source = format!("permissions.{}", decision.as_str()).as_str().into();
@@ -22,14 +23,18 @@ fn rules(lines: &[(PermissionDecision, &str)]) -> PermissionSetup {
 }
 
 async fn kernel(lines: &[(PermissionDecision, &str)]) -> TestKernel {
-    let approvals = ApprovalSetup { wait_limit: Duration::from_secs(1), ..ApprovalSetup::default() };
+    let approvals =
+        ApprovalSetup { wait_limit: Duration::from_secs(1), ..ApprovalSetup::default() };
     let setup = KernelSetup { permissions: rules(lines), approvals, ..setup() };
     TestKernel::with_setup(setup, FakeBackend::default(), Vec::new()).await
 }
 
 /// The owner in an agent's pane, as over the unix socket.
 async fn agent(server: &TestKernel) -> Caller {
-    server.act("agent:create", json!({ "id": "ai", "argv": ["codex"], "waitReady": false })).await.unwrap();
+    server
+        .act("agent:create", json!({ "id": "ai", "argv": ["codex"], "waitReady": false }))
+        .await
+        .unwrap();
     server.kernel.owner(Some(&server.token_in("ai")))
 }
 
@@ -103,7 +108,7 @@ async fn agents_are_asked_about_and_their_owner_is_not() {
     assert!(server.act_as(&agent, "pane:new", start(&["ls", "-l"])).await.is_ok());
     let refusal = server.act_as(&agent, "pane:new", start(&["rm", "x"])).await.unwrap_err();
     assert_eq!(refusal.code, Code::Denied);
-    // Nobody answers the approval in this test.
+    // No person answers the approval in this test.
     let refusal = server.act_as(&agent, "pane:new", start(&["make"])).await.unwrap_err();
     assert_eq!(refusal.code, Code::Timeout, "{}", refusal.sentence);
     assert!(server.act("pane:new", start(&["make"])).await.is_ok());
@@ -118,7 +123,10 @@ async fn what_a_rule_asks_about_becomes_an_approval() {
     assert_eq!(outcome.unwrap_err().code, Code::Timeout);
     let payload: Value = serde_json::from_str(asked.payload.get()).unwrap();
     let text = payload.to_string();
-    assert!(text.contains("run `git push origin`") && text.contains("permissions.ask: git push"), "{text}");
+    assert!(
+        text.contains("run `git push origin`") && text.contains("permissions.ask: git push"),
+        "{text}"
+    );
 }
 
 #[tokio::test(start_paused = true)]

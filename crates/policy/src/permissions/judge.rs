@@ -6,7 +6,7 @@ use super::shell_text::Dialect;
 use super::special;
 use super::verdict::{PermissionStep, PermissionVerdict};
 use super::words::{Word, assignment, file_name, shown};
-use super::wrappers::{self, Inner, Wrapped};
+use super::wrappers::{self, Inner, InnerCommands};
 use super::{
     FolderRule, PermissionDecision, PermissionRule, PermissionRules, ProgramLookup, ProgramNames,
 };
@@ -89,7 +89,8 @@ pub(super) struct Judge<'a> {
 impl<'a> Judge<'a> {
     fn verdict(mut self) -> PermissionVerdict {
         if let Some(name) = &self.unsafe_variable {
-            let raised = self.steps.iter_mut().filter(|it| it.decision == Allow && it.rule.is_some());
+            let raised =
+                self.steps.iter_mut().filter(|it| it.decision == Allow && it.rule.is_some());
             for step in raised {
                 step.decision = Ask;
                 step.reason = format!("a rule allows it, but `{name}` is set, {UNSAFE_VARIABLE}");
@@ -136,19 +137,14 @@ impl<'a> Judge<'a> {
             Some(wrapped) => {
                 // Another program of that name may do anything.
                 let is_transparent = wrapped.is_transparent && !found.is_other;
-                self.wrapper(words, context, rule, Wrapped { is_transparent, ..wrapped });
+                self.wrapper(words, context, rule, InnerCommands { is_transparent, ..wrapped });
             }
             None => self.plain(words, context, rule),
         }
     }
 
     /// A program that starts no other command, as far as its arguments say.
-    fn plain(
-        &mut self,
-        words: &[Word],
-        context: &Context,
-        rule: Option<Ruling<'a>>,
-    ) {
+    fn plain(&mut self, words: &[Word], context: &Context, rule: Option<Ruling<'a>>) {
         if let Some((rule, decision, reason)) = rule {
             return self.push(words, context, decision, Some(rule), reason);
         }
@@ -168,9 +164,9 @@ impl<'a> Judge<'a> {
         words: &[Word],
         context: &Context,
         rule: Option<Ruling<'a>>,
-        wrapped: Wrapped,
+        wrapped: InnerCommands,
     ) {
-        let Wrapped { name, inner, is_transparent, option } = wrapped;
+        let InnerCommands { name, inner, is_transparent, option } = wrapped;
         let is_allowed = rule.as_ref().is_some_and(|(_, decision, _)| *decision == Allow);
         let names_option = |option: &String| {
             rule.as_ref().is_some_and(|(rule, ..)| rule.pattern.names_argument(option))
@@ -221,11 +217,7 @@ impl<'a> Judge<'a> {
     }
 
     /// The strictest rule that matches, what it decides here, and why.
-    fn rule(
-        &self,
-        names: &CommandNames<'_>,
-        args: &[Word],
-    ) -> Option<Ruling<'a>> {
+    fn rule(&self, names: &CommandNames<'_>, args: &[Word]) -> Option<Ruling<'a>> {
         let mut best: Option<Ruling<'a>> = None;
         let rules: &'a PermissionRules = self.rules;
         for rule in rules.rules() {
@@ -237,9 +229,10 @@ impl<'a> Judge<'a> {
                 },
                 Deny => match rule.pattern.occurs(names, args) {
                     PatternMatch::No => None,
-                    PatternMatch::Maybe => {
-                        Some((Ask, "a rule may deny it: some arguments are known only when it runs"))
-                    }
+                    PatternMatch::Maybe => Some((
+                        Ask,
+                        "a rule may deny it: some arguments are known only when it runs",
+                    )),
                     PatternMatch::Yes => Some((Deny, "a rule denies it")),
                 },
             };

@@ -17,6 +17,7 @@ mod shell_text;
 mod special;
 mod verdict;
 mod words;
+mod wrapper_table;
 mod wrappers;
 
 use std::sync::Arc;

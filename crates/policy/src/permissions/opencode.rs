@@ -67,15 +67,19 @@ impl OpenCodeRules {
         }
         let mut outside = PermissionDecision::Allow;
         let mut exceptions = Vec::new();
-        for (pattern, decision) in entries(self.external_directory.as_ref(), "external_directory")? {
+        for (pattern, decision) in entries(self.external_directory.as_ref(), "external_directory")?
+        {
             match pattern.trim_matches('*').is_empty() {
                 true => outside = outside.max(decision),
                 false => exceptions.push((pattern, decision)),
             }
         }
-        if outside != PermissionDecision::Allow || exceptions.iter().any(|(_, it)| *it != PermissionDecision::Allow) {
+        if outside != PermissionDecision::Allow
+            || exceptions.iter().any(|(_, it)| *it != PermissionDecision::Allow)
+        {
             let source = format!("{file} permission.external_directory").trim().into();
-            rules.folder = Some(FolderRule { folder: folder.to_owned(), outside, exceptions, source });
+            rules.folder =
+                Some(FolderRule { folder: folder.to_owned(), outside, exceptions, source });
         }
         Ok(rules)
     }
@@ -159,15 +163,18 @@ mod tests {
     #[test]
     fn files_are_read_with_comments_and_trailing_commas() {
         let text = "{ // a\n \"permission\": { \"bash\": { \"*\": \"ask\", \"git *\": \"allow\", /* x */ \"rm \\\"*//\": \"deny\", }, }, }";
-        let rules = OpenCodeRules::parse(text).unwrap().rules(Path::new("/p"), "opencode.json").unwrap();
+        let rules =
+            OpenCodeRules::parse(text).unwrap().rules(Path::new("/p"), "opencode.json").unwrap();
         assert_eq!(rules.default, Ask);
-        let found: Vec<_> = rules.rules().iter().map(|it| (it.pattern.as_str(), it.decision)).collect();
+        let found: Vec<_> =
+            rules.rules().iter().map(|it| (it.pattern.as_str(), it.decision)).collect();
         assert_eq!(found, [("git *", Allow), ("rm \"*//", Deny)]);
     }
 
     #[test]
     fn one_decision_is_about_all_commands() {
-        let rules = |text: &str| OpenCodeRules::parse(text).unwrap().rules(Path::new("/p"), "").unwrap();
+        let rules =
+            |text: &str| OpenCodeRules::parse(text).unwrap().rules(Path::new("/p"), "").unwrap();
         assert_eq!(rules("{}").default, Allow);
         assert_eq!(rules(r#"{"permission":{"bash":"deny"}}"#).default, Deny);
         assert_eq!(rules(r#"{"permission":"ask"}"#).default, Ask);

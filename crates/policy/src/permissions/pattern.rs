@@ -33,10 +33,9 @@ impl fmt::Display for PatternError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Empty => f.write_str("a rule is empty; write a command such as `git push`"),
-            Self::Long => write!(
-                f,
-                "a rule is too long: at most {LONGEST} characters and {MOST_WORDS} words"
-            ),
+            Self::Long => {
+                write!(f, "a rule is too long: at most {LONGEST} characters and {MOST_WORDS} words")
+            }
         }
     }
 }
@@ -124,7 +123,9 @@ fn covers_args(patterns: &[String], args: &[Word]) -> bool {
         let is_open = at + 1 == patterns.len() && pattern.ends_with('*');
         let mut any_before = false;
         for end in 0..=args.len() {
-            let one = 0 < end && covered[end - 1] && args[end - 1].known().is_some_and(|arg| glob(pattern, arg));
+            let one = 0 < end
+                && covered[end - 1]
+                && args[end - 1].known().is_some_and(|arg| glob(pattern, arg));
             any_before |= if is_star { covered[end] } else { is_open && one };
             next[end] = if is_star || is_open { any_before } else { one };
         }

@@ -4,9 +4,9 @@ use std::io::Cursor;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use brush_parser::ast::{
-    AndOr, AndOrList, Assignment, AssignmentName, AssignmentValue, Command, CommandPrefixOrSuffixItem,
-    CompoundCommand, CompoundList, ExtendedTestExpr, FunctionBody, IoFileRedirectKind,
-    IoFileRedirectTarget, IoRedirect, Pipeline, Program, SimpleCommand,
+    AndOr, AndOrList, Assignment, AssignmentName, AssignmentValue, Command,
+    CommandPrefixOrSuffixItem, CompoundCommand, CompoundList, ExtendedTestExpr, FunctionBody,
+    IoFileRedirectKind, IoFileRedirectTarget, IoRedirect, Pipeline, Program, SimpleCommand,
 };
 use brush_parser::{Parser, SourceInfo};
 
@@ -38,7 +38,8 @@ pub(super) fn walk(judge: &mut Judge<'_>, text: &str, dialect: Dialect, context:
         return judge.ask(&shown, context, "the shell text cannot be parsed");
     };
     let context = Context { in_shell: true, ..context.clone() };
-    ShellWalk { judge, dialect, context: context.clone(), is_moved: context.is_moved }.program(&program);
+    ShellWalk { judge, dialect, context: context.clone(), is_moved: context.is_moved }
+        .program(&program);
 }
 
 /// How deep a text may be nested at most: brackets and keywords that open something.
@@ -279,7 +280,8 @@ impl ShellWalk<'_, '_> {
                     IoFileRedirectTarget::Duplicate(word) => {
                         // `>&file` writes a file, `>&2` does not.
                         let word = self.word(&word.value);
-                        let is_fd = |text: &str| text.bytes().all(|it| it.is_ascii_digit() || it == b'-');
+                        let is_fd =
+                            |text: &str| text.bytes().all(|it| it.is_ascii_digit() || it == b'-');
                         self.context.writes_file |= !word.known().is_some_and(is_fd);
                     }
                     IoFileRedirectTarget::Fd(_) => {}

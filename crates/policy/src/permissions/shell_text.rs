@@ -63,7 +63,13 @@ impl WordContent {
         self.opaque = Some("a word of it cannot be parsed");
     }
 
-    fn pieces(&mut self, pieces: &[WordPieceWithSource], raw: &str, dialect: Dialect, quoted: bool) {
+    fn pieces(
+        &mut self,
+        pieces: &[WordPieceWithSource],
+        raw: &str,
+        dialect: Dialect,
+        quoted: bool,
+    ) {
         for WordPieceWithSource { piece, start_index, end_index } in pieces {
             let source = slice(raw, *start_index, *end_index);
             match piece {
@@ -105,7 +111,9 @@ impl WordContent {
         let mut chars = text.char_indices();
         let is_brace = chars.any(|(at, it)| it == '{' && !text[at..].starts_with("{}"));
         let is_open = text.ends_with('{') || text.starts_with('~') || text.contains("~");
-        self.is_unknown |= is_brace || is_open || text.contains(['*', '?', '[', '^', '#']) && text.contains(['*', '?', '[']);
+        self.is_unknown |= is_brace
+            || is_open
+            || text.contains(['*', '?', '[', '^', '#']) && text.contains(['*', '?', '[']);
         self.text.push_str(text);
     }
 
@@ -127,7 +135,8 @@ impl WordContent {
         let Some(at) = inner.find("$(").into_iter().chain(inner.find('`')).min() else { return };
         self.opaque = Some("a command stands inside of another expansion");
         let rest = inner[at..].strip_suffix('}').unwrap_or(&inner[at..]);
-        let rest = rest.strip_suffix("))").map_or(rest, |it| if it.contains(')') { it } else { rest });
+        let rest =
+            rest.strip_suffix("))").map_or(rest, |it| if it.contains(')') { it } else { rest });
         if let Ok(pieces) = word::parse(rest, &dialect.options()) {
             let mut nested = Self::default();
             nested.pieces(&pieces, rest, dialect, true);

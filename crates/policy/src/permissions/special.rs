@@ -4,20 +4,52 @@ use super::judge::{Context, Judge};
 use super::shell::holds_command;
 use super::shell_text::Dialect;
 use super::words::{Word, assignment, shown};
-use super::wrappers::{Inner, Wrapped, program_name};
+use super::wrappers::{Inner, InnerCommands, program_name};
 
 /// Commands of a shell that are not in `SAFE_BUILTINS`.
 pub(super) const BUILTINS: &[&str] = &[
-    ".", "alias", "bind", "builtin", "command", "compgen", "complete", "coproc", "declare",
-    "enable", "eval", "exec", "export", "fc", "getopts", "hash", "history", "let", "local",
-    "mapfile", "nameref", "read", "readarray", "readonly", "select", "source", "trap", "typeset",
-    "unset", "vared", "zle", "autoload", "zmodload", "emulate", "function", "[[", "repeat",
+    ".",
+    "alias",
+    "bind",
+    "builtin",
+    "command",
+    "compgen",
+    "complete",
+    "coproc",
+    "declare",
+    "enable",
+    "eval",
+    "exec",
+    "export",
+    "fc",
+    "getopts",
+    "hash",
+    "history",
+    "let",
+    "local",
+    "mapfile",
+    "nameref",
+    "read",
+    "readarray",
+    "readonly",
+    "select",
+    "source",
+    "trap",
+    "typeset",
+    "unset",
+    "vared",
+    "zle",
+    "autoload",
+    "zmodload",
+    "emulate",
+    "function",
+    "[[",
+    "repeat",
 ];
 
 /// Commands that set the variables in their arguments and start nothing.
-const SETTERS: &[&str] = &[
-    "declare", "export", "getopts", "local", "nameref", "read", "readonly", "typeset", "unset",
-];
+const SETTERS: &[&str] =
+    &["declare", "export", "getopts", "local", "nameref", "read", "readonly", "typeset", "unset"];
 
 /// Judges a command of the shell itself. Returns false for one that is judged like a program.
 pub(super) fn builtin(
@@ -80,7 +112,8 @@ pub(super) fn builtin(
 /// Whether a word assigns a value that is not known to a variable that is.
 fn is_named_value(word: &Word) -> bool {
     let Word::Unknown(raw) = word else { return false };
-    assignment(raw).is_some() && !raw.contains('{') || raw.split_once('=').is_some_and(|(name, _)| assignment(&format!("{name}=")).is_some())
+    assignment(raw).is_some() && !raw.contains('{')
+        || raw.split_once('=').is_some_and(|(name, _)| assignment(&format!("{name}=")).is_some())
 }
 
 /// Whether an option takes shell text: `-c`, `-qc` or `--command`.
@@ -122,7 +155,10 @@ pub(super) fn shell(args: &[Word], dialect: Dialect, context: &Context) -> Vec<I
                 rest = rest.get(1..).unwrap_or_default();
             }
             long if long.starts_with("--") => {
-                return vec![Inner::Opaque(format!("a shell is given `{}`, which is not known", long.escape_debug()))];
+                return vec![Inner::Opaque(format!(
+                    "a shell is given `{}`, which is not known",
+                    long.escape_debug()
+                ))];
             }
             letters => {
                 reads_script |= letters.contains('c') && letters.starts_with('-');
@@ -138,7 +174,9 @@ pub(super) fn shell(args: &[Word], dialect: Dialect, context: &Context) -> Vec<I
     match rest.split_first() {
         Some((text, _)) if reads_script => inner.push(Inner::Script(text.clone(), dialect)),
         None if reads_script => inner.push(Inner::Nothing),
-        Some((Word::Known(file), _)) if ["/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"].contains(&file.as_str()) => {
+        Some((Word::Known(file), _))
+            if ["/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"].contains(&file.as_str()) =>
+        {
             inner.extend(fed(dialect, context));
         }
         Some((Word::Unknown(_), _)) => {
@@ -167,7 +205,7 @@ fn fed(dialect: Dialect, context: &Context) -> Vec<Inner> {
 }
 
 /// What a program starts that takes commands in a form of its own.
-pub(super) fn program(name: &str, args: &[Word], context: &Context) -> Option<Wrapped> {
+pub(super) fn program(name: &str, args: &[Word], context: &Context) -> Option<InnerCommands> {
     let inner = match name {
         "find" | "gfind" => find(args),
         "fd" | "fdfind" => after_option(args, &["-x", "-X", "--exec", "--exec-batch"])?,
@@ -176,7 +214,9 @@ pub(super) fn program(name: &str, args: &[Word], context: &Context) -> Option<Wr
             inner.extend(split_text(args).map(|text| Inner::Script(text, Dialect::Posix)));
             inner
         }
-        "su" | "runuser" | "sg" => text_after(args, name, &["-c", "--command", "--session-command"]),
+        "su" | "runuser" | "sg" => {
+            text_after(args, name, &["-c", "--command", "--session-command"])
+        }
         "script" => match takes_text(args) {
             true => text_after(args, name, &["-c", "--command"]),
             // On macOS and BSD the command follows the file.
@@ -184,15 +224,19 @@ pub(super) fn program(name: &str, args: &[Word], context: &Context) -> Option<Wr
         },
         "flock" => {
             let mut inner = text_after(args, name, &["-c", "--command"]);
-            let words = args.iter().skip_while(|it| it.known().is_none_or(|it| it.starts_with('-')));
+            let words =
+                args.iter().skip_while(|it| it.known().is_none_or(|it| it.starts_with('-')));
             let command: Vec<_> = words.skip(1).cloned().collect();
-            inner.extend((!command.is_empty() && !has_option(args, "-c")).then_some(Inner::Command(command)));
+            inner.extend(
+                (!command.is_empty() && !has_option(args, "-c")).then_some(Inner::Command(command)),
+            );
             inner
         }
         "watch" | "ssh" | "tmux" => {
             let words: Vec<_> = args.iter().filter_map(Word::known).collect();
             let operands = words.iter().position(|word| !word.starts_with('-'));
-            let after = operands.map_or(words.len(), |at| if name == "watch" { at } else { at + 1 });
+            let after =
+                operands.map_or(words.len(), |at| if name == "watch" { at } else { at + 1 });
             let text = words.get(after..).unwrap_or_default().join(" ");
             let reason = format!("`{name}` starts a shell for its arguments");
             vec![Inner::Opaque(reason), Inner::Script(Word::Known(text), Dialect::Posix)]
@@ -203,18 +247,34 @@ pub(super) fn program(name: &str, args: &[Word], context: &Context) -> Option<Wr
         "sudo" | "doas" if runs_shell(args) => {
             vec![Inner::Opaque(format!("`{name}` starts a shell"))]
         }
-        "uv" | "poetry" | "pipenv" | "bundle" | "pdm" | "hatch" | "rye" | "direnv" | "mise" | "asdf" | "rbenv" | "pyenv" | "nix" | "devbox" => {
-            let at = args.iter().position(|arg| arg.known().is_some_and(|it| ["run", "exec", "x", "shell", "develop", "tool"].contains(&it)))?;
-            let rest: Vec<Word> = args[at + 1..].iter().skip_while(|it| it.known().is_some_and(|it| it.starts_with('-'))).cloned().collect();
+        "uv" | "poetry" | "pipenv" | "bundle" | "pdm" | "hatch" | "rye" | "direnv" | "mise"
+        | "asdf" | "rbenv" | "pyenv" | "nix" | "devbox" => {
+            let at = args.iter().position(|arg| {
+                arg.known().is_some_and(|it| {
+                    ["run", "exec", "x", "shell", "develop", "tool"].contains(&it)
+                })
+            })?;
+            let rest: Vec<Word> = args[at + 1..]
+                .iter()
+                .skip_while(|it| it.known().is_some_and(|it| it.starts_with('-')))
+                .cloned()
+                .collect();
             let inner = vec![Inner::Command(rest)];
-            return Some(Wrapped { name: name.to_owned(), inner, is_transparent: false, option: None });
+            return Some(InnerCommands {
+                name: name.to_owned(),
+                inner,
+                is_transparent: false,
+                option: None,
+            });
         }
-        "busybox" | "toybox" if args.first().and_then(program_name).is_none() => vec![Inner::Nothing],
+        "busybox" | "toybox" if args.first().and_then(program_name).is_none() => {
+            vec![Inner::Nothing]
+        }
         _ => return None,
     };
     let _ = context;
     let is_transparent = !["su", "runuser", "sg", "sudo", "doas"].contains(&name);
-    Some(Wrapped { name: name.to_owned(), inner, is_transparent, option: None })
+    Some(InnerCommands { name: name.to_owned(), inner, is_transparent, option: None })
 }
 
 /// The commands of `find -exec`.
@@ -312,10 +372,16 @@ fn git(args: &[Word]) -> Option<Vec<Inner>> {
         || has("bisect") && has("run")
         || has("submodule") && has("foreach")
         || has("filter-branch")
-        || has("difftool") || has("mergetool")
+        || has("difftool")
+        || has("mergetool")
         || has("config") && args.len() > 2
         || has("grep") && (starts("-O") || starts("--open-files"))
-        || has("clone") && (starts("-c") || starts("--config") || starts("-u") || starts("ext::") || has("--template"))
+        || has("clone")
+            && (starts("-c")
+                || starts("--config")
+                || starts("-u")
+                || starts("ext::")
+                || has("--template"))
         || starts("ext::")
         || starts("--ext-diff");
     runs.then(|| vec![Inner::Opaque("git may run a command from its arguments".to_owned())])
@@ -330,18 +396,31 @@ pub(super) fn has_leading_unknown(args: &[Word]) -> bool {
 fn awk(args: &[Word]) -> Option<Vec<Inner>> {
     let runs = |arg: &Word| {
         arg.known().is_none_or(|it| {
-            it.contains("system") || it.contains('|') || it.contains("getline") || it.contains('@')
-                || it.starts_with("-f") || it.starts_with("-i") || it.starts_with("-l") || it.starts_with("-E") || it.starts_with("--")
+            it.contains("system")
+                || it.contains('|')
+                || it.contains("getline")
+                || it.contains('@')
+                || it.starts_with("-f")
+                || it.starts_with("-i")
+                || it.starts_with("-l")
+                || it.starts_with("-E")
+                || it.starts_with("--")
         })
     };
-    args.iter().any(runs).then(|| vec![Inner::Opaque("the program of awk may run a command".to_owned())])
+    args.iter()
+        .any(runs)
+        .then(|| vec![Inner::Opaque("the program of awk may run a command".to_owned())])
 }
 
 fn sed(args: &[Word]) -> Option<Vec<Inner>> {
     let runs = |arg: &Word| match arg {
         Word::Unknown(_) => true,
         Word::Known(it) if it.starts_with("-f") || it.starts_with("--file") => true,
-        Word::Known(it) if it.starts_with('-') && !it.starts_with("-e") && !it.starts_with("--e") => false,
+        Word::Known(it)
+            if it.starts_with('-') && !it.starts_with("-e") && !it.starts_with("--e") =>
+        {
+            false
+        }
         Word::Known(it) => sed_runs(it),
     };
     args.iter().any(runs).then(|| {
@@ -351,7 +430,8 @@ fn sed(args: &[Word]) -> Option<Vec<Inner>> {
 
 /// Whether a sed script may hold the command `e`, or the flag `e` of `s`.
 fn sed_runs(script: &str) -> bool {
-    let script = script.strip_prefix("--expression=").or(script.strip_prefix("-e")).unwrap_or(script);
+    let script =
+        script.strip_prefix("--expression=").or(script.strip_prefix("-e")).unwrap_or(script);
     let bytes = script.as_bytes();
     bytes.iter().enumerate().any(|(at, byte)| {
         let before = at.checked_sub(1).map(|at| bytes[at]);

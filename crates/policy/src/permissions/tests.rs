@@ -6,25 +6,56 @@ mod bypass;
 use super::*;
 use PermissionDecision::{Allow, Ask, Deny};
 
-pub(super) fn rules(default: PermissionDecision, lines: &[(PermissionDecision, &str)]) -> PermissionRules {
+pub(super) fn rules(
+    default: PermissionDecision,
+    lines: &[(PermissionDecision, &str)],
+) -> PermissionRules {
     let mut rules = PermissionRules::new(default, "default");
     for (decision, pattern) in lines {
         let pattern = CommandPattern::parse(pattern).unwrap();
-        rules.add(PermissionRule { decision: *decision, pattern, source: decision.as_str().into() });
+        rules.add(PermissionRule {
+            decision: *decision,
+            pattern,
+            source: decision.as_str().into(),
+        });
     }
     rules
 }
 
 /// The rules that the table of attempts is about.
 pub(super) fn usual() -> PermissionRules {
-    rules(Ask, &[
-        (Allow, "ls"), (Allow, "cat *"), (Allow, "git status*"), (Allow, "git commit *"),
-        (Allow, "npm *"), (Allow, "make"), (Allow, "grep *"), (Allow, "find *"), (Allow, "xargs *"),
-        (Allow, "python *"), (Allow, "bash *"), (Allow, "env *"), (Allow, "sed *"), (Allow, "awk *"),
-        (Allow, "tar *"), (Allow, "ssh *"), (Allow, "sh *"), (Allow, "git log*"), (Allow, "timeout *"),
-        (Ask, "git push"), (Ask, "docker"), (Deny, "rm"), (Deny, "git push --force"),
-        (Deny, "curl"), (Deny, "npm publish"), (Deny, "chmod 777"), (Deny, "dd of=*"),
-    ])
+    rules(
+        Ask,
+        &[
+            (Allow, "ls"),
+            (Allow, "cat *"),
+            (Allow, "git status*"),
+            (Allow, "git commit *"),
+            (Allow, "npm *"),
+            (Allow, "make"),
+            (Allow, "grep *"),
+            (Allow, "find *"),
+            (Allow, "xargs *"),
+            (Allow, "python *"),
+            (Allow, "bash *"),
+            (Allow, "env *"),
+            (Allow, "sed *"),
+            (Allow, "awk *"),
+            (Allow, "tar *"),
+            (Allow, "ssh *"),
+            (Allow, "sh *"),
+            (Allow, "git log*"),
+            (Allow, "timeout *"),
+            (Ask, "git push"),
+            (Ask, "docker"),
+            (Deny, "rm"),
+            (Deny, "git push --force"),
+            (Deny, "curl"),
+            (Deny, "npm publish"),
+            (Deny, "chmod 777"),
+            (Deny, "dd of=*"),
+        ],
+    )
 }
 
 /// A machine on which `/tmp/x` is a link to `rm`, and `/tmp/ls` is another program.
@@ -65,7 +96,8 @@ pub(super) fn verdict(line: &str, rules: &PermissionRules) -> PermissionVerdict 
 #[track_caller]
 pub(super) fn check(table: &str, rules: &PermissionRules) -> usize {
     let mut wrong = Vec::new();
-    let lines: Vec<_> = table.lines().filter(|line| !line.is_empty() && !line.starts_with('#')).collect();
+    let lines: Vec<_> =
+        table.lines().filter(|line| !line.is_empty() && !line.starts_with('#')).collect();
     for line in &lines {
         let (expect, command) = line.split_once(' ').unwrap();
         let command = command.trim_start().replace("\\n", "\n").replace("\\t", "\t");
@@ -112,7 +144,10 @@ fn without_rules_that_ask_or_deny_nothing_is_judged() {
 #[test]
 fn the_default_decides_about_what_no_rule_matches() {
     let rules = rules(Allow, &[(Deny, "rm")]);
-    check("allow make\nallow bash\nallow $ make && ls > x\ndeny $ make; rm x\nask $ $X\nask $ (((", &rules);
+    check(
+        "allow make\nallow bash\nallow $ make && ls > x\ndeny $ make; rm x\nask $ $X\nask $ (((",
+        &rules,
+    );
 }
 
 #[test]
@@ -143,7 +178,10 @@ fn folders_are_compared_by_component() {
     assert_eq!(decision("/work/app2"), Deny);
     assert_eq!(decision("/work"), Deny);
     assert_eq!(decision("/work/lib/x"), Allow);
-    check("deny $ cd /etc && ls\nallow $ cd src && ls\ndeny $ cd /work/app/../x; ls\ndeny $ cd ..; ls\nnever $ cd $X; ls\ndeny env -C /etc ls\nallow $ cd /work/app/src; ls", &rules);
+    check(
+        "deny $ cd /etc && ls\nallow $ cd src && ls\ndeny $ cd /work/app/../x; ls\ndeny $ cd ..; ls\nnever $ cd $X; ls\ndeny env -C /etc ls\nallow $ cd /work/app/src; ls",
+        &rules,
+    );
 }
 
 #[test]
@@ -162,7 +200,22 @@ fn deep_and_long_texts_end_as_ask_in_little_time() {
         format!("$ {}ls{}", open.repeat(depth), close.repeat(depth))
     };
     let rules = usual();
-    for (open, close) in [("(", ")"), ("$(", ")"), ("{ ", "; }"), ("\"$(", ")\""), ("if ls; then ", "; fi"), ("${x:-", "}"), ("! ", ""), ("`", "`"), ("<(", ")"), ("ls|", ""), ("'", "'"), ("\\`", "\\`"), ("[[ (", ") ]]"), ("$((", "))")] {
+    for (open, close) in [
+        ("(", ")"),
+        ("$(", ")"),
+        ("{ ", "; }"),
+        ("\"$(", ")\""),
+        ("if ls; then ", "; fi"),
+        ("${x:-", "}"),
+        ("! ", ""),
+        ("`", "`"),
+        ("<(", ")"),
+        ("ls|", ""),
+        ("'", "'"),
+        ("\\`", "\\`"),
+        ("[[ (", ") ]]"),
+        ("$((", "))"),
+    ] {
         for depth in [5, 12, 100, 5000] {
             let started = std::time::Instant::now();
             let _ = verdict(&nested(open, close, depth), &rules);

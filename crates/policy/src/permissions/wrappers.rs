@@ -6,6 +6,7 @@ use super::programs::{BASH_SHELLS, INTERPRETERS, OPAQUE, OTHER_SHELLS, POSIX_SHE
 use super::shell_text::Dialect;
 use super::special;
 use super::words::{Word, assignment, file_name};
+use super::wrapper_table::{WRAPPERS, Wrapper};
 
 /// What a program starts.
 #[derive(Debug, PartialEq, Eq)]
@@ -28,7 +29,7 @@ pub(super) enum Inner {
 
 /// A program that starts others.
 #[derive(Debug)]
-pub(super) struct Wrapped {
+pub(super) struct InnerCommands {
     pub(super) name: String,
     pub(super) inner: Vec<Inner>,
     /// Whether it needs no rule of its own.
@@ -37,92 +38,8 @@ pub(super) struct Wrapped {
     pub(super) option: Option<String>,
 }
 
-/// How a program takes the command that it starts.
-struct Wrapper {
-    names: &'static [&'static str],
-    /// Letters of options without and with a value, as in `getopt`.
-    flags: &'static str,
-    values: &'static str,
-    /// Long options with a value.
-    longs: &'static [&'static str],
-    /// Long options without one.
-    switches: &'static [&'static str],
-    /// Options after which it starts nothing.
-    quiet: &'static [&'static str],
-    /// Words that come before the command.
-    operands: usize,
-    /// Whether `NAME=value` may come before the command.
-    assigns: bool,
-    /// Whether it starts the command with the same rights, in the same place.
-    is_transparent: bool,
-    /// The options that change the folder.
-    folder: &'static [&'static str],
-}
-
-const WRAP: Wrapper = Wrapper {
-    names: &[],
-    flags: "",
-    values: "",
-    longs: &[],
-    switches: &[],
-    quiet: &["--help", "--version"],
-    operands: 0,
-    assigns: false,
-    is_transparent: true,
-    folder: &[],
-};
-
-/// Programs that start the command which follows their options.
-const WRAPPERS: &[Wrapper] = &[
-    Wrapper {
-        names: &["env", "genv"],
-        flags: "i0v",
-        values: "uCa",
-        longs: &["--unset", "--chdir", "--argv0"],
-        switches: &["--ignore-environment", "--null", "--debug", "--list-signal-handling", "--block-signal", "--default-signal", "--ignore-signal"],
-        assigns: true,
-        folder: &["-C", "--chdir"],
-        ..WRAP
-    },
-    Wrapper {
-        names: &["sudo"],
-        flags: "AbBEHknNPS",
-        values: "CghprtTuUDR",
-        longs: &["--close-from", "--group", "--host", "--prompt", "--chroot", "--role", "--type", "--command-timeout", "--user", "--other-user", "--chdir"],
-        switches: &["--askpass", "--background", "--bell", "--preserve-env", "--set-home", "--reset-timestamp", "--non-interactive", "--no-update", "--preserve-groups", "--stdin"],
-        quiet: &["-K", "-l", "-v", "-V", "--remove-timestamp", "--list", "--validate", "--version", "--help"],
-        assigns: true,
-        is_transparent: false,
-        folder: &["-D", "--chdir"],
-        ..WRAP
-    },
-    Wrapper { names: &["doas"], flags: "nL", values: "uCa", is_transparent: false, ..WRAP },
-    Wrapper { names: &["pkexec"], longs: &["--user"], switches: &["--disable-internal-agent", "--keep-cwd"], is_transparent: false, ..WRAP },
-    Wrapper { names: &["nohup", "chronic", "caffeinate", "unbuffer", "fakeroot", "dbus-run-session", "noglob", "nocorrect", "-", "catchsegv", "eatmydata", "proxychains", "proxychains4", "torsocks", "tsocks"], flags: "veisudmpq", ..WRAP },
-    Wrapper { names: &["setsid"], flags: "cfw", switches: &["--ctty", "--fork", "--wait"], ..WRAP },
-    Wrapper { names: &["nice"], values: "n", flags: "0123456789", longs: &["--adjustment"], ..WRAP },
-    Wrapper { names: &["ionice"], flags: "t", values: "cn", longs: &["--class", "--classdata"], switches: &["--ignore"], ..WRAP },
-    Wrapper { names: &["time", "gtime"], flags: "pvaq", values: "fo", longs: &["--format", "--output"], switches: &["--portability", "--append", "--verbose", "--quiet"], ..WRAP },
-    Wrapper { names: &["timeout", "gtimeout"], flags: "vfp", values: "sk", longs: &["--signal", "--kill-after"], switches: &["--preserve-status", "--foreground", "--verbose"], operands: 1, ..WRAP },
-    Wrapper { names: &["stdbuf", "gstdbuf"], values: "ioe", longs: &["--input", "--output", "--error"], ..WRAP },
-    Wrapper { names: &["taskset"], flags: "ac", switches: &["--all-tasks", "--cpu-list"], operands: 1, ..WRAP },
-    Wrapper { names: &["chrt"], flags: "abdfiorRv", values: "TPD", switches: &["--batch", "--fifo", "--idle", "--other", "--rr"], operands: 1, ..WRAP },
-    Wrapper { names: &["setarch"], flags: "vRFZLXBIST3", switches: &["--uname-2.6"], operands: 1, ..WRAP },
-    Wrapper { names: &["linux32", "linux64", "i386", "x86_64"], flags: "vRFZLXBIST3", ..WRAP },
-    Wrapper { names: &["strace", "ltrace"], flags: "cCdfFhiknqrtTvVwyYzZ", values: "abeEIoOpPsSuUX", ..WRAP },
-    Wrapper { names: &["exec"], flags: "cl", values: "a", ..WRAP },
-    Wrapper { names: &["command"], flags: "p", quiet: &["-v", "-V"], ..WRAP },
-    Wrapper { names: &["builtin"], ..WRAP },
-    Wrapper { names: &["busybox", "toybox"], quiet: &["--list", "--list-full", "--install", "--help"], ..WRAP },
-    Wrapper { names: &["ld-linux*", "ld-musl*", "ld.so", "ld64.so*"], longs: &["--library-path", "--argv0"], switches: &["--list", "--inhibit-cache", "--verify"], ..WRAP },
-    Wrapper { names: &["chroot"], longs: &["--userspec", "--groups"], switches: &["--skip-chdir"], operands: 1, is_transparent: false, ..WRAP },
-    Wrapper { names: &["unshare"], flags: "imnpuUfrcCT", values: "SGRw", longs: &["--mount-proc", "--map-user", "--map-group", "--setuid", "--setgid", "--root", "--wd"], is_transparent: false, ..WRAP },
-    Wrapper { names: &["runuser", "setpriv", "capsh", "nsenter", "bwrap", "firejail", "systemd-run", "proot", "gosu", "su-exec", "runcon", "sg", "newgrp", "faketime", "rlwrap", "xvfb-run", "dbus-launch", "valgrind", "perf", "prlimit", "cpulimit", "numactl", "cgexec", "uvx", "npx", "bunx", "pnpx", "pipx", "open", "xdg-open", "ssh-agent", "aa-exec", "trickle", "flock", "hyperfine", "entr", "ts", "tee-exec"], is_transparent: false, ..WRAP },
-    Wrapper { names: &["xargs", "gxargs"], flags: "0rtpxo", values: "adEILnPs", longs: &["--arg-file", "--delimiter", "--max-lines", "--max-args", "--max-procs", "--max-chars", "--process-slot-var"], switches: &["--null", "--no-run-if-empty", "--verbose", "--interactive", "--exit", "--open-tty"], ..WRAP },
-];
-
 /// What a program starts that has these names; `None` for one that starts nothing.
-pub(super) fn unwrap(names: &[String], args: &[Word], context: &Context) -> Option<Wrapped> {
+pub(super) fn unwrap(names: &[String], args: &[Word], context: &Context) -> Option<InnerCommands> {
     // An applet that is a link to busybox is called by its own name.
     let own = names.first().map(String::as_str).unwrap_or_default();
     let mut names = names.iter().map(String::as_str).filter(|name| {
@@ -131,29 +48,31 @@ pub(super) fn unwrap(names: &[String], args: &[Word], context: &Context) -> Opti
     names.find_map(|name| unwrap_named(name, args, context))
 }
 
-fn unwrap_named(name: &str, args: &[Word], context: &Context) -> Option<Wrapped> {
+fn unwrap_named(name: &str, args: &[Word], context: &Context) -> Option<InnerCommands> {
     if let Some(dialect) = dialect(name) {
-        return Some(Wrapped::transparent(name, special::shell(args, dialect, context)));
+        return Some(InnerCommands::transparent(name, special::shell(args, dialect, context)));
     }
     if OTHER_SHELLS.contains(&name) {
-        let is_plain = args.iter().all(|arg| arg.known().is_some_and(|it| ["-l", "-i", "--login"].contains(&it)));
+        let is_plain = args
+            .iter()
+            .all(|arg| arg.known().is_some_and(|it| ["-l", "-i", "--login"].contains(&it)));
         let inner = match is_plain && !context.is_fed {
             true => Inner::Nothing,
             false => Inner::Opaque(format!("`{name}` reads a language that is not judged")),
         };
-        return Some(Wrapped::transparent(name, vec![inner]));
+        return Some(InnerCommands::transparent(name, vec![inner]));
     }
     if let Some(inner) = special::program(name, args, context) {
         return Some(inner);
     }
     if let Some((_, reason)) = OPAQUE.iter().find(|(names, _)| names.contains(&name)) {
-        return Some(Wrapped::transparent(name, vec![Inner::Opaque((*reason).to_owned())]));
+        return Some(InnerCommands::transparent(name, vec![Inner::Opaque((*reason).to_owned())]));
     }
     if let Some(wrapped) = interpreter(name, args, context) {
         return Some(wrapped);
     }
     let wrapper = WRAPPERS.iter().find(|it| it.names.iter().any(|pattern| glob(pattern, name)))?;
-    Some(Wrapped {
+    Some(InnerCommands {
         name: name.to_owned(),
         inner: wrapper.inner(name, args, context),
         is_transparent: wrapper.is_transparent,
@@ -173,7 +92,7 @@ pub(super) fn dialect(name: &str) -> Option<Dialect> {
 }
 
 /// An interpreter that is given code.
-fn interpreter(name: &str, args: &[Word], context: &Context) -> Option<Wrapped> {
+fn interpreter(name: &str, args: &[Word], context: &Context) -> Option<InnerCommands> {
     let bare = name.trim_end_matches(|it: char| it.is_ascii_digit() || it == '.' || it == '-');
     let bare = bare.split_once('.').map_or(bare, |(bare, _)| bare);
     let matches = |programs: &[&str]| programs.contains(&name) || programs.contains(&bare);
@@ -182,7 +101,9 @@ fn interpreter(name: &str, args: &[Word], context: &Context) -> Option<Wrapped> 
         Word::Known(arg) => options.iter().find(|option| takes_code(option, arg)),
         Word::Unknown(_) => None,
     });
-    let reads_input = ["python", "pypy", "perl", "ruby", "node", "php", "lua", "tclsh", "bun", "sqlite3", "psql"].contains(&bare);
+    let reads_input =
+        ["python", "pypy", "perl", "ruby", "node", "php", "lua", "tclsh", "bun", "sqlite3", "psql"]
+            .contains(&bare);
     let has_file = args.iter().any(|arg| arg.known().is_none_or(|arg| !arg.starts_with('-')));
     let inner = match found {
         Some(option) => Inner::Opaque(format!("`{name} {option}` runs code that is not judged")),
@@ -195,7 +116,7 @@ fn interpreter(name: &str, args: &[Word], context: &Context) -> Option<Wrapped> 
         None => return None,
     };
     let option = found.map(|option| (*option).to_owned());
-    Some(Wrapped { name: name.to_owned(), inner: vec![inner], is_transparent: true, option })
+    Some(InnerCommands { name: name.to_owned(), inner: vec![inner], is_transparent: true, option })
 }
 
 /// Whether an argument is an option that takes code, alone or in a group of letters.
@@ -205,11 +126,13 @@ fn takes_code(option: &str, arg: &str) -> bool {
     }
     let letter = option.strip_prefix('-').filter(|rest| rest.len() == 1);
     match letter {
-        Some(letter) => {
-            arg.strip_prefix('-').is_some_and(|rest| !rest.starts_with('-') && rest.contains(letter))
-        }
+        Some(letter) => arg
+            .strip_prefix('-')
+            .is_some_and(|rest| !rest.starts_with('-') && rest.contains(letter)),
         None => {
-            let attached = arg.strip_prefix(option).is_some_and(|rest| rest.is_empty() || rest.starts_with('='));
+            let attached = arg
+                .strip_prefix(option)
+                .is_some_and(|rest| rest.is_empty() || rest.starts_with('='));
             // Long options may be shortened.
             let name = arg.split_once('=').map_or(arg, |(name, _)| name);
             attached || 4 < name.len() && option.starts_with("--") && option.starts_with(name)
@@ -217,7 +140,7 @@ fn takes_code(option: &str, arg: &str) -> bool {
     }
 }
 
-impl Wrapped {
+impl InnerCommands {
     pub(super) fn transparent(name: &str, inner: Vec<Inner>) -> Self {
         Self { name: name.to_owned(), inner, is_transparent: true, option: None }
     }
@@ -243,7 +166,9 @@ impl Wrapper {
             }
             let Some(takes_next) = self.option(arg) else {
                 let shown = arg.escape_debug();
-                return vec![Inner::Opaque(format!("`{name}` is given `{shown}`, which is not known"))];
+                return vec![Inner::Opaque(format!(
+                    "`{name}` is given `{shown}`, which is not known"
+                ))];
             };
             let value = match takes_next {
                 true => {
@@ -270,7 +195,8 @@ impl Wrapper {
             inner.push(Inner::Variable(arg.clone()));
             rest = after;
         }
-        if rest.len() < self.operands || rest[..self.operands].iter().any(|it| it.known().is_none()) {
+        if rest.len() < self.operands || rest[..self.operands].iter().any(|it| it.known().is_none())
+        {
             inner.push(match rest.len() < self.operands {
                 true => Inner::Nothing,
                 false => Inner::Opaque(format!("`{name}` may start any of its arguments")),
@@ -285,7 +211,8 @@ impl Wrapper {
         if name.ends_with("xargs") {
             words = appended(words, replaced.as_deref());
         }
-        let by_shell = context.in_shell && ["command", "builtin", "exec", "time", "noglob", "nocorrect", "-"].contains(&name);
+        let by_shell = context.in_shell
+            && ["command", "builtin", "exec", "time", "noglob", "nocorrect", "-"].contains(&name);
         inner.push(if by_shell { Inner::Words(words) } else { Inner::Command(words) });
         inner
     }

@@ -311,11 +311,8 @@ pub(in crate::actions) fn register(
 impl Params {
     /// The command that it starts, for the permission rules.
     pub(in crate::actions) fn command(&self, kernel: &Kernel) -> CommandToJudge {
-        let environment = EnvironmentSpec {
-            env: self.env.clone(),
-            inherit_env: self.inherit_env,
-            umask: None,
-        };
+        let environment =
+            EnvironmentSpec { env: self.env.clone(), inherit_env: self.inherit_env, umask: None };
         let shell = self.env.get("SHELL").cloned().or_else(|| {
             let variables = environment.inherits().then_some(&kernel.setup().env)?;
             variables.iter().find(|(name, _)| name == "SHELL").map(|(_, shell)| shell.clone())

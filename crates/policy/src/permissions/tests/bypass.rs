@@ -398,6 +398,7 @@ fn programs_that_start_others_are_seen_through() {
 #[test]
 fn the_table_has_at_least_150_attempts() {
     let tables = [KNOWN, QUOTING, LISTS, WRAPPERS].join("\n");
-    let attempts = tables.lines().filter(|line| line.starts_with("deny ") || line.starts_with("never "));
+    let attempts =
+        tables.lines().filter(|line| line.starts_with("deny ") || line.starts_with("never "));
     assert!(250 <= attempts.count());
 }
