@@ -389,8 +389,9 @@ fn git(args: &[Word]) -> Option<Vec<Inner>> {
 
 /// Whether a word before the first operand is not known: it may be an option that runs something.
 pub(super) fn has_leading_unknown(args: &[Word]) -> bool {
-    let options = args.iter().take_while(|arg| arg.known().is_none_or(|it| it.starts_with('-')));
-    options.into_iter().any(|arg| arg.known().is_none())
+    let mut options =
+        args.iter().take_while(|arg| arg.known().is_none_or(|it| it.starts_with('-')));
+    options.any(|arg| arg.known().is_none())
 }
 
 fn awk(args: &[Word]) -> Option<Vec<Inner>> {

@@ -6,7 +6,7 @@ use super::{check, usual};
 const KNOWN: &str = "
 ask git push
 ask git push origin
-allow git commit -m push
+ask git commit -m push
 deny git push origin --force
 deny git push --force-with-lease=x --force
 allow npm
