@@ -8,8 +8,8 @@ use clap::{ArgMatches, Command, CommandFactory as _, FromArgMatches, Parser, Sub
 
 use crate::commands::{
     action, adopt, agent, agentmux, approvals, attach, audit, completions, config, doctor, events,
-    ext, get, input, layout, logs, ls, meta, new, pane, read, record, restart, run, screen, search,
-    server, service, session, token, up, version, wait,
+    ext, get, input, layout, logs, ls, meta, new, pane, permit, read, record, restart, run, screen,
+    search, server, service, session, token, up, version, wait,
 };
 use crate::out::ColourChoice;
 use crate::{help, serve};
