@@ -363,6 +363,8 @@ fn try_launch(
     command.env("PANED_STATE_DIR", dir.join("state")).env("HOME", dir).env("SHELL", "/bin/sh");
     command.env_remove("PANED_CONFIG").env_remove("XDG_STATE_HOME").env_remove("XDG_CONFIG_HOME");
     command.env_remove("XDG_DATA_HOME").env_remove("PANED_EXTENSIONS_DIR");
+    // No person answers in most tests; those of permission rules set it to `ask`.
+    command.env("PANED_PERMISSIONS_AGENTS", "allow");
     command.envs(env.iter().map(|(name, value)| (name, value)));
     let mut child = command.stdout(Stdio::piped()).stderr(log).spawn().unwrap();
     let mut line = String::new();

@@ -8,8 +8,8 @@ use clap::{ArgMatches, Command, CommandFactory as _, FromArgMatches, Parser, Sub
 
 use crate::commands::{
     action, adopt, agent, agentmux, approvals, attach, audit, completions, config, doctor, events,
-    ext, get, input, layout, logs, ls, meta, new, notify, pane, read, record, restart, run, screen,
-    search, server, service, session, token, up, version, wait,
+    ext, get, input, layout, logs, ls, meta, new, notify, pane, permit, read, record, restart, run,
+    screen, search, server, service, session, token, up, version, wait,
 };
 use crate::out::ColourChoice;
 use crate::{help, serve};
@@ -157,6 +157,7 @@ commands! {
     one Emit(action::EmitArgs) = "emit";
     one List(action::ListArgs) = "list";
     group Token(token::TokenSubcommand) = "token";
+    group Permit(permit::PermitSubcommand) = "permit";
     group Ext(ext::ExtSubcommand) = "ext";
     one Agentmux(agentmux::Args) = "agentmux";
     one Doctor(doctor::Args) = "doctor";

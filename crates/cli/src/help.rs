@@ -42,7 +42,7 @@ const GROUPS: &[CommandGroup] = &[
     group(
         "The server",
         true,
-        &["server", "serve", "service", "doctor", "config", "token", "audit"],
+        &["server", "serve", "service", "doctor", "config", "token", "permit", "audit"],
     ),
     group("Extensions", true, &["ext"]),
     group(

@@ -10,12 +10,14 @@ mod compat;
 mod kind;
 mod other_tools;
 pub(crate) mod page;
+mod permissions;
 mod table;
 
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+use paned_kernel::PermissionSetup;
 use paned_model::Refusal;
 use paned_policy::interactive::UserRule;
 use paned_policy::layout::{LayoutKind, LayoutLimits};
@@ -84,6 +86,8 @@ pub(crate) struct Settings {
     pub(crate) subagent: Vec<String>,
     /// The rules for notifications.
     pub(crate) notify: NotifyRules,
+    /// Which programs callers may start.
+    pub(crate) permissions: PermissionSetup,
     /// Settings for the protocols of other tools.
     pub(crate) compat: CompatSettings,
 }
@@ -187,6 +191,7 @@ impl Sources<'_> {
             rules: self.rules()?,
             subagent: self.subagent()?,
             notify: self.file.notify.clone(),
+            permissions: self.permissions()?,
             compat: self.compat()?,
         })
     }

@@ -22,6 +22,13 @@ impl KernelClient {
         Self { shared: call.shared.clone(), caller: call.caller.clone() }
     }
 
+    /// The same for a client of opencode, to which OpenCode's permissions apply.
+    pub(crate) fn of_opencode(call: &Call) -> Self {
+        let mut client = Self::of(call);
+        client.caller.is_opencode = true;
+        client
+    }
+
     /// Runs an action and parses its answer.
     pub(crate) async fn act<T: DeserializeOwned>(
         &self,

@@ -24,6 +24,9 @@ pub struct Caller {
     pub client: Option<Arc<ConnectedClient>>,
     /// The extension that calls. Actions that its call runs have the same extension.
     pub extension: Option<Arc<str>>,
+    /// Whether it is a client of the opencode-pty listener: OpenCode's permissions apply to what
+    /// it starts.
+    pub is_opencode: bool,
 }
 
 impl Caller {
@@ -131,7 +134,14 @@ impl Kernel {
         });
         self.grants().insert_extension(grant.clone());
         let extension = Some(extension.into());
-        let caller = Caller { grant, pane: None, pane_token: None, client: None, extension };
+        let caller = Caller {
+            grant,
+            pane: None,
+            pane_token: None,
+            client: None,
+            extension,
+            is_opencode: false,
+        };
         ExtensionGrant { kernel: Arc::downgrade(&self.inner), caller }
     }
 }

@@ -15,6 +15,7 @@ use crate::approvals::{AllowedBy, GatedCall};
 use crate::caller::CallerLabel;
 use crate::hooks::{self, ActionHook, HookCall, HookFailure};
 use crate::journal::{self, CommitTicket, draft_with_capacity};
+use crate::permissions::PermittedCommands;
 use crate::redact::redact;
 use crate::registry::{ActionContext, ActionDefinition, ActionKind, PreparedAction};
 use crate::undo::Undo;
@@ -98,15 +99,26 @@ impl Kernel {
         permit::scope(&caller.grant, action.scope).map_err(forbidden)?;
         self.check_state_folder(action)?;
         let undo = Undo::default();
-        let context =
-            ActionContext { kernel: self.clone(), caller: caller.clone(), undo: undo.clone() };
+        let permitted = PermittedCommands::default();
+        let context = ActionContext {
+            kernel: self.clone(),
+            caller: caller.clone(),
+            undo: undo.clone(),
+            permitted: permitted.clone(),
+        };
         let mut run = action.prepare(context, params)?;
         let _caller_waits = run.caller_waits.take();
         self.permit(&run.access, caller)?;
         self.permit_typing(&run.access, caller)?;
         self.check_journal(action)?;
+        let commands = std::mem::take(&mut run.commands);
         let call = GatedCall { action, params, access: &run.access, caller };
-        let allowed_by = self.pass_gate(call).await?;
+        let asked = match commands.is_empty() {
+            true => None,
+            // Boxed to keep the future small: it is rarely polled.
+            false => Box::pin(self.judge_commands(caller, commands, &permitted)).await?,
+        };
+        let allowed_by = self.pass_gate(call, asked).await?;
         let hooks = self.hooks().wanting(&action.name, caller);
         let is_silent = self.is_silent(action);
         if is_silent && hooks.is_empty() {

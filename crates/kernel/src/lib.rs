@@ -27,6 +27,7 @@ mod names;
 pub mod notifications;
 mod panes;
 mod param_errors;
+mod permissions;
 pub mod proof;
 mod read_api;
 mod redact;
@@ -57,6 +58,7 @@ pub use hooks::{ActionHook, HookCall, HookRegistration, HookVerdict};
 use journal::{CommitTicket, Journal};
 pub use paned_backend::{BoxedFuture, UnixSocket};
 pub use panes::environment::is_reserved as is_reserved_variable;
+pub use permissions::PermissionSetup;
 pub use read_api::{EventFeed, PaneOutput, PaneOutputChunk};
 pub use registry::{
     ActionDefinition, ActionHandler, ActionKind, ActionRegistration, ActionSpec, RESERVED_NOUNS,

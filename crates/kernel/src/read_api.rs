@@ -155,7 +155,7 @@ fn caller(grant: Arc<Grant>, proof: Option<(&str, &Grant)>) -> Caller {
         Some((token, pane)) => (Some(pane), Some(Arc::new(Token::from_text(token)))),
         None => (None, None),
     };
-    Caller { grant, pane, pane_token, client: None, extension: None }
+    Caller { grant, pane, pane_token, client: None, extension: None, is_opencode: false }
 }
 
 fn may_read(caller: &Caller) -> Result<(), Refusal> {

@@ -23,6 +23,7 @@ pub(crate) use self::accepted_values::deserialize_object;
 pub use self::dynamic::{ActionHandler, ActionRegistration, ActionSpec};
 use crate::access::AccessRequest;
 use crate::names::missing_name;
+use crate::permissions::{CommandToJudge, PermittedCommands};
 use crate::undo::Undo;
 use crate::{Caller, Kernel, param_errors};
 
@@ -42,6 +43,7 @@ pub const RESERVED_NOUNS: &[&str] = &[
     "layout",
     "notify",
     "pane",
+    "permission",
     "server",
     "session",
     "shell",
@@ -88,6 +90,13 @@ pub(crate) trait Action: 'static {
     /// declare it does not compile.
     fn access(params: &Self::Params) -> AccessRequest;
 
+    /// The commands that a call starts, to be judged by the permission rules before it runs. What
+    /// is started without being named here is judged where it is started, and refused if a rule
+    /// asks.
+    fn commands(_context: &ActionContext, _params: &Self::Params) -> Vec<CommandToJudge> {
+        Vec::new()
+    }
+
     /// Runs the action.
     fn run(
         context: ActionContext,
@@ -104,6 +113,8 @@ pub(crate) struct ActionContext {
     pub(crate) caller: Caller,
     /// How to undo what it did, if that cannot be written to the journal.
     pub(crate) undo: Undo,
+    /// The commands that the permission rules let it start.
+    pub(crate) permitted: PermittedCommands,
 }
 
 /// One action as servers and clients see it.
@@ -131,6 +142,8 @@ trait AnyAction: Send + Sync {
 /// An action with parsed parameters, ready to be authorized and run.
 pub(crate) struct PreparedAction {
     pub(crate) access: AccessRequest,
+    /// The commands that it starts, if they are to be judged.
+    pub(crate) commands: Vec<CommandToJudge>,
     pub(crate) future: BoxedFuture<'static, Result<Box<RawValue>, Refusal>>,
     /// Held while the caller waits, by actions that end when it no longer does.
     pub(crate) caller_waits: Option<oneshot::Sender<()>>,
@@ -198,11 +211,15 @@ impl<A: Action> AnyAction for TypedAction<A> {
     fn prepare(&self, context: ActionContext, params: &[u8]) -> Result<PreparedAction, Refusal> {
         let params: A::Params = parse(params)?;
         let access = A::access(&params);
+        let commands = match context.kernel.judges_commands_of(&context.caller) {
+            true => A::commands(&context, &params),
+            false => Vec::new(),
+        };
         let future = Box::pin(async move {
             let answer = A::run(context, params).await?;
             serde_json::value::to_raw_value(&answer).map_err(Refusal::internal)
         });
-        Ok(PreparedAction { access, future, caller_waits: None })
+        Ok(PreparedAction { access, commands, future, caller_waits: None })
     }
 }
 

@@ -10,6 +10,8 @@ use paned_model::Time;
 use paned_policy::interactive::UserRule;
 use paned_policy::layout;
 
+use crate::PermissionSetup;
+
 /// The kernel's setup.
 #[derive(Clone, Debug)]
 pub struct KernelSetup {
@@ -27,6 +29,8 @@ pub struct KernelSetup {
     pub limits: KernelLimits,
     /// Which actions need the approval of a person, and how long requests wait for one.
     pub approvals: ApprovalSetup,
+    /// Which programs callers may start.
+    pub permissions: PermissionSetup,
     /// Where panes are shown in tmux, if anywhere.
     pub tmux_view: Option<TmuxViewSetup>,
     /// The backend for adopted panes of the user's tmux servers, if there is one.

@@ -15,6 +15,7 @@ pub mod interactive;
 pub mod layout;
 pub mod names;
 pub mod notify;
+pub mod permissions;
 pub mod permit;
 pub mod rate;
 pub mod restart;

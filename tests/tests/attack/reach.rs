@@ -103,6 +103,7 @@ fn cases(action: &str, socket: &str) -> Option<Vec<(LeakRule, Value)>> {
         "layout:save" => {
             vec![json!({ "name": "x", "session": SESSION }), with(json!({ "name": "x" }), beside())]
         }
+        "permission:test" => vec![json!({ "argv": ["ls"] })],
         "pane:adopt" => vec![json!({ "tmux": socket, "pane": "%0" })],
         "pane:new" => {
             let named = json!({ "id": OTHER, "argv": ["cat"] });

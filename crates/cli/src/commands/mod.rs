@@ -24,6 +24,7 @@ pub(crate) mod meta;
 pub(crate) mod new;
 pub(crate) mod notify;
 pub(crate) mod pane;
+pub(crate) mod permit;
 pub(crate) mod read;
 pub(crate) mod record;
 pub(crate) mod restart;
@@ -103,6 +104,7 @@ pub(crate) fn run(context: &CliContext, command: CliCommand) -> Result<ExitCode>
         CliCommand::Action(args) => action::run(context, args),
         CliCommand::Emit(args) => action::emit(context, args),
         CliCommand::List(args) => action::list(context, &args),
+        CliCommand::Permit(command) => permit::run(context, &command),
         CliCommand::Token(command) => token::run(context, &command),
         CliCommand::Ext(command) => ext::run(context, &command),
         CliCommand::Doctor(_) => doctor::run(context),

@@ -271,6 +271,7 @@ async fn kernel() -> Kernel {
         token_file: None,
         limits: KernelLimits::default(),
         approvals: paned_kernel::ApprovalSetup::default(),
+        permissions: paned_kernel::PermissionSetup::default(),
         tmux_view: None,
         adopted_tmux: None,
         profiles: None,

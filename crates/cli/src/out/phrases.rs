@@ -73,6 +73,7 @@ const COMMANDS: &[(&str, &str)] = &[
     ("pane:update-meta", "paned meta …"),
     ("pane:wait", "paned wait …"),
     ("pane:write", "paned write …"),
+    ("permission:test", "paned permit test …"),
     ("server:status", "paned server status"),
     ("server:stop", "paned server stop"),
     ("server:upgrade", "paned server upgrade"),

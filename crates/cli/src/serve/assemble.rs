@@ -162,6 +162,7 @@ fn setup(plan: &ServeOptions, fds: &ServerFds, url: &str) -> Result<KernelSetup>
         token_file: Some(plan.state.token()),
         limits: limits(&plan.settings)?,
         approvals: approvals(&plan.settings),
+        permissions: plan.settings.permissions.clone(),
         tmux_view: plan.settings.tmux_enabled.then(|| tmux_view(plan)).transpose()?,
         adopted_tmux: Some(AdoptedPanes::new(plan.state.folder(), program()?)),
         profiles: Some(plan.settings.profiles_dir.clone()),

@@ -4,6 +4,7 @@
 //! made from it.
 
 use super::kind::SettingKind;
+use super::permissions::DECISIONS;
 
 /// One setting.
 pub(crate) struct SettingRow {
@@ -256,6 +257,42 @@ pub(crate) const TABLE: &[SettingRow] = &[
         "Commands that do not need one, although paned considers them interactive",
     )
     .kind(SettingKind::Commands),
+    row(
+        "permissions.deny",
+        "",
+        "Commands that may not be started, such as [\"rm -rf\", \"git push --force\"]; they take precedence over all other rules",
+    )
+    .kind(SettingKind::Commands),
+    row(
+        "permissions.ask",
+        "",
+        "Commands that a person is asked about first; they take precedence over those that are allowed",
+    )
+    .kind(SettingKind::Commands),
+    row(
+        "permissions.allow",
+        "",
+        "Commands that may be started, such as [\"git status*\", \"npm test *\"]; a `*` stands for any arguments",
+    )
+    .kind(SettingKind::Commands),
+    row(
+        "permissions.agents",
+        "ask",
+        "What is done about a command that no rule matches, if an agent starts it",
+    )
+    .kind(SettingKind::Choice(DECISIONS))
+    .env(&["PANED_PERMISSIONS_AGENTS"]),
+    row("permissions.cli", "allow", "The same for commands that you start yourself")
+        .kind(SettingKind::Choice(DECISIONS)),
+    row("permissions.tokens", "allow", "The same for other tokens, and for extensions")
+        .kind(SettingKind::Choice(DECISIONS)),
+    row(
+        "permissions.opencode_files",
+        "true",
+        "Whether OpenCode's own permissions apply to what clients of opencode-pty start: `permission.bash` \
+         and `permission.external_directory` in opencode.json",
+    )
+    .kind(SettingKind::Boolean),
     row(
         "compat.opencode_pty",
         "",

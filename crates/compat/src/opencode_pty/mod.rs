@@ -65,7 +65,7 @@ impl CompatApi for OpencodePty {
 
     fn routes(self: Arc<Self>) -> Vec<Route> {
         let context = move |call: &_| PtyCompatSessions {
-            client: KernelClient::of(call),
+            client: KernelClient::of_opencode(call),
             sockets: self.sockets.clone(),
         };
         let json = RouteBuilder {

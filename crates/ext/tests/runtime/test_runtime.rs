@@ -56,6 +56,7 @@ fn kernel_setup() -> KernelSetup {
         token_file: None,
         limits: KernelLimits { hook_timeout: DEADLINE, ..KernelLimits::default() },
         approvals: paned_kernel::ApprovalSetup::default(),
+        permissions: paned_kernel::PermissionSetup::default(),
         tmux_view: None,
         adopted_tmux: None,
         profiles: None,

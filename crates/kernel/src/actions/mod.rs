@@ -9,7 +9,8 @@ pub(crate) mod grant;
 pub(crate) mod layout;
 pub(crate) mod notify;
 pub(crate) mod pane;
-pub(crate) mod server;
+pub(crate) mod permission_test;
+mod server;
 pub(crate) mod session;
 mod shell_run;
 pub(crate) mod subagent;
@@ -93,6 +94,7 @@ pub(crate) fn registry() -> Registry {
         .with::<pane::update_meta::PaneUpdateMeta>()
         .with::<pane::wait::PaneWait>()
         .with::<pane::write::PaneWrite>()
+        .with::<permission_test::PermissionTest>()
         .with::<server::status::ServerStatus>()
         .with::<server::stop::ServerStop>()
         .with::<server::upgrade::ServerUpgrade>()

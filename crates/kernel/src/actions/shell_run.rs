@@ -11,6 +11,7 @@ use super::EmptyOutput;
 use crate::access::AccessRequest;
 use crate::actions::support::param_rules::{Folder, ShellCommand};
 use crate::panes::environment::{self, EnvironmentSpec, PaneIdentity};
+use crate::permissions::CommandToJudge;
 use crate::registry::{Action, ActionContext, ActionKind};
 
 pub(super) struct ShellRun;
@@ -38,11 +39,19 @@ impl Action for ShellRun {
         AccessRequest::nothing()
     }
 
+    fn commands(_: &ActionContext, params: &Params) -> Vec<CommandToJudge> {
+        vec![params.command_to_judge()]
+    }
+
     async fn run(context: ActionContext, params: Params) -> Result<EmptyOutput, Refusal> {
         if params.command.trim().is_empty() {
             return Err(Refusal::invalid("`command` is empty"));
         }
         environment::check_text("command", &params.command)?;
+        if context.kernel.judges_commands_of(&context.caller) {
+            let command = params.command_to_judge();
+            context.kernel.check_judged(&context.caller, &context.permitted, command).await?;
+        }
         let env = environment_of(&context);
         let home = env.iter().find(|(name, _)| name == "HOME").map(|(_, value)| value.as_str());
         let cwd = paned_backend::find_folder(params.cwd.as_deref(), home)?;
@@ -55,6 +64,13 @@ impl Action for ShellRun {
         // Reaps the process so that it does not stay a zombie; its exit status is not used.
         tokio::spawn(async move { child.wait().await });
         Ok(EmptyOutput {})
+    }
+}
+
+impl Params {
+    fn command_to_judge(&self) -> CommandToJudge {
+        let argv = ["/bin/sh", "-c", &self.command].map(str::to_owned).to_vec();
+        CommandToJudge::new(argv, self.cwd.clone(), &EnvironmentSpec::default())
     }
 }
 

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use super::decision::Allowance;
 use super::request::{Coverage, NewApproval, RequestDigest};
 use crate::access::AccessRequest;
+use crate::permissions::AskedCommand;
 use crate::redact::redact;
 use crate::registry::{ActionDefinition, ActionKind};
 use crate::{Caller, Kernel};
@@ -65,10 +66,14 @@ impl Kernel {
     /// that.
     ///
     /// # Errors
-    /// `denied` when a person, a rule or the expiry has denied it, `timeout` when there is no
-    /// answer yet.
-    pub(crate) async fn pass_gate(&self, call: GatedCall<'_>) -> Result<AllowedBy, Refusal> {
-        let CallVerdict { rule, question } = self.judge_call(call)?;
+    /// `denied` when a person, a rule or the expiry has denied it, `timeout` when there is no answer
+    /// yet.
+    pub(crate) async fn pass_gate(
+        &self,
+        call: GatedCall<'_>,
+        asked: Option<AskedCommand>,
+    ) -> Result<AllowedBy, Refusal> {
+        let CallVerdict { rule, question } = self.judge_call(call, asked);
         let scope = call.action.scope;
         let Some(question) = question else {
             return Ok(AllowedBy { scope, rule, allowance: None });
@@ -79,9 +84,13 @@ impl Kernel {
     }
 
     /// What the rules and the configuration say about a call.
-    fn judge_call(&self, call: GatedCall<'_>) -> Result<CallVerdict, Refusal> {
-        let question = self.question_of_configuration(call);
-        Ok(CallVerdict { rule: None, question })
+    fn judge_call(&self, call: GatedCall<'_>, asked: Option<AskedCommand>) -> CallVerdict {
+        let Some(asked) = asked else {
+            return CallVerdict { rule: None, question: self.question_of_configuration(call) };
+        };
+        let rule = asked.verdict.deciding_rule().map(str::to_owned);
+        let question = Some(question_of_rules(call.action, asked));
+        CallVerdict { rule, question }
     }
 
     /// Whether the configuration lists the action as one that needs an approval.
@@ -164,6 +173,26 @@ impl Kernel {
         }
         Ok(())
     }
+}
+
+/// What a person is asked about a command. The command itself is hidden where the action's command
+/// line may hold secrets.
+fn question_of_rules(action: &ActionDefinition, asked: AskedCommand) -> ApprovalQuestion {
+    let AskedCommand { verdict, argv, key } = asked;
+    let command = argv.join(" ").replace(char::is_control, " ");
+    let is_hidden = action.secrets.iter().any(|secret| secret == "argv");
+    let (subject, details, coverage) = match is_hidden {
+        true => (format!("run `{}`", action.name), Value::Null, None),
+        false => (
+            format!("run `{command}`"),
+            json!({ "reason": verdict.reason, "steps": verdict.steps }),
+            Some(Coverage {
+                key: format!("command {key}"),
+                sentence: format!("the command `{command}` from this pane"),
+            }),
+        ),
+    };
+    ApprovalQuestion { kind: ApprovalKind::Rule, subject, details, coverage }
 }
 
 /// Whether a name of the configuration means this action: the name itself, or its start and `*`.

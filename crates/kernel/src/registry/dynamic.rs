@@ -203,7 +203,7 @@ impl AnyAction for DynamicAction {
                 _ = left => Err(caller_left()),
             }
         });
-        Ok(PreparedAction { access, future, caller_waits: Some(waits) })
+        Ok(PreparedAction { access, commands: Vec::new(), future, caller_waits: Some(waits) })
     }
 }
 

@@ -12,6 +12,7 @@ mod kill;
 mod names;
 mod next_run;
 mod panes;
+mod permissions;
 mod questions;
 mod reach;
 mod reading;

@@ -34,6 +34,7 @@ pub(crate) fn setup() -> KernelSetup {
             ..KernelLimits::default()
         },
         approvals: ApprovalSetup::default(),
+        permissions: paned_kernel::PermissionSetup::default(),
         tmux_view: None,
         adopted_tmux: None,
         profiles: None,

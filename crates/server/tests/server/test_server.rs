@@ -190,6 +190,7 @@ async fn kernel(
         token_file: Some(token_file),
         limits: paned_kernel::KernelLimits::default(),
         approvals: paned_kernel::ApprovalSetup::default(),
+        permissions: paned_kernel::PermissionSetup::default(),
         tmux_view: None,
         adopted_tmux: None,
         profiles: None,

@@ -5,7 +5,7 @@ use std::num::NonZeroU32;
 use std::sync::Arc;
 
 use paned_model::{Meta, PaneId, PaneInfo, Refusal, Scope, Size};
-use paned_policy::agent::{Permissions, Profile};
+use paned_policy::agent::{LaunchOptions, Permissions, Profile};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -23,6 +23,8 @@ use crate::actions::support::visibility::Visibility;
 use crate::actions::support::wait_limit::wait_limit;
 use crate::agents::{AgentLaunch, GENERIC, RestartPolicy, WorktreeRequest};
 use crate::panes::Pane;
+use crate::panes::environment::EnvironmentSpec;
+use crate::permissions::CommandToJudge;
 use crate::registry::{Action, ActionContext, ActionKind};
 use crate::tmux_view::OnViewClosed;
 use crate::{Caller, Kernel};
@@ -184,6 +186,24 @@ impl Action for AgentCreate {
 
     fn access(params: &Params) -> AccessRequest {
         AccessRequest::reachable().with_tmux_server(params.tmux.as_deref())
+    }
+
+    fn commands(context: &ActionContext, params: &Params) -> Vec<CommandToJudge> {
+        // What is not valid is refused when it runs.
+        let Ok(profile) = choose_profile(&context.kernel, params) else { return Vec::new() };
+        let options = LaunchOptions {
+            argv: params.argv.clone(),
+            model: params.model.clone(),
+            permissions: params.permissions.map(Permissions::from),
+            prompt: params.prompt.clone(),
+        };
+        let environment = EnvironmentSpec {
+            env: params.env.clone(),
+            inherit_env: params.inherit_env,
+            umask: None,
+        };
+        let command = |argv| CommandToJudge::new(argv, params.cwd.clone(), &environment);
+        profile.command_line(&options).map(command).into_iter().collect()
     }
 
     async fn run(context: ActionContext, params: Params) -> Result<AgentCreateOutput, Refusal> {

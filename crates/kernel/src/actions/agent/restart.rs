@@ -1,7 +1,7 @@
 //! `agent:restart`
 
 use paned_model::{Code, PaneId, PaneInfo, Refusal, Scope};
-use paned_policy::agent::Permissions;
+use paned_policy::agent::{LaunchOptions, Permissions};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -13,8 +13,11 @@ use crate::Kernel;
 use crate::access::AccessRequest;
 use crate::actions::support::param_rules::{ModelName, ProgramText};
 use crate::actions::support::wait_limit::wait_limit;
+use crate::agents::AgentLaunch;
 use crate::panes::Pane;
 use crate::panes::close::close;
+use crate::panes::environment::EnvironmentSpec;
+use crate::permissions::CommandToJudge;
 use crate::registry::{Action, ActionContext, ActionKind};
 
 /// How long the new agent may take until it accepts a prompt.
@@ -56,6 +59,35 @@ pub(in crate::actions) struct AgentRestartOutput {
     new: PaneInfo,
 }
 
+impl Params {
+    /// Whether the new agent is started with another command line.
+    fn is_changed(&self) -> bool {
+        self.model.is_some() || self.permissions.is_some() || self.prompt.is_some()
+    }
+}
+
+/// The command line of the new agent.
+fn next_command(kernel: &Kernel, params: &Params) -> Option<CommandToJudge> {
+    let old = kernel.panes().get(&params.pane_id).ok()?;
+    let (agent, argv, cwd) = {
+        let state = old.lock();
+        let record = &state.record;
+        (record.agent.clone()?, record.argv.clone(), record.cwd.clone())
+    };
+    let profile = kernel.agents().profile(&agent.profile).ok()?;
+    let usual = || AgentLaunch { argv: Some(argv), ..AgentLaunch::default() };
+    let launch = agent.made.unwrap_or_else(usual);
+    let options = LaunchOptions {
+        argv: launch.argv,
+        model: params.model.clone().or(launch.model),
+        permissions: params.permissions.map(Permissions::from).or(launch.permissions),
+        prompt: params.prompt.clone(),
+    };
+    let argv = profile.command_line(&options).ok()?;
+    let command = CommandToJudge::new(argv, Some(cwd), &EnvironmentSpec::default());
+    Some(CommandToJudge { is_trusted: !params.is_changed(), ..command })
+}
+
 impl Action for AgentRestart {
     const NAME: &'static str = "agent:restart";
     const DOC: &'static str = "Restart an agent in a new pane. The old pane is closed once the \
@@ -70,14 +102,21 @@ impl Action for AgentRestart {
         AccessRequest::pane(&params.pane_id).ending(params.itself)
     }
 
+    fn commands(context: &ActionContext, params: &Params) -> Vec<CommandToJudge> {
+        // What is not valid is refused when it runs.
+        next_command(&context.kernel, params).into_iter().collect()
+    }
+
     async fn run(context: ActionContext, params: Params) -> Result<AgentRestartOutput, Refusal> {
         let kernel = &context.kernel;
         let old = kernel.panes().get(&params.pane_id)?;
         let mut request = restart_request(kernel, &old).await?;
+        let is_changed = params.is_changed();
         request.launch.attempt = 0;
         request.launch.model = params.model.or(request.launch.model);
         request.launch.permissions =
             params.permissions.map(Permissions::from).or(request.launch.permissions);
+        request.pane.is_trusted = !is_changed;
         request.prompt = params.prompt;
         request.pane.id = params.new_id;
         let timeout = wait_limit(params.timeout_ms, DEFAULT_TIMEOUT_MS, MAX_TIMEOUT_MS)?;

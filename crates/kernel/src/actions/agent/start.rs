@@ -17,6 +17,7 @@ use crate::actions::support::respawn::respawn_params;
 use crate::agents::{AgentLaunch, AgentRecord, AgentStatus, Worktree, WorktreeRequest};
 use crate::panes::Pane;
 use crate::panes::environment::check_text;
+use crate::permissions::PermittedCommands;
 use crate::registry::ActionContext;
 use crate::undo::Undo;
 use crate::{Caller, Kernel};
@@ -211,7 +212,12 @@ pub(crate) fn restart_failed(
         // Started on behalf of no caller, so no other pane is evicted for it.
         let mut caller = kernel.owner(None);
         Arc::make_mut(&mut caller.grant).panes = PaneSet::Only(BTreeSet::new());
-        let context = ActionContext { kernel, caller, undo: Undo::default() };
+        let context = ActionContext {
+            kernel,
+            caller,
+            undo: Undo::default(),
+            permitted: PermittedCommands::default(),
+        };
         start(&as_parent(&context, &pane), request).await
     })
 }

@@ -23,16 +23,18 @@ use crate::actions::support::visibility::{LocationParams, Visibility, Visibility
 use crate::actions::support::{next_run, visibility};
 use crate::agents::{AgentOrigin, AgentRecord};
 use crate::journal::draft;
+use crate::panes::environment::EnvironmentSpec;
 use crate::panes::exit_notice::ExitNoticeFormat;
 use crate::panes::restart::cancel;
 use crate::panes::table::name_taken;
 use crate::panes::{Pane, task};
+use crate::permissions::CommandToJudge;
 use crate::registry::{Action, ActionContext, ActionKind, deserialize_object};
 use crate::tmux_view::{DEFAULT_SIZE, OnViewClosed};
 
 pub(in crate::actions) use super::spawn_plan::{
     LONGEST_TITLE, PREVIOUS, PaneSpawnPlan, ancestors, check_argv, check_new_id, check_title,
-    fresh_id, fresh_instance,
+    fresh_id, fresh_instance, login_shell,
 };
 
 pub(in crate::actions) struct PaneNew;
@@ -132,6 +134,9 @@ pub(in crate::actions) struct Params {
     /// Its agent record, if already known.
     #[serde(skip)]
     pub(in crate::actions) agent: Option<AgentRecord>,
+    /// Whether its command was permitted before, or is set by the configuration.
+    #[serde(skip)]
+    pub(in crate::actions) is_trusted: bool,
     /// A text that must not be in its title.
     #[serde(skip)]
     pub(in crate::actions) hidden: Option<String>,
@@ -176,6 +181,10 @@ impl Action for PaneNew {
 
     fn access(params: &Params) -> AccessRequest {
         AccessRequest::reachable().with_tmux_server(params.tmux.as_deref())
+    }
+
+    fn commands(context: &ActionContext, params: &Params) -> Vec<CommandToJudge> {
+        vec![params.command(&context.kernel)]
     }
 
     async fn run(context: ActionContext, params: Params) -> Result<PaneInfo, Refusal> {
@@ -249,6 +258,10 @@ pub(in crate::actions) async fn plan(
     let is_required = wanted.as_ref().is_some_and(|wanted| wanted.is_required);
     let view = wanted.map(|wanted| wanted.spec);
     let size = params.size.unwrap_or(DEFAULT_SIZE);
+    if context.kernel.judges_commands_of(&context.caller) {
+        let command = params.command(&context.kernel);
+        context.kernel.check_judged(&context.caller, &context.permitted, command).await?;
+    }
     let plan = PaneSpawnPlan::new(&context.kernel, &context.caller, params, view)?;
     Ok((plan, is_required, size))
 }
@@ -296,6 +309,19 @@ pub(in crate::actions) fn register(
 }
 
 impl Params {
+    /// The command that it starts, for the permission rules.
+    pub(in crate::actions) fn command(&self, kernel: &Kernel) -> CommandToJudge {
+        let environment =
+            EnvironmentSpec { env: self.env.clone(), inherit_env: self.inherit_env, umask: None };
+        let shell = self.env.get("SHELL").cloned().or_else(|| {
+            let variables = environment.inherits().then_some(&kernel.setup().env)?;
+            variables.iter().find(|(name, _)| name == "SHELL").map(|(_, shell)| shell.clone())
+        });
+        let argv = self.argv.clone().unwrap_or_else(|| login_shell(shell.as_deref()));
+        let command = CommandToJudge::new(argv, self.cwd.clone(), &environment);
+        CommandToJudge { is_trusted: self.is_trusted, ..command }
+    }
+
     /// The parameters about visibility.
     fn visibility_params(&mut self) -> VisibilityParams {
         let location = LocationParams {

@@ -10,7 +10,9 @@ use serde::Deserialize;
 use super::kill::check_grace;
 use crate::access::AccessRequest;
 use crate::actions::support::next_run::{check_run_again, end_for_next_run, run_again};
+use crate::panes::environment::EnvironmentSpec;
 use crate::panes::restart::RestartCause;
+use crate::permissions::CommandToJudge;
 use crate::registry::{Action, ActionContext, ActionKind};
 
 pub(in crate::actions) struct PaneRestart;
@@ -44,6 +46,14 @@ impl Action for PaneRestart {
 
     fn access(params: &Params) -> AccessRequest {
         AccessRequest::pane(&params.pane_id).ending(params.itself)
+    }
+
+    fn commands(context: &ActionContext, params: &Params) -> Vec<CommandToJudge> {
+        let Ok(pane) = context.kernel.panes().get(&params.pane_id) else { return Vec::new() };
+        let state = pane.lock();
+        let (argv, cwd) = (state.record.argv.clone(), state.record.cwd.clone());
+        let command = CommandToJudge::new(argv, Some(cwd), &EnvironmentSpec::default());
+        vec![CommandToJudge { is_trusted: true, ..command }]
     }
 
     async fn run(context: ActionContext, params: Params) -> Result<PaneInfo, Refusal> {

@@ -14,9 +14,11 @@ use crate::actions::support::param_rules::{
     Argv, Environment, Folder, ProgramText, Umask, exactly_one,
 };
 use crate::actions::support::visibility::Visibility;
+use crate::panes::environment::EnvironmentSpec;
 use crate::panes::text::reading;
 use crate::panes::text::reading::LinesRead;
 use crate::panes::unreadable;
+use crate::permissions::CommandToJudge;
 use crate::registry::{Action, ActionContext, ActionKind};
 
 const LINES: usize = 500;
@@ -90,6 +92,17 @@ impl Action for PaneRun {
 
     fn access(_: &Params) -> AccessRequest {
         AccessRequest::nothing()
+    }
+
+    fn commands(_: &ActionContext, params: &Params) -> Vec<CommandToJudge> {
+        let environment = EnvironmentSpec {
+            env: params.env.clone(),
+            inherit_env: params.inherit_env,
+            umask: None,
+        };
+        let argv = argv(params.argv.clone(), params.command.clone());
+        let command = |argv| CommandToJudge::new(argv, params.cwd.clone(), &environment);
+        argv.map(command).into_iter().collect()
     }
 
     async fn run(context: ActionContext, params: Params) -> Result<PaneRunOutput, Refusal> {

@@ -238,10 +238,14 @@ fn grant(kernel: &Kernel, pane: &PaneRef) -> (StoredGrant, Token) {
 }
 
 fn argv(requested: Option<Vec<String>>, shell: Option<&str>) -> Result<Vec<String>, Refusal> {
-    let login = || vec![shell.unwrap_or("/bin/sh").to_owned(), "-l".to_owned()];
-    let argv = requested.unwrap_or_else(login);
+    let argv = requested.unwrap_or_else(|| login_shell(shell));
     check_argv(&argv)?;
     Ok(argv)
+}
+
+/// The command line of the user's login shell.
+pub(in crate::actions) fn login_shell(shell: Option<&str>) -> Vec<String> {
+    vec![shell.unwrap_or("/bin/sh").to_owned(), "-l".to_owned()]
 }
 
 /// Refuses what cannot be a program and its arguments.

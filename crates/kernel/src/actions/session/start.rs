@@ -10,6 +10,7 @@ use crate::access::AccessRequest;
 use crate::actions::pane::new;
 use crate::actions::support::param_rules::{Argv, Environment, Folder, SessionNameText, Umask};
 use crate::actions::support::visibility::Visibility;
+use crate::permissions::CommandToJudge;
 use crate::registry::{Action, ActionContext, ActionKind};
 use crate::tmux_view::{DEFAULT_SIZE, SessionInfo, ViewRequest};
 
@@ -60,6 +61,17 @@ impl Action for SessionStart {
 
     fn access(_: &Params) -> AccessRequest {
         AccessRequest::reachable()
+    }
+
+    fn commands(context: &ActionContext, params: &Params) -> Vec<CommandToJudge> {
+        let pane = new::Params {
+            argv: params.argv.clone(),
+            cwd: params.cwd.clone(),
+            env: params.env.clone(),
+            inherit_env: params.inherit_env,
+            ..new::Params::default()
+        };
+        vec![pane.command(&context.kernel)]
     }
 
     async fn run(context: ActionContext, params: Params) -> Result<SessionInfo, Refusal> {

@@ -18,6 +18,7 @@ use crate::actions::support::param_rules::{
 };
 use crate::actions::support::visibility::{LocationParams, Visibility};
 use crate::panes::Pane;
+use crate::permissions::CommandToJudge;
 use crate::registry::{Action, ActionContext, ActionKind};
 use crate::tmux_view::{ViewLocation, ViewRequest};
 
@@ -30,7 +31,7 @@ pub(in crate::actions) const TAG: &str = "subagent";
 
 pub(in crate::actions) struct SubagentOpened;
 
-#[derive(Deserialize, JsonSchema)]
+#[derive(Clone, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[schemars(transform = tmux_location)]
 pub(in crate::actions) struct Params {
@@ -92,6 +93,10 @@ impl Action for SubagentOpened {
 
     fn access(params: &Params) -> AccessRequest {
         AccessRequest::reachable().with_tmux_server(params.tmux.as_deref())
+    }
+
+    fn commands(context: &ActionContext, params: &Params) -> Vec<CommandToJudge> {
+        vec![request(&context.kernel, params.clone()).command(&context.kernel)]
     }
 
     async fn run(context: ActionContext, params: Params) -> Result<SubagentOpenedOutput, Refusal> {
@@ -189,6 +194,7 @@ fn request(kernel: &Kernel, params: Params) -> new::Params {
         .into_iter()
         .collect(),
         tags: vec![TAG.to_owned()],
+        is_trusted: params.argv.is_none(),
         visible: Some(Visibility::Always),
         wait: Some(true),
         session: params.session,

@@ -24,6 +24,7 @@ use crate::panes::close::{forget, kill_for_restart};
 use crate::panes::pane::KeeperConnection;
 use crate::panes::restart::{PreviousRun, RestartCause, settle_previous};
 use crate::panes::{Pane, PaneChange, PaneRecord};
+use crate::permissions::PermittedCommands;
 use crate::registry::ActionContext;
 use crate::tmux_view::{ViewRequest, ViewSpec};
 use crate::undo::Undo;
@@ -401,7 +402,12 @@ pub(crate) fn restart_pane(
     Box::pin(async move {
         let caller = kernel.owner(None);
         let grace = kernel.limits().kill_grace;
-        let context = ActionContext { kernel, caller, undo: Undo::default() };
+        let context = ActionContext {
+            kernel,
+            caller,
+            undo: Undo::default(),
+            permitted: PermittedCommands::default(),
+        };
         end_for_next_run(&context.kernel, &pane, grace, false).await?;
         run_again(&context, &pane, cause).await
     })

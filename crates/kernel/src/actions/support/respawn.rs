@@ -46,6 +46,7 @@ pub(in crate::actions) async fn respawn_params(
         timeout_seconds: record.timeout_seconds.and_then(std::num::NonZeroU32::new),
         max_lines: record.max_lines.and_then(|most| most.try_into().ok()),
         can: Some(PaneCapability::of(&record.grant.grant)),
+        is_trusted: true,
         ..new::Params::default()
     };
     copy_view(&mut params, &record);
