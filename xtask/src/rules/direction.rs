@@ -4,7 +4,7 @@ use super::Finding;
 use crate::manifest::{Dependency, Kind, Manifest};
 use crate::tree::Tree;
 
-/// For each crate those it may depend on. Server, compat and extensions reach panes only through
+/// For each crate those it may depend on. Server, compat, MCP and extensions reach panes only through
 /// the kernel's public entry points, so they see neither `keeper` nor `backend`.
 const MAY_NAME: &[(&str, &[&str])] = &[
     ("model", &[]),
@@ -17,7 +17,14 @@ const MAY_NAME: &[(&str, &[&str])] = &[
     ("ext", &["model", "term", "policy", "kernel"]),
     ("server", &["model", "policy", "kernel"]),
     ("compat", &["model", "term", "kernel", "server"]),
-    ("cli", &["model", "term", "policy", "keeper", "backend", "kernel", "ext", "server", "compat"]),
+    ("mcp", &["model", "kernel", "server"]),
+    (
+        "cli",
+        &[
+            "model", "term", "policy", "keeper", "backend", "kernel", "ext", "server", "compat",
+            "mcp",
+        ],
+    ),
 ];
 
 /// A crate names only crates below it, and only those the table gives it. Tests of a crate may
