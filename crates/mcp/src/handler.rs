@@ -90,8 +90,8 @@ impl ServerHandler for McpHandler {
         let tool = tools::find(&request.name, client.tier)?;
         let progress = CallProgress::new(context);
         let arguments = request.arguments.unwrap_or_default();
-        let answer = tool.call(ToolCall { client }, arguments);
-        let answer = progress.run(answer).await.ok_or_else(cancelled)?;
+        let answer = tool.call(ToolCall { client: client.clone() }, arguments);
+        let answer = progress.run(&client, answer).await.ok_or_else(cancelled)?;
         Ok(answer.into())
     }
 

@@ -18,6 +18,7 @@ mod gemini;
 mod http;
 mod instruction;
 mod log;
+mod mcp_script;
 mod messages;
 mod reply;
 mod request;
@@ -33,6 +34,7 @@ use std::time::Duration;
 
 pub use instruction::PromptInstruction;
 use log::ModelLog;
+pub use mcp_script::PORT_LINE;
 pub use log::{AnswerEnd, ModelEvent, ModelEventKind, Prompt};
 
 /// How long a test waits for the model to be asked.

@@ -200,7 +200,8 @@ impl ServerConn {
                 "params": { "uri": uri },
             });
             // The pane may be gone; the client learns that when it reads it.
-            let sent = self.post(&own_message(&request), session.as_ref());
+            let request = own_message(&request);
+            let sent = self.post(&request, session.as_ref());
             if let Ok(Ok(response)) = timeout(SHORT_TIMEOUT, sent).await {
                 let _ = timeout(SHORT_TIMEOUT, response.into_body().collect()).await;
             }
