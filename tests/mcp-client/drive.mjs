@@ -134,7 +134,7 @@ const actions = await ok("action_list", { filter: "resize" });
 assert.match(actions.text, /pane:resize: /);
 const schema = await ok("action_list", { name: "pane:resize" });
 assert.ok(schema.facts.params.properties.paneId);
-const resized = await ok("action_call", { name: "pane:resize", params: { paneId: id, cols: 100, rows: 30 } });
+const resized = await ok("action_call", { name: "pane:resize", params: { paneId: id, size: { cols: 100, rows: 30 } } });
 assert.ok(resized.facts);
 await refused("action_call", { name: "grant:list" }, /needs the scope `admin`, which the tier standard does not have/);
 await refused("action_call", { name: "pane:resise" }, /no action `pane:resise`/);

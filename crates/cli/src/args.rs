@@ -8,8 +8,8 @@ use clap::{ArgMatches, Command, CommandFactory as _, FromArgMatches, Parser, Sub
 
 use crate::commands::{
     action, adopt, agent, agentmux, attach, completions, config, doctor, events, ext, get, input,
-    layout, logs, ls, mcp, meta, new, pane, read, record, restart, run, screen, search, server, service,
-    session, token, up, version, wait,
+    layout, logs, ls, mcp, meta, new, pane, read, record, restart, run, screen, search, server,
+    service, session, token, up, version, wait,
 };
 use crate::out::ColourChoice;
 use crate::{help, serve};

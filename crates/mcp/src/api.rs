@@ -105,8 +105,7 @@ impl CompatApi for McpApi {
         };
         let message = || json!({ "type": "object" });
         let nothing = RouteShape::NOTHING.with_statuses(STATUSES);
-        let mut stream =
-            route(Method::GET, "Follow the notices of an MCP session.", nothing);
+        let mut stream = route(Method::GET, "Follow the notices of an MCP session.", nothing);
         stream.answers = EVENT_STREAM;
         vec![
             route(
@@ -219,8 +218,9 @@ impl Message {
         let refuse = |code, sentence: &str| {
             Box::new(reply::error(StatusCode::BAD_REQUEST, code, sentence, Value::Null))
         };
-        let message: Value = serde_json::from_slice(body)
-            .map_err(|error| refuse(PARSE_ERROR, &format!("the body is not valid JSON: {error}")))?;
+        let message: Value = serde_json::from_slice(body).map_err(|error| {
+            refuse(PARSE_ERROR, &format!("the body is not valid JSON: {error}"))
+        })?;
         if message.is_array() {
             let sentence = "a batch is not supported; send each message in a request of its own";
             return Err(refuse(INVALID_REQUEST, sentence));
@@ -230,7 +230,8 @@ impl Message {
                 || message.get("result").is_some()
                 || message.get("error").is_some());
         if !is_message {
-            let sentence = "the body is not a JSON-RPC 2.0 message: it needs `jsonrpc` and `method`";
+            let sentence =
+                "the body is not a JSON-RPC 2.0 message: it needs `jsonrpc` and `method`";
             return Err(refuse(INVALID_REQUEST, sentence));
         }
         Ok(Self(message))

@@ -175,4 +175,3 @@ impl ServerHandler for McpHandler {
         Err(ErrorData::invalid_params(sentence, None))
     }
 }
-

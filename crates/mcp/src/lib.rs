@@ -3,12 +3,12 @@
 //! | file | idea |
 //! |---|---|
 //! | `api` | the routes, and what a request passes before the protocol sees it |
-//! | `sessions` | who holds which session; bounded, and ended with its grant |
+//! | `sessions` | the sessions of each grant: bounded, and ended with it |
 //! | `reply` | responses that end with the grant and with the server |
 //! | `handler` | the protocol's methods |
 //! | `tier` | which tools a client may see |
 //! | `tools` | the tools, one file each |
-//! | `resources`, `watch` | panes' screens as resources, and who is told of changes |
+//! | `resources`, `watch` | panes' screens as resources, and their subscribers |
 //! | `progress` | what a client hears while a call runs, and how it ends one |
 //!
 //! Nothing here decides what the kernel decides: every tool runs actions with the caller's grant.

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use paned_kernel::EventFeed;
 use paned_kernel::journal::JournalRead;
+use paned_model::EventFilter;
 use rmcp::RoleServer;
 use rmcp::model::{ProgressNotificationParam, ProgressToken};
 use rmcp::service::{Peer, RequestContext};
@@ -85,7 +86,7 @@ impl CallProgress {
 impl ApprovalFeed {
     fn of(client: &ClientContext, is_wanted: bool) -> Self {
         let caller = client.caller.label();
-        let include = "approval:asked,approval:answered".parse();
+        let include = "approval:asked,approval:answered".parse::<EventFilter>();
         let include = include.ok().filter(|_| is_wanted);
         // A caller that may not read events hears only that its call still runs.
         let events =

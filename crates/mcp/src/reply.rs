@@ -41,7 +41,9 @@ struct GuardedStream {
 
 /// The response with a body that ends at `end`, too.
 pub(crate) fn guard(
-    response: Response<impl http_body_util::BodyExt<Data = Bytes, Error = Infallible> + Send + 'static>,
+    response: Response<
+        impl http_body_util::BodyExt<Data = Bytes, Error = Infallible> + Send + 'static,
+    >,
     end: BoxFuture<'static, ()>,
     request: OpenRequest,
 ) -> Response {

@@ -52,10 +52,7 @@ pub(crate) async fn list(client: &ClientContext) -> Result<Vec<Resource>, Refusa
 }
 
 /// Reads a screen.
-pub(crate) async fn read(
-    client: &ClientContext,
-    uri: &str,
-) -> Result<ReadResourceResult, Refusal> {
+pub(crate) async fn read(client: &ClientContext, uri: &str) -> Result<ReadResourceResult, Refusal> {
     let pane = pane(uri)?;
     let call = ToolCall { client: client.clone() };
     let screen: ScreenReply = call.act("pane:screen", json!({ "paneId": pane })).await?;

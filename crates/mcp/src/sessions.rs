@@ -1,4 +1,4 @@
-//! Who holds which session. A session belongs to one grant; it ends when it is idle for long, when
+//! The sessions of each grant. A session belongs to one grant; it ends when it is idle for long, when
 //! its grant ends, or when its client says so.
 
 use std::collections::HashMap;
@@ -7,7 +7,9 @@ use std::time::Duration;
 
 use paned_kernel::{Caller, Kernel};
 use paned_model::{Code, GrantId, Refusal};
-use rmcp::model::{CancelledNotificationParam, ClientJsonRpcMessage, ClientNotification, RequestId};
+use rmcp::model::{
+    CancelledNotificationParam, ClientJsonRpcMessage, ClientNotification, RequestId,
+};
 use rmcp::transport::streamable_http_server::session::SessionManager;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use tokio::sync::Notify;

@@ -76,14 +76,9 @@ mod tests {
 
     #[test]
     fn each_tier_permits_what_the_smaller_ones_do() {
-        for scope in [
-            Scope::Read,
-            Scope::Input,
-            Scope::Spawn,
-            Scope::Kill,
-            Scope::Approve,
-            Scope::Admin,
-        ] {
+        for scope in
+            [Scope::Read, Scope::Input, Scope::Spawn, Scope::Kill, Scope::Approve, Scope::Admin]
+        {
             let permits = Tier::ALL.map(|tier| tier.permits(scope));
             assert!(permits.is_sorted(), "{scope}: {permits:?}");
         }

@@ -167,14 +167,15 @@ impl ScreenWatch {
                 "timeoutMs": DAY_MS,
             });
             let waited: ScreenWaitReply = self.call.act("pane:wait", params).await?;
-            let screen: ScreenReply = self.call.act("pane:screen", json!({ "paneId": pane })).await?;
+            let screen: ScreenReply =
+                self.call.act("pane:screen", json!({ "paneId": pane })).await?;
             if screen.revision() != self.revision {
                 self.revision = screen.revision();
                 return Ok(());
             }
             if !waited.timed_out {
                 // Its program has ended, and the screen will not change again.
-                return Err(Refusal::new(Code::Gone, "the screen does not change any more"));
+                return Err(Refusal::new(Code::Gone, "the screen no longer changes"));
             }
         }
     }

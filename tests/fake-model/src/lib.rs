@@ -34,8 +34,8 @@ use std::time::Duration;
 
 pub use instruction::PromptInstruction;
 use log::ModelLog;
-pub use mcp_script::PORT_LINE;
 pub use log::{AnswerEnd, ModelEvent, ModelEventKind, Prompt};
+pub use mcp_script::PORT_LINE;
 
 /// How long a test waits for the model to be asked.
 const WAIT_TIMEOUT: Duration = Duration::from_secs(30);

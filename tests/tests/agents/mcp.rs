@@ -25,7 +25,7 @@ pub(crate) fn uses_paned_over_mcp(cli: Cli) {
     let asked: Vec<String> = model
         .events()
         .into_iter()
-        .filter_map(|event| match event.what {
+        .filter_map(|event| match event.kind {
             ModelEventKind::ToolAsked { command, .. } => Some(command),
             _ => None,
         })
@@ -34,7 +34,7 @@ pub(crate) fn uses_paned_over_mcp(cli: Cli) {
     let results: Vec<String> = model
         .events()
         .into_iter()
-        .filter_map(|event| match event.what {
+        .filter_map(|event| match event.kind {
             ModelEventKind::ToolResult(text) => Some(text),
             _ => None,
         })

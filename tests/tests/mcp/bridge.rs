@@ -11,12 +11,14 @@ use crate::support::{StdioClient, text};
 fn a_session_goes_on_after_the_server_was_killed() {
     let mut server = Server::start();
     let mut client = StdioClient::start(&server, &[]);
-    let spawned = client.call("pty_spawn", json!({ "command": "sh", "args": ["-c", "echo up; cat"] }));
+    let spawned =
+        client.call("pty_spawn", json!({ "command": "sh", "args": ["-c", "echo up; cat"] }));
     let id = spawned["structuredContent"]["id"].as_str().unwrap().to_owned();
     let waited = client.call("pty_wait", json!({ "id": id, "pattern": "up" }));
     assert_eq!(waited["structuredContent"]["met"], "pattern", "{waited}");
 
-    let lost = client.begin("pty_wait", json!({ "id": id, "pattern": "never", "timeoutSeconds": 600 }));
+    let lost =
+        client.begin("pty_wait", json!({ "id": id, "pattern": "never", "timeoutSeconds": 600 }));
     // The wait is at the server when a later call is answered.
     client.call("pty_list", json!({}));
     server.kill();
@@ -62,7 +64,11 @@ fn lines_that_are_no_messages_are_answered() {
     for (line, code) in [("{", -32700), ("[]", -32600), ("7", -32600)] {
         client.send(line);
         let answer = client.receive();
-        assert_eq!((&answer["error"]["code"], &answer["id"]), (&json!(code), &Value::Null), "{line}");
+        assert_eq!(
+            (&answer["error"]["code"], &answer["id"]),
+            (&json!(code), &Value::Null),
+            "{line}"
+        );
     }
     client.send(r#"{"jsonrpc":"2.0","id":"p","method":"ping"}"#);
     let answer = client.receive();

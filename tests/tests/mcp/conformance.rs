@@ -18,9 +18,8 @@ fn refused(reply: &Reply, status: u16, sentence: &str) {
 fn foreign_hosts_and_origins_and_callers_without_a_token_are_refused() {
     let server = Server::start();
     let authority = server.authority();
-    let post = |host: &str| {
-        Request::new("POST", "/mcp").header("host", host).header("accept", "*/*")
-    };
+    let post =
+        |host: &str| Request::new("POST", "/mcp").header("host", host).header("accept", "*/*");
     let bearer = format!("Bearer {}", server.token());
     let own = || post(&authority).header("authorization", &bearer);
     refused(&post(&authority).json(&initialize()).over_tcp(&authority), 401, "token");
@@ -51,7 +50,8 @@ fn what_is_no_message_is_answered_with_what_is_wrong() {
     refused(&post("{}"), 400, "not a JSON-RPC 2.0 message");
     let wrong = client.post(&json!({ "jsonrpc": "2.0", "id": 1, "method": "no/such" }));
     assert_eq!(last_message(&wrong)["error"]["code"], -32601, "{wrong:?}");
-    let shape = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": { "name": 7 } });
+    let shape =
+        json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": { "name": 7 } });
     let shape = last_message(&client.post(&shape));
     assert_eq!(shape["error"]["code"], -32602, "{shape}");
     assert!(shape["error"]["message"].as_str().unwrap().contains("must be"), "{shape}");
@@ -180,15 +180,16 @@ fn a_narrow_token_reaches_only_its_panes_and_scopes() {
     let read = client.call("pty_read", json!({ "id": "other" }));
     assert_eq!(read["isError"], true, "{read}");
     assert!(!read.to_string().contains("secret"), "{read}");
-    let missing = client.call("pty_read", json!({ "id": "none" }));
+    let missing = client.call("pty_read", json!({ "id": "absent77" }));
     let like = |result: &Value, id: &str| text(result).replace(id, "X");
-    assert_eq!(like(&read, "other"), like(&missing, "none"), "a pane that is there looks different");
+    assert_eq!(like(&read, "other"), like(&missing, "absent77"), "a pane that is there shows");
     let found = client.call("pty_search", json!({ "pattern": "secret" }));
     assert!(!text(&found).contains("other"), "{found}");
     let typed = client.call("pty_write", json!({ "id": "mine", "data": "x" }));
     assert!(text(&typed).contains("input"), "{typed}");
     let uri = "paned://pane/other/screen";
-    let screen = json!({ "jsonrpc": "2.0", "id": 1, "method": "resources/read", "params": { "uri": uri } });
+    let screen =
+        json!({ "jsonrpc": "2.0", "id": 1, "method": "resources/read", "params": { "uri": uri } });
     assert!(last_message(&client.post(&screen))["error"].is_object());
 }
 

@@ -60,9 +60,9 @@ impl HttpClient {
             .header("accept", ACCEPT)
             .header("authorization", &format!("Bearer {}", self.token));
         match &self.session {
-            Some(session) => request
-                .header("mcp-session-id", session)
-                .header("mcp-protocol-version", VERSION),
+            Some(session) => {
+                request.header("mcp-session-id", session).header("mcp-protocol-version", VERSION)
+            }
             None => request,
         }
     }
@@ -185,7 +185,8 @@ impl StdioClient {
     #[track_caller]
     pub(crate) fn close(mut self) {
         drop(self.input.take());
-        let status = paned_e2e::wait_for("the end of `paned mcp`", || self.child.try_wait().unwrap());
+        let status =
+            paned_e2e::wait_for("the end of `paned mcp`", || self.child.try_wait().unwrap());
         assert!(status.success(), "{status}");
     }
 }

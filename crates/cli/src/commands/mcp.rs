@@ -33,7 +33,8 @@ pub(crate) fn run(context: &CliContext, args: &Args) -> Result<ExitCode> {
     let client = context.client()?.with_grant_of_pane();
     let mut path = format!("/mcp?tier={}", args.tier);
     if client.is_on_this_machine()
-        && let Some(folder) = std::env::current_dir().ok().and_then(|it| it.into_os_string().into_string().ok())
+        && let Some(folder) =
+            std::env::current_dir().ok().and_then(|it| it.into_os_string().into_string().ok())
     {
         path += &format!("&cwd={}", escape(&folder));
     }

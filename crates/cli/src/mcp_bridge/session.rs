@@ -21,7 +21,7 @@ use crate::client::sse::SseParser;
 use crate::client::{ApiClient, RETRY_INTERVAL, is_connection_lost};
 
 /// How long to wait for a server that is being restarted.
-const RESTART_TIMEOUT: Duration = Duration::from_secs(20);
+const RESTART_TIMEOUT: Duration = Duration::from_secs(30);
 /// How long an answer to a notice, or to the end of a session, may take.
 const SHORT_TIMEOUT: Duration = Duration::from_secs(5);
 const ACCEPTED: &str = "application/json, text/event-stream";
@@ -211,9 +211,10 @@ impl ServerConn {
 
     /// Starts a session with this request, and returns the answer to it.
     async fn open(&self, initialize: &ClientMessage) -> Result<Value, AttemptError> {
-        let response = self.post(initialize, None).await.map_err(|error| {
-            AttemptError::Retry(initialize.refused(&error.to_string()))
-        })?;
+        let response = self
+            .post(initialize, None)
+            .await
+            .map_err(|error| AttemptError::Retry(initialize.refused(&error.to_string())))?;
         let id = response.headers().get(SESSION_HEADER);
         let id = id.and_then(|id| id.to_str().ok()).map(str::to_owned);
         let answers = read_answers(response).await;
@@ -234,7 +235,11 @@ impl ServerConn {
         session: Option<&ServerSession>,
     ) -> Result<(), RequestError> {
         let response = self.post(message, session).await.map_err(|error| {
-            if is_connection_lost(&error) { RequestError::Lost } else { RequestError::NotSent(error) }
+            if is_connection_lost(&error) {
+                RequestError::Lost
+            } else {
+                RequestError::NotSent(error)
+            }
         })?;
         if response.status() == StatusCode::NOT_FOUND && session.is_some() {
             return Err(RequestError::NoSession);
@@ -356,7 +361,12 @@ impl ServerConn {
 
     /// Ends the session.
     pub(super) async fn end(&self) {
-        let session = self.state().session.take();
+        let session = {
+            let mut state = self.state();
+            // Nothing is to be started again.
+            state.subscriptions.clear();
+            state.session.take()
+        };
         if let Some(session) = session {
             self.close(&session).await;
         }

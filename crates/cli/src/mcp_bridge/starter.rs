@@ -17,10 +17,8 @@ impl ServerStarter {
         if !context.starts_server()? {
             return Ok(Self(None));
         }
-        let flags = [
-            ("--state-dir", &context.global.state_dir),
-            ("--config", &context.global.config),
-        ];
+        let flags =
+            [("--state-dir", &context.global.state_dir), ("--config", &context.global.config)];
         let mut args = Vec::new();
         for (flag, value) in flags {
             let value = value.as_ref().map(|value| value.clone().into_os_string());

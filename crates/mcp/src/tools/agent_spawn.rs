@@ -2,7 +2,7 @@
 
 use paned_model::{AgentInfo, PaneInfo, Refusal};
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::agent_message::{self, MessageReply};
@@ -32,6 +32,16 @@ pub(super) struct Args {
 struct CreateReply {
     #[serde(flatten)]
     pane: PaneInfo,
+    /// The outcome of the first prompt, where it was typed.
+    prompt: Option<PromptReply>,
+}
+
+/// The outcome of a first prompt.
+#[derive(Deserialize, Serialize)]
+struct PromptReply {
+    outcome: String,
+    #[serde(default)]
+    evidence: Vec<String>,
 }
 
 impl McpTool for AgentSpawn {
@@ -52,12 +62,18 @@ impl McpTool for AgentSpawn {
             // Where the answer is to be sent, the prompt is a message that asks for it.
             "prompt": args.prompt.as_ref().filter(|_| !notifies),
         });
-        let CreateReply { pane } = call.act("agent:create", params).await?;
+        let CreateReply { pane, prompt } = call.act("agent:create", params).await?;
         let message = match args.prompt.filter(|_| notifies) {
             Some(prompt) => Some(send(&call, &pane, &prompt).await),
             None => None,
         };
-        Ok(answer(&pane, message))
+        let mut answer = answer(&pane, message);
+        if let Some(prompt) = prompt {
+            let why = prompt.evidence.join(" ");
+            answer.text.push_str(&format!("\nPrompt: {}. {why}", prompt.outcome));
+            answer.facts["prompt"] = json!(prompt);
+        }
+        Ok(answer)
     }
 }
 

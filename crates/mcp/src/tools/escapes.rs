@@ -70,7 +70,9 @@ mod tests {
 
     #[test]
     fn everything_else_stays_as_it_is() {
-        for text in [r"\d", r"\x4", r"\xZZ", r"\u12", r"\ud800", r"\x+1", "\\", r"a\", "\u{e4}\\\u{e4}"] {
+        for text in
+            [r"\d", r"\x4", r"\xZZ", r"\u12", r"\ud800", r"\x+1", "\\", r"a\", "\u{e4}\\\u{e4}"]
+        {
             check(text, text);
         }
         check("\n\r", "\n\r");

@@ -180,7 +180,12 @@ mod tests {
     fn only_what_changes_nothing_is_in_the_smallest_tier() {
         // What `action_call` may do is limited by the tier itself.
         for tool in TOOLS.iter().filter(|tool| tool.name != "action_call") {
-            assert_eq!(tool.tier == Tier::ReadOnly, tool.effect == ToolEffect::Looks, "{}", tool.name);
+            assert_eq!(
+                tool.tier == Tier::ReadOnly,
+                tool.effect == ToolEffect::Looks,
+                "{}",
+                tool.name
+            );
         }
     }
 

@@ -158,7 +158,9 @@ impl OutputPage {
         let cursor = self.cursor().map(|cursor| format!(" cursor={cursor}")).unwrap_or_default();
         match (&self.pattern, self.matches, self.next_offset()) {
             (Some(pattern), Some(0), _) => {
-                format!("No lines matched the pattern '{pattern}'.\nTotal lines: {total}{cursor}{lost}")
+                format!(
+                    "No lines matched the pattern '{pattern}'.\nTotal lines: {total}{cursor}{lost}"
+                )
             }
             (Some(_), Some(matches), Some(next)) => format!(
                 "({shown} of {matches} matches shown. Use offset={next} to see more.){lost}"
@@ -176,7 +178,9 @@ impl OutputPage {
             (None, _, None) if total == 0 => {
                 format!("(No output available - buffer is empty)\nTotal lines: 0{cursor}")
             }
-            (None, _, None) if shown == 0 => format!("(No new lines - total {total}.{cursor}){lost}"),
+            (None, _, None) if shown == 0 => {
+                format!("(No new lines - total {total}.{cursor}){lost}")
+            }
             (None, _, None) => format!("(End of buffer - total {total} lines.{cursor}){lost}"),
         }
     }

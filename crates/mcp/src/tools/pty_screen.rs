@@ -51,13 +51,9 @@ fn answer(id: &str, screen: ScreenReply) -> ToolAnswer {
         true => format!("{}:{}", cursor.row + 1, cursor.col + 1),
         false => "hidden".to_owned(),
     };
-    let attributes = [
-        ("id", id),
-        ("size", &size),
-        ("cursor", &place),
-        ("title", &screen.title),
-    ];
-    let attributes: Vec<_> = attributes.into_iter().filter(|(_, value)| !value.is_empty()).collect();
+    let attributes = [("id", id), ("size", &size), ("cursor", &place), ("title", &screen.title)];
+    let attributes: Vec<_> =
+        attributes.into_iter().filter(|(_, value)| !value.is_empty()).collect();
     let mut block = TextBlock::with_attributes("pty_screen", &attributes);
     if screen.png.is_some() {
         block.line("(a picture)");

@@ -29,7 +29,7 @@ pub(super) struct Args {
     stop: Vec<String>,
     #[serde(default)]
     ignore_case: bool,
-    /// Until nothing was printed for so long
+    /// Until nothing is printed for this time
     quiet_seconds: Option<f64>,
     /// Until this local TCP port accepts connections
     port: Option<u16>,

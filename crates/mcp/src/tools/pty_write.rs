@@ -57,8 +57,7 @@ impl McpTool for PtyWrite {
 
 /// The refusal of input to a program that has ended, with how it ended.
 async fn ended(call: &ToolCall, id: &str, refusal: Refusal) -> Refusal {
-    let Ok(pane) = call.act_on::<PaneInfo>(id, "pane:get", json!({})).await
-    else {
+    let Ok(pane) = call.act_on::<PaneInfo>(id, "pane:get", json!({})).await else {
         return refusal;
     };
     let status = replies::status(&pane);
