@@ -154,7 +154,7 @@ impl McpApi {
             && let Some(session) = &session
         {
             sessions.close(session.id()).await;
-            return Ok(StatusCode::NO_CONTENT.into_response());
+            return Ok(StatusCode::ACCEPTED.into_response());
         }
         let id = message.as_ref().and_then(Message::request_id);
         let service = service(sessions.manager.clone(), context.kernel.setup().version);

@@ -89,7 +89,7 @@ fn a_session_is_needed_and_belongs_to_its_token() {
 
     client.session = Some(session);
     let ended = client.request("DELETE").over_tcp(&server.authority());
-    assert_eq!(ended.status, 204, "{ended:?}");
+    assert_eq!(ended.status, 202, "{ended:?}");
     refused(&client.post(&list), 404, "no such MCP session");
 }
 

@@ -104,13 +104,13 @@ impl Bridge {
         let conn = self.conn.clone();
         let running = self.running.clone();
         let own_key = key.clone();
+        // Held until the request is listed, so that one that ends at once is not listed afterwards.
+        let mut listed = self.running();
         let request = requests.spawn(async move {
             conn.request(&message).await;
             running.lock().unwrap_or_else(PoisonError::into_inner).remove(&own_key);
             drop(room);
         });
-        if !request.is_finished() {
-            self.running().insert(key, request);
-        }
+        listed.insert(key, request);
     }
 }
