@@ -22,7 +22,7 @@ use self::session::ServerConn;
 pub(crate) use self::starter::ServerStarter;
 use crate::client::ApiClient;
 
-/// How many requests run at once; a client that sends more waits.
+/// How many requests run at once; more are refused.
 const MAX_RUNNING: usize = 64;
 /// How many answers may wait for the client to read them.
 const MAX_WAITING: usize = 64;
@@ -100,7 +100,11 @@ impl Bridge {
     }
 
     async fn start(&self, key: String, message: ClientMessage, requests: &mut JoinSet<()>) {
-        let Ok(room) = self.room.clone().acquire_owned().await else { return };
+        // Not waited for: the line after this one may cancel a request.
+        let Ok(room) = self.room.clone().try_acquire_owned() else {
+            let sentence = format!("{MAX_RUNNING} requests are running; wait for one of them");
+            return self.conn.answer(&message.refused(&sentence)).await;
+        };
         let conn = self.conn.clone();
         let running = self.running.clone();
         let own_key = key.clone();
