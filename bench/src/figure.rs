@@ -29,6 +29,8 @@ pub(crate) enum Unit {
     Times,
     /// A count out of a total.
     Of(u64),
+    /// Of a language model, estimated.
+    Tokens,
 }
 
 impl Quantity {
@@ -77,6 +79,7 @@ impl fmt::Display for Quantity {
             Unit::Ratio => write!(f, "{value:.2}"),
             Unit::Times => write!(f, "{value:.1}x"),
             Unit::Of(all) => write!(f, "{value:.0}/{all}"),
+            Unit::Tokens => write!(f, "{value:.0} tokens"),
         }
     }
 }

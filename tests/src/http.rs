@@ -70,6 +70,14 @@ impl Request {
         self.send(write, Box::new(stream)).unwrap()
     }
 
+    /// Sends it over TCP; the answer comes while the connection is held.
+    #[must_use]
+    pub fn begin_tcp(&self, authority: &str) -> TcpStream {
+        let mut stream = TcpStream::connect(authority).unwrap();
+        stream.write_all(&self.bytes()).unwrap();
+        stream
+    }
+
     /// Sends it over a unix socket and reads the whole answer.
     ///
     /// # Errors

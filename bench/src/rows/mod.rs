@@ -14,6 +14,7 @@ mod full_ring;
 mod idle;
 mod list_in_flood;
 mod many_panes;
+mod mcp_tokens;
 mod memory;
 mod memory_of_text;
 mod neighbour;
@@ -70,6 +71,7 @@ pub(crate) const ALL: &[Row] = &[
     cli_start::ROW,
     cli_tmux::ROW,
     extension::ROW,
+    mcp_tokens::ROW,
     neighbour::ROW,
     rivals::ROW,
     tmux_calls::ROW,

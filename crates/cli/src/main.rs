@@ -15,6 +15,7 @@ mod context;
 mod generate;
 mod help;
 mod machine;
+mod mcp_bridge;
 mod out;
 mod param_flags;
 mod serve;

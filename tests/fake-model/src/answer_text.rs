@@ -22,6 +22,7 @@ pub(super) fn words(order: &PromptInstruction, prompt: &str) -> Vec<String> {
         }
         PromptInstruction::Quote => spaced(&quote(prompt)),
         PromptInstruction::Question { .. }
+        | PromptInstruction::Mcp
         | PromptInstruction::Plan
         | PromptInstruction::Error { .. }
         | PromptInstruction::Hang => spaced("There is nothing to ask with."),

@@ -2,7 +2,7 @@
 //!
 //! The last line of the prompt that begins with `FAKE` is the instruction:
 //! `FAKE say delay=1 words=20 rate=10`, `FAKE tool cmd=touch+made.txt`, `FAKE error status=429`,
-//! `FAKE hang`, `FAKE ask multi=1`, `FAKE plan`, `FAKE prose cli=codex`. A `+` stands for a space.
+//! `FAKE hang`, `FAKE ask multi=1`, `FAKE plan`, `FAKE mcp`, `FAKE prose cli=codex`. A `+` stands for a space.
 //! Any other prompt is answered with its length and a hash of it.
 
 use std::time::Duration;
@@ -40,6 +40,8 @@ pub enum PromptInstruction {
         /// Whether several answers may be chosen.
         multi: bool,
     },
+    /// Use paned over MCP: start a server process, wait for its port, read it and kill it.
+    Mcp,
     /// Show a plan, by the tool that the program has for it.
     Plan,
     /// Fail.
@@ -80,6 +82,7 @@ impl PromptInstruction {
             "tool" => Self::Tool { delay, command: command.unwrap_or_else(|| "true".to_owned()) },
             "ask" => Self::Question { multi: value("multi").is_some() },
             "plan" => Self::Plan,
+            "mcp" => Self::Mcp,
             "error" => Self::Error { status: number("status", 429.0) as u16 },
             "hang" => Self::Hang,
             _ => Self::Quote,

@@ -18,6 +18,7 @@ mod gemini;
 mod http;
 mod instruction;
 mod log;
+mod mcp_script;
 mod messages;
 mod reply;
 mod request;
@@ -34,6 +35,7 @@ use std::time::Duration;
 pub use instruction::PromptInstruction;
 use log::ModelLog;
 pub use log::{AnswerEnd, ModelEvent, ModelEventKind, Prompt};
+pub use mcp_script::PORT_LINE;
 
 /// How long a test waits for the model to be asked.
 const WAIT_TIMEOUT: Duration = Duration::from_secs(30);

@@ -12,7 +12,7 @@ use super::instruction::PromptInstruction;
 use super::log::{AnswerEnd, ModelEventKind, ModelLog};
 use super::reply::{AnswerPart, ModelAnswer, ModelToolCall};
 use super::request::ModelRequest;
-use super::{answer_text, schema};
+use super::{answer_text, mcp_script, schema};
 
 /// Longer than any test waits.
 const FOREVER: Duration = Duration::from_secs(3600);
@@ -103,7 +103,12 @@ impl<'a> ModelTurn<'a> {
             };
             return self.say(wire, &mut said, &words, FAST);
         }
-        if self.prompt.is_empty() && self.model_request.result().is_some() {
+        if self.prompt.is_empty()
+            && let Some(result) = self.model_request.result()
+        {
+            if let Some(call) = mcp_script::next(result) {
+                return self.call_mcp(wire, said, &call);
+            }
             return self.say(wire, &mut said, &answer_text::done(), 20.0);
         }
         let words = answer_text::words(&self.instruction, &self.prompt);
@@ -126,6 +131,7 @@ impl<'a> ModelTurn<'a> {
                 let call = schema::plan(&self.model_request.tools);
                 self.call_or_say(wire, said, (call, ""), &words)
             }
+            PromptInstruction::Mcp => self.call_mcp(wire, said, &mcp_script::first()),
             PromptInstruction::Error { status } => {
                 wire.json(*status, &self.model_request.api.error(*status))?;
                 Ok(AnswerEnd::Error)
@@ -148,6 +154,18 @@ impl<'a> ModelTurn<'a> {
         said.call = Some(ModelToolCall { id: format!("call_{}", self.request), name, args });
         self.send(wire, &said, &[AnswerPart::Open, AnswerPart::Call, AnswerPart::Close])?;
         Ok(AnswerEnd::Tool)
+    }
+
+    /// Calls a tool of paned's, or says that the program does not offer it.
+    fn call_mcp(
+        &self,
+        wire: &mut ModelConnection<'_>,
+        said: ModelAnswer,
+        (name, args): &(&str, Value),
+    ) -> io::Result<AnswerEnd> {
+        let offered = mcp_script::offered(&self.model_request.tools, name);
+        let call = offered.map(|tool| (tool.name.clone(), args.clone()));
+        self.call_or_say(wire, said, (call, name), &[format!("There is no tool {name}.")])
     }
 
     fn send(

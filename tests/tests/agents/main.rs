@@ -8,6 +8,7 @@
 
 mod claude_stories;
 mod delivery;
+mod mcp;
 mod session;
 mod stories;
 
@@ -49,4 +50,26 @@ stories! {
     pi: Cli::Pi;
     goose: Cli::Goose;
     claude: Cli::Claude;
+}
+
+/// The stories of programs that use paned over MCP. The names of the modules are those that
+/// `scripts/test-agents` selects.
+macro_rules! mcp_stories {
+    ($($name:ident: $cli:expr;)*) => {$(
+        mod $name {
+            use super::*;
+
+            #[test]
+            #[ignore = "make test-agents installs what it needs"]
+            fn uses_paned_over_mcp() {
+                mcp::uses_paned_over_mcp($cli);
+            }
+        }
+    )*};
+}
+
+mcp_stories! {
+    codex_stories: Cli::Codex;
+    opencode_stories: Cli::Opencode;
+    gemini_stories: Cli::Gemini;
 }

@@ -4,7 +4,7 @@ use super::Finding;
 use crate::manifest::{Dependency, Kind, Manifest};
 use crate::tree::Tree;
 
-/// For each crate those it may depend on. Server, compat and extensions reach panes only through
+/// For each crate those it may depend on. Server, compat, MCP and extensions reach panes only through
 /// the kernel's public entry points, so they see neither `keeper` nor `backend`.
 const MAY_NAME: &[(&str, &[&str])] = &[
     ("model", &[]),
@@ -18,11 +18,12 @@ const MAY_NAME: &[(&str, &[&str])] = &[
     ("notify", &["model", "policy", "kernel"]),
     ("server", &["model", "policy", "kernel"]),
     ("compat", &["model", "term", "kernel", "server"]),
+    ("mcp", &["model", "kernel", "server"]),
     (
         "cli",
         &[
             "model", "term", "policy", "keeper", "backend", "kernel", "ext", "notify", "server",
-            "compat",
+            "compat", "mcp",
         ],
     ),
 ];

@@ -42,6 +42,8 @@ pub(crate) use open_connection::OpenConnection;
 pub(crate) const RETRY_INTERVAL: Duration = Duration::from_millis(200);
 /// Says which pane a request comes from.
 const OWN_PANE: &str = "x-paned-pane";
+/// Proves it.
+const OWN_TOKEN: &str = "x-paned-token";
 /// The largest answer to `GET /health` that is read.
 const MAX_HEALTH: usize = 64 << 10;
 
@@ -84,6 +86,17 @@ impl ApiClient {
     /// The same client, whose first request goes over this connection.
     pub(crate) fn with_connection(self, open: OpenConnection) -> Self {
         Self { open, ..self }
+    }
+
+    /// The same client with only the rights of the pane that this command runs in, if it is one of
+    /// the server's: for commands that another program directs.
+    pub(crate) fn with_grant_of_pane(mut self) -> Self {
+        let token = self.headers.remove(OWN_TOKEN);
+        let token = token.and_then(|token| token.to_str().ok().map(|it| format!("Bearer {it}")));
+        if let Some(token) = token.and_then(|token| HeaderValue::try_from(token).ok()) {
+            self.headers.insert(AUTHORIZATION, token);
+        }
+        self
     }
 
     /// The pane that this command runs in, if it is one of the server's.
@@ -151,7 +164,11 @@ impl ApiClient {
         Ok((response.status(), json(response).await?))
     }
 
-    async fn connect_and_send(
+    /// Sends a request and returns whatever answer there is.
+    ///
+    /// # Errors
+    /// When the server cannot be reached.
+    pub(crate) async fn connect_and_send(
         &self,
         mut request: Request<Full<Bytes>>,
     ) -> Result<Response<Incoming>> {
@@ -278,7 +295,7 @@ fn headers(endpoint: &ServerEndpoint, env: Env<'_>) -> HeaderMap {
             // Another server does not know our pane, and refuses a claim that it cannot check.
             if env("PANED_SOCKET").is_some_and(|own| path.as_os_str() == own.as_str()) {
                 put(HeaderName::from_static(OWN_PANE), env("PANED_PANE"));
-                put(HeaderName::from_static("x-paned-token"), env("PANED_TOKEN"));
+                put(HeaderName::from_static(OWN_TOKEN), env("PANED_TOKEN"));
             }
         }
         ServerEndpoint::Tcp { authority, token } => {

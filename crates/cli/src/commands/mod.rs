@@ -20,6 +20,7 @@ pub(crate) mod input;
 pub(crate) mod layout;
 pub(crate) mod logs;
 pub(crate) mod ls;
+pub(crate) mod mcp;
 pub(crate) mod meta;
 pub(crate) mod new;
 pub(crate) mod notify;
@@ -80,6 +81,7 @@ pub(crate) fn run(context: &CliContext, command: CliCommand) -> Result<ExitCode>
         CliCommand::Keys(args) => input::keys(context, &args),
         CliCommand::Paste(args) => input::paste(context, &args),
         CliCommand::Agent(command) => agent::run(context, command),
+        CliCommand::Mcp(args) => mcp::run(context, &args),
         CliCommand::Activate(args) => pane::activate(context, &args),
         CliCommand::Rename(args) => pane::rename(context, &args),
         CliCommand::Session(command) => session::run(context, command),

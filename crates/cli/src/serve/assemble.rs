@@ -19,6 +19,7 @@ use paned_kernel::{
     AdvertisedAddress, ApprovalSetup, Kernel, KernelLimits, KernelSetup, ServerCommand,
     StartSummary, TmuxViewSetup,
 };
+use paned_mcp::McpApi;
 use paned_model::EventId;
 use paned_notify::{NotifyService, NotifySetup};
 use paned_server::{HttpServerConfig, ServerLimits};
@@ -92,7 +93,9 @@ async fn serve(
     };
     let apis = CompatApis::new(plan.settings.compat.agentmux.clone());
     let limits = ServerLimits::default().with_files(headroom::files().0);
-    let config = HttpServerConfig { limits, compat: apis.all() };
+    let mut served_apis = apis.all();
+    served_apis.push(Arc::new(McpApi::default()));
+    let config = HttpServerConfig { limits, compat: served_apis };
     let served =
         paned_server::serve(kernel.clone(), fds.listeners(plan, &apis)?, config, shutdown).await;
     extensions.stop().await;

@@ -24,6 +24,8 @@ const VARIABLE: &str = "PANED_LOG";
 pub(super) fn start(file: Option<&Path>) -> Result<()> {
     let wanted = std::env::var(VARIABLE).ok().filter(|wanted| !wanted.is_empty());
     let wanted = wanted.unwrap_or_else(|| "info".to_owned());
+    // The MCP library logs whole messages, with what is typed into panes.
+    let wanted = format!("rmcp=off,{wanted}");
     let filter = filter(&wanted)?;
     // The log may be a file on a full disk. The library would report a lost line with `eprintln!`,
     // which panics there.

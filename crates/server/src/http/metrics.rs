@@ -52,7 +52,7 @@ impl Metrics {
     }
 
     /// A stream was opened.
-    pub(crate) fn count_stream(&self) -> GaugeGuard {
+    pub fn count_stream(&self) -> GaugeGuard {
         GaugeGuard::new(&self.streams)
     }
 

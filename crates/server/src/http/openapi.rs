@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 
 use self::errors::ErrorSources;
 use crate::http::reply::JSON;
-use crate::http::routes::{ParamLocation, RequiredAccess, Route};
+use crate::http::routes::{ParamLocation, RequiredAccess, Route, RouteHandler};
 
 /// The version of OpenAPI.
 pub(crate) const VERSION: &str = "3.1.0";
@@ -124,9 +124,10 @@ fn operation(route: &Route) -> Value {
     operation
 }
 
-/// Our own routes are identified by their path; a path of a compat API takes several methods.
+/// Our own routes are identified by their path; a path of another API takes several methods.
 fn operation_id(route: &Route) -> String {
-    if !route.path.starts_with("/compat/") {
+    let is_own = !matches!(route.handler, RouteHandler::Compat(_));
+    if is_own && !route.path.starts_with("/compat/") {
         return camel(route.path);
     }
     let method = route.method.as_str().to_ascii_lowercase();

@@ -229,6 +229,7 @@ impl Agent {
             PromptInstruction::Hang => (None, say("")),
             PromptInstruction::Prose { .. }
             | PromptInstruction::Question { .. }
+            | PromptInstruction::Mcp
             | PromptInstruction::Plan
             | PromptInstruction::Quote => {
                 let sentence = format!("I read {} bytes.", prompt.len());

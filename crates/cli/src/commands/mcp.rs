@@ -1,0 +1,44 @@
+//! `paned mcp`: the MCP server on standard input and output, for clients that start it.
+
+use std::process::ExitCode;
+
+use anyhow::Result;
+use paned_mcp::Tier;
+
+use super::ensure_running;
+use crate::client::{self, escape};
+use crate::context::CliContext;
+use crate::mcp_bridge;
+
+/// Give a coding agent paned's tools over MCP
+#[derive(clap::Args)]
+#[command(after_help = "\
+Examples:
+  claude mcp add paned -- paned mcp       add it to Claude Code
+  codex mcp add paned -- paned mcp        add it to Codex
+  paned mcp --tier read-only              tools that only look
+
+The client starts this command and talks to it on standard input and output. It passes messages \
+on to the paned server, which it starts if none runs; when the server is restarted, the next call \
+works again. Inside a pane of paned the tools have the rights of that pane only. Over HTTP the same \
+tools are at /mcp, with a token.")]
+pub(crate) struct Args {
+    /// Which tools there are: read-only, standard (no approvals, no administration) or full
+    #[arg(long, value_name = "TIER", default_value_t = Tier::Standard)]
+    tier: Tier,
+}
+
+pub(crate) fn run(context: &CliContext, args: &Args) -> Result<ExitCode> {
+    ensure_running(context)?;
+    let client = context.client()?.with_grant_of_pane();
+    let mut path = format!("/mcp?tier={}", args.tier);
+    if client.is_on_this_machine()
+        && let Some(folder) =
+            std::env::current_dir().ok().and_then(|it| it.into_os_string().into_string().ok())
+    {
+        path += &format!("&cwd={}", escape(&folder));
+    }
+    let starter = mcp_bridge::ServerStarter::new(context)?;
+    client::block_on(mcp_bridge::run(client, path, starter))??;
+    Ok(ExitCode::SUCCESS)
+}
