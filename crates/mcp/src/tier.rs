@@ -47,7 +47,10 @@ impl Tier {
     /// than its name says; the others keep their grant, so that events name them as they are.
     pub(crate) fn limit(self, mut caller: Caller) -> Caller {
         if self == Self::ReadOnly {
-            Arc::make_mut(&mut caller.grant).scopes.retain(|scope| *scope == Scope::Read);
+            let scopes = &mut Arc::make_mut(&mut caller.grant).scopes;
+            let may_read = scopes.contains(&Scope::Read) || scopes.contains(&Scope::Admin);
+            // An administrator has every scope.
+            *scopes = may_read.then_some(Scope::Read).into_iter().collect();
         }
         caller
     }

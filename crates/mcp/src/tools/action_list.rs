@@ -1,6 +1,6 @@
 //! `action_list`
 
-use paned_model::Refusal;
+use paned_model::{Refusal, Scope};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -41,9 +41,10 @@ impl McpTool for ActionList {
         let registry = client.kernel.registry();
         let word = args.filter.unwrap_or_default().to_lowercase();
         let scopes = &client.caller.grant.scopes;
-        let permitted = registry
-            .iter()
-            .filter(|action| client.tier.permits(action.scope) && scopes.contains(&action.scope));
+        // An administrator has every scope.
+        let has = |scope| scopes.contains(&scope) || scopes.contains(&Scope::Admin);
+        let permitted =
+            registry.iter().filter(|action| client.tier.permits(action.scope) && has(action.scope));
         let found = permitted.filter(|action| {
             action.name.contains(&word) || action.doc.to_lowercase().contains(&word)
         });
