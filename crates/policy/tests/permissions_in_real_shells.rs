@@ -268,7 +268,6 @@ const CORPUS: &[&str] = &[
     "PS4='$(one)'; set -x; two",
     "PROMPT_COMMAND=one; two",
     "printf one > out; . ./out",
-    "printf one > out; sh out",
     "shopt -s expand_aliases\nalias two=one\ntwo",
     "type one; command -v two",
     "while false; do one; done; two",

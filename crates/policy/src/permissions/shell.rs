@@ -101,7 +101,10 @@ impl ShellWalk<'_, '_> {
             let before = self.context.is_fed;
             self.context.is_fed |= 0 < at;
             self.command(command);
-            self.context.is_fed = before;
+            // After `exec < file` the input stays.
+            if 0 < at {
+                self.context.is_fed = before;
+            }
         }
     }
 
