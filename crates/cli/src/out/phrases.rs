@@ -109,7 +109,27 @@ fn collect_flags(command: &Command, flags: &mut BTreeSet<String>) {
 
 /// A sentence of the server with commands and flags in place of actions and parameters.
 pub(crate) fn in_commands(sentence: &str) -> String {
-    in_commands_about(sentence, None)
+    in_commands_about(&without_error_numbers(sentence), None)
+}
+
+/// A sentence without the ` (os error 2)` that follows a message of the operating system: it says
+/// nothing that the message does not.
+fn without_error_numbers(sentence: &str) -> String {
+    const BEFORE: &str = " (os error ";
+    let mut text = String::with_capacity(sentence.len());
+    let mut rest = sentence;
+    while let Some((before, after)) = rest.split_once(BEFORE) {
+        text += before;
+        let digits = after.trim_start_matches(|c: char| c.is_ascii_digit());
+        rest = match digits.strip_prefix(')') {
+            Some(rest) if digits.len() < after.len() => rest,
+            _ => {
+                text += BEFORE;
+                after
+            }
+        };
+    }
+    text + rest
 }
 
 /// The same for a sentence about a pane that it does not name.
@@ -229,6 +249,13 @@ mod tests {
         );
         check("`timeoutMs` must be at most 9", "`--timeout` must be at most 9");
         check("`graceMs` must be at most 9", "`--grace-ms` must be at most 9");
+    }
+
+    #[test]
+    fn the_number_of_an_error_is_left_out() {
+        check("no such file (os error 2); try x", "no such file; try x");
+        check("a (os error 2): b (os error 13)", "a: b");
+        check("a (os error ) b (os error 1", "a (os error ) b (os error 1");
     }
 
     #[test]

@@ -238,7 +238,10 @@ async fn wait_for_one(
         None => PaneWaitResult { met, timed_out: met.is_none(), ..PaneWaitResult::default() },
     };
     match met {
-        None => result.why.extend(endpoint.iter().flat_map(Endpoint::explain)),
+        None => {
+            let has_exited = !result.timed_out;
+            result.why.extend(endpoint.iter().flat_map(|endpoint| endpoint.explain(has_exited)));
+        }
         Some(PaneWaitCondition::Port | PaneWaitCondition::Http) => {
             result.why.extend(endpoint.as_ref().and_then(Endpoint::doubt));
         }
