@@ -109,7 +109,22 @@ fn collect_flags(command: &Command, flags: &mut BTreeSet<String>) {
 
 /// A sentence of the server with commands and flags in place of actions and parameters.
 pub(crate) fn in_commands(sentence: &str) -> String {
-    in_commands_about(&without_error_numbers(sentence), None)
+    in_commands_about(&plain_number_error(&without_error_numbers(sentence)), None)
+}
+
+/// What Rust says of a text that is no number, and what a user needs to know.
+const NUMBER_ERRORS: [(&str, &str); 4] = [
+    (": invalid digit found in string", ": it must be a whole number"),
+    (": cannot parse integer from empty string", ": it must be a whole number"),
+    (": number too large to fit in target type", ": the number is too large"),
+    (": number would be zero for non-zero type", ": the number must be at least 1"),
+];
+
+fn plain_number_error(sentence: &str) -> String {
+    let found = NUMBER_ERRORS
+        .iter()
+        .find_map(|(rust, plain)| Some(format!("{}{plain}", sentence.strip_suffix(rust)?)));
+    found.unwrap_or_else(|| sentence.to_owned())
 }
 
 /// A sentence without the ` (os error 2)` that follows a message of the operating system: it says
@@ -256,6 +271,20 @@ mod tests {
         check("no such file (os error 2); try x", "no such file; try x");
         check("a (os error 2): b (os error 13)", "a: b");
         check("a (os error ) b (os error 1", "a (os error ) b (os error 1");
+    }
+
+    #[test]
+    fn a_number_that_is_none_is_explained_in_plain_words() {
+        for (text, plain) in [
+            ("abc", "it must be a whole number"),
+            ("", "it must be a whole number"),
+            ("99999999999999999999999", "the number is too large"),
+        ] {
+            let error = text.parse::<u64>().unwrap_err();
+            check(&format!("invalid value: {error}"), &format!("invalid value: {plain}"));
+        }
+        let error = "0".parse::<std::num::NonZeroU32>().unwrap_err();
+        check(&format!("x: {error}"), "x: the number must be at least 1");
     }
 
     #[test]

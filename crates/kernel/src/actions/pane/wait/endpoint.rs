@@ -7,7 +7,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use paned_backend::port_listener::{ListeningProgram, PortListener};
+use paned_backend::port_listener::{ListeningProgram, PortListener, PortUse};
 use paned_model::Refusal;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpStream, lookup_host};
@@ -146,20 +146,34 @@ impl Endpoint {
         self.doubt.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Why it was not reached. That no program listens goes without saying if the pane's has exited.
-    pub(super) fn explain(&self, has_exited: bool) -> Vec<String> {
+    /// Why it was not reached. That no program listens goes without saying if the pane's has exited;
+    /// then another one that has the port may be the reason.
+    pub(super) async fn explain(&self, has_exited: bool) -> Vec<String> {
         if let Some(doubt) = self.doubt() {
             return vec![doubt];
         }
-        let port = self.port.filter(|_| !has_exited).map(|port| {
-            format!("no program accepts connections on port {port} of 127.0.0.1 or ::1")
-        });
+        let port = match self.port {
+            Some(port) if has_exited => user_of(port).await,
+            Some(port) => {
+                Some(format!("no program accepts connections on port {port} of 127.0.0.1 or ::1"))
+            }
+            None => None,
+        };
         let http = self.http.as_ref().map(|http| {
             let answer = self.last_answer.lock().unwrap_or_else(PoisonError::into_inner);
             let answer = answer.as_deref().unwrap_or("no answer");
             format!("{}: {answer}", http.url)
         });
         port.into_iter().chain(http).collect()
+    }
+}
+
+/// Which program has a port, if that is known.
+async fn user_of(port: u16) -> Option<String> {
+    let search = tokio::task::spawn_blocking(move || PortUse::of(port));
+    match timeout(TRY_TIMEOUT, search).await {
+        Ok(Ok(PortUse::By(owner))) => Some(format!("port {port} is in use by {owner}")),
+        _ => None,
     }
 }
 

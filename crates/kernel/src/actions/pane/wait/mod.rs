@@ -239,8 +239,9 @@ async fn wait_for_one(
     };
     match met {
         None => {
-            let has_exited = !result.timed_out;
-            result.why.extend(endpoint.iter().flat_map(|endpoint| endpoint.explain(has_exited)));
+            if let Some(endpoint) = &endpoint {
+                result.why.extend(endpoint.explain(!result.timed_out).await);
+            }
         }
         Some(PaneWaitCondition::Port | PaneWaitCondition::Http) => {
             result.why.extend(endpoint.as_ref().and_then(Endpoint::doubt));
