@@ -50,6 +50,7 @@ fn a_command_that_takes_longer_than_a_second_says_so_in_a_terminal() {
     let send = ["agent", "send", "c", "hello", "--wait", "--timeout", "3s"];
     shows(&server, &send, "handing over the prompt (1s)");
     // Not in a pipe.
+    until(&server, "b", "^ready$");
     let (out, err, code) = decode_output(&server.cli(&["kill", "b", grace[0], "1500"]));
     assert_eq!((out.as_str(), code), ("b killed (SIGKILL)\n", 0), "{err}");
     assert!(!err.contains("stopping"), "{err}");

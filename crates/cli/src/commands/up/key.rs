@@ -60,6 +60,7 @@ mod tests {
     fn a_key_is_made_once_and_only_its_user_can_read_it() {
         let folder = tempfile::tempdir().unwrap();
         let state = StateFolder::at(folder.path().join("state"));
+        state.make().unwrap();
         let make = || read_or_make(&state).unwrap();
         let keys: Vec<String> = std::thread::scope(|scope| {
             let threads: Vec<_> = (0..8).map(|_| scope.spawn(make)).collect();
