@@ -86,8 +86,12 @@ impl NameMemory {
 /// A name that cannot be an id, such as a title, is the name of no pane. The server refuses it for
 /// its characters, which is not what the user wants to know.
 pub(super) fn without_pane(error: anyhow::Error, params: &Value) -> anyhow::Error {
-    let is_invalid = |refusal: &Refusal| refusal.code == Code::Invalid && refusal.details.is_none();
-    if !error.downcast_ref().is_some_and(is_invalid) {
+    let is_about_name = |refusal: &Refusal| {
+        let path = refusal.details.as_ref().and_then(|details| details.get("path")?.as_str());
+        let is_name = |path: &str| FIELDS.into_iter().any(|field| path.starts_with(field));
+        refusal.code == Code::Invalid && path.is_some_and(is_name)
+    };
+    if !error.downcast_ref().is_some_and(is_about_name) {
         return error;
     }
     let names = |field: &str| match params.get(field) {
@@ -146,6 +150,7 @@ mod tests {
     fn a_name_that_cannot_be_an_id_is_the_name_of_no_pane() {
         let about = |params: Value| -> Refusal {
             let invalid = Refusal::invalid("`paneId`: invalid pane id");
+            let invalid = invalid.with_details(json!({ "path": "paneId" }));
             without_pane(invalid.into(), &params).downcast().unwrap()
         };
         let refusal = about(json!({ "paneId": "a title", "text": "x" }));
