@@ -71,6 +71,29 @@ fn a_restart_keeps_all_that_the_program_was_started_with() {
 }
 
 #[test]
+fn a_lost_pane_is_started_again_and_what_its_keeper_left_is_ended() {
+    let server = Server::start();
+    // It survives the end of its terminal, as a server that was started with nohup does.
+    server.act("pane:new", script("a", "trap '' HUP; echo run; while :; do sleep 1; done"));
+    until(&server, "a", "^run$");
+    let program = u32::try_from(server.pane("a")["pid"].as_u64().unwrap()).unwrap();
+    kill9(server.tape("a").keeper());
+    server.act("pane:wait", json!({ "paneId": "a", "exit": true }));
+    let lost = server.pane("a");
+    assert_eq!((&lost["status"], paned_e2e::is_alive(program)), (&json!("lost"), true));
+    let said = server.ok(&["restart", "a"]);
+    assert!(said.starts_with("restarted a (pid "), "{said}");
+    assert!(gone(program, WAIT_TIMEOUT), "two of them would run");
+    until(&server, "a", "^run$");
+    let (now, previous) = (server.pane("a"), server.pane("a.previous"));
+    assert_eq!((&now["status"], &previous["status"]), (&json!("running"), &json!("lost")));
+    assert_eq!(previous["instance"], lost["instance"]);
+    assert_eq!(server.ok(&["logs", "a.previous"]), "run\n");
+    let (_, restarted) = next_event(&server, "pane:restarted", "a", 0);
+    assert_eq!(restarted["previousInstance"], lost["instance"]);
+}
+
+#[test]
 fn a_pane_that_has_ended_is_started_again_and_one_that_cannot_be_stays_readable() {
     let server = Server::start();
     let tool = server.home().join("tool");

@@ -78,6 +78,31 @@ wait = { exit = true }
 "#;
 
 #[test]
+fn a_file_that_does_not_exist_is_not_found_by_up_and_down() {
+    let server = Server::start();
+    let project = TestProject::new(&server, "shop", "");
+    for verb in ["up", "down"] {
+        let (_, err, code) = project.run(&[verb, "--file", "nope"]);
+        assert!(code == 3 && err.starts_with("paned: no file nope"), "{verb}: {err}");
+        assert!(!err.contains("os error"), "{err}");
+    }
+}
+
+#[test]
+fn what_up_stores_of_variables_depends_on_a_key_that_only_the_user_has() {
+    let server = Server::start();
+    let text = "[panes.web]\ncommand = \"exec cat\"\nenv = { PIN = 1234 }\n";
+    let project = TestProject::new(&server, "shop", text);
+    project.ok(&["up"]);
+    let hash = server.pane("web")["meta"]["up.hash"].as_str().unwrap().to_owned();
+    assert!(project.ok(&["up"]).contains("unchanged"));
+    project.ok(&["down"]);
+    fs::remove_file(server.state().join("up.key")).unwrap();
+    project.ok(&["up"]);
+    assert_ne!(server.pane("web")["meta"]["up.hash"], hash.as_str());
+}
+
+#[test]
 fn dependencies_are_ready_first_and_a_second_run_changes_nothing() {
     let server = Server::start();
     let project = TestProject::new(&server, "shop", SHOP);

@@ -68,7 +68,12 @@ pub enum PortListener {
     Program,
     /// A process that is older than the program, and none of its own.
     Older(PortOwner),
-    /// It is not known, or a younger process of another origin, as for a container.
+    /// A younger process, and none of its own: a proxy that the program had another server start,
+    /// as for a container, or another program that was faster.
+    Younger(PortOwner),
+    /// The program has exited.
+    NoProgram,
+    /// It is not known.
     Unknown,
 }
 
@@ -95,7 +100,9 @@ impl ListeningProgram {
         if sockets.is_empty() {
             return None;
         }
-        let program = Process::find(i32::try_from(self.pid).ok()?)?;
+        let Some(program) = Process::find(i32::try_from(self.pid).ok()?) else {
+            return Some(PortListener::NoProgram);
+        };
         let root = if self.has_keeper { program.parent } else { program.pid };
         let mut own = ProcessTree::of(root).living();
         own.push(program.clone());
@@ -103,10 +110,13 @@ impl ListeningProgram {
             return Some(PortListener::Program);
         }
         let own: HashSet<i32> = own.iter().map(|process| process.pid).collect();
-        let older = Process::all()
-            .filter(|other| other.start < program.start && !own.contains(&other.pid))
+        let other = Process::all()
+            .filter(|other| !own.contains(&other.pid))
             .find(|other| has_socket(other, &sockets))?;
-        Some(PortListener::Older(older.into()))
+        Some(match other.start < program.start {
+            true => PortListener::Older(other.into()),
+            false => PortListener::Younger(other.into()),
+        })
     }
 }
 
@@ -189,9 +199,17 @@ mod tests {
         (shell, port)
     }
 
+    /// Kills a program and its children.
+    fn end(child: &mut Child) {
+        let root = i32::try_from(child.id()).unwrap();
+        paned_keeper::process::identity::kill_all(|| ProcessTree::of(root).living());
+        child.kill().unwrap();
+        child.wait().unwrap();
+    }
+
     #[cfg(target_os = "linux")]
     #[tokio::test]
-    async fn a_listener_is_the_programs_own_an_older_one_or_unknown() {
+    async fn a_listener_is_the_programs_own_an_older_or_a_younger_one_or_unknown() {
         let older = TcpListener::bind("127.0.0.1:0").unwrap();
         let taken = older.local_addr().unwrap().port();
         // not a wait: a start is known to a hundredth of a second, and ours must be before.
@@ -203,13 +221,21 @@ mod tests {
         let own = i32::try_from(std::process::id()).unwrap();
         assert!(matches!(&found, PortListener::Older(owner) if owner.pid == own), "{found:?}");
         assert!(matches!(PortUse::of(taken), PortUse::By(owner) if owner.pid == own));
+        let ours = ListeningProgram { pid: std::process::id(), has_keeper: false };
+        assert_eq!(ours.listener_on(port).await, PortListener::Program);
+        let mut before = Command::new("sleep").arg("1000").spawn().unwrap();
+        // not a wait: the next program must be younger by more than a hundredth of a second.
+        std::thread::sleep(Duration::from_millis(30));
+        let (mut later, other) = server();
+        let program_before = ListeningProgram { pid: before.id(), has_keeper: false };
+        let found = program_before.listener_on(other).await;
+        assert!(matches!(&found, PortListener::Younger(_)), "{found:?}");
+        end(&mut later);
+        end(&mut before);
+        assert_eq!(program_before.listener_on(taken).await, PortListener::NoProgram);
         drop(older);
         assert_eq!(program.listener_on(taken).await, PortListener::Unknown);
         assert_eq!(PortUse::of(taken), PortUse::Free);
-        paned_keeper::process::identity::kill_all(|| {
-            ProcessTree::of(i32::try_from(child.id()).unwrap()).living()
-        });
-        child.kill().unwrap();
-        child.wait().unwrap();
+        end(&mut child);
     }
 }

@@ -212,7 +212,7 @@ impl Cli {
             ErrorKind::DisplayHelp
             | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand
             | ErrorKind::MissingSubcommand => {
-                help::command().try_get_matches_from(args).err().unwrap_or(error)
+                help::command_for(args).try_get_matches_from(args).err().unwrap_or(error)
             }
             _ => error,
         })

@@ -201,6 +201,9 @@ pub(crate) fn activity(action: &str) -> &'static str {
         "ext:reload" | "ext:new" | "ext:set" => "starting the extension",
         "ext:remove" => "stopping the extension",
         "pane:search" => "searching",
+        "server:upgrade" => "re-executing the server",
+        "session:start" => "starting the session",
+        "session:stop" => "stopping the session",
         _ => "waiting for the server",
     }
 }

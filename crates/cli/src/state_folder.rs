@@ -85,6 +85,11 @@ impl StateFolder {
         self.folder.join("ports.json")
     }
 
+    /// The key of the hashes that `paned up` stores.
+    pub(crate) fn up_key(&self) -> PathBuf {
+        self.folder.join("up.key")
+    }
+
     pub(crate) fn server_log(&self) -> PathBuf {
         self.folder.join("server.log")
     }

@@ -15,7 +15,7 @@ use crate::registry::ActionDefinition;
 use crate::{Caller, Kernel};
 
 /// Parameters that name a pane, most important first.
-const PANE_FIELDS: [&str; 3] = ["paneId", "beside", "panes"];
+const PANE_FIELDS: [&str; 4] = ["paneId", "paneIds", "beside", "panes"];
 
 /// Actions that end a pane's program, beside those that need the scope `kill`.
 const RESTARTS: [&str; 2] = ["agent:restart", "pane:restart"];

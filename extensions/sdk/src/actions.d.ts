@@ -358,9 +358,12 @@ export interface Actions {
     } | {
       since?: null;
     }) & {
-      /** The agent's pane. */
+      /** The pane; it may have ended. */
       paneId: string;
-      /** The start time; defaults to ten minutes ago. */
+      /**
+       * The start time; defaults to the first output that is retained, and for `agent:record` to ten
+       * minutes ago.
+       */
       since?: string | null;
       /** Only the last N milliseconds. */
       lastMs?: number | null;
@@ -1665,9 +1668,12 @@ export interface Actions {
     }) & {
       /** The pane; it may have ended. */
       paneId: string;
-      /** The start time; defaults to the first output that is retained. */
+      /**
+       * The start time; defaults to the first output that is retained, and for `agent:record` to ten
+       * minutes ago.
+       */
       since?: string | null;
-      /** Only the last milliseconds, this many. */
+      /** Only the last N milliseconds. */
       lastMs?: number | null;
     };
     answer: {

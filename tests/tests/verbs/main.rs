@@ -9,6 +9,7 @@ mod lost;
 mod names;
 mod pick;
 mod piped;
+mod progress;
 mod run;
 mod sizes;
 mod tables;

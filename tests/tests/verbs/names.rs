@@ -50,6 +50,19 @@ fn a_title_names_a_pane_but_ends_none() {
         assert!(code != 0 && text.contains("did you mean `web`?"), "{verb}: {text}");
     }
     assert_eq!(server.pane("web")["status"], "running");
+    // Neither a title nor an id; no pane has such a name.
+    for args in [&["kill", "the sever"][..], &["send", "no such", "x"], &["wait", "db", "no such"]]
+    {
+        let (code, text) = fails(&server, args);
+        assert!(code == 3 && text.contains("no pane `"), "{args:?}: {text}");
+    }
+}
+
+#[test]
+fn several_panes_of_a_wait_are_named_by_the_beginnings_of_their_ids() {
+    let server = with_panes(&["web", "db"]);
+    server.ok(&["kill", "web", "db"]);
+    assert_eq!(server.ok(&["wait", "we", "d"]).lines().count(), 2);
 }
 
 #[test]

@@ -173,6 +173,35 @@ fn a_port_that_another_program_had_before_does_not_count_for_a_pane() {
 }
 
 #[test]
+fn a_port_that_another_program_opens_later_counts_only_if_the_pane_keeps_running() {
+    let server = Server::start();
+    // Another program that takes the port while the pane's own is still starting.
+    let taken = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = taken.local_addr().unwrap().port().to_string();
+    drop(taken);
+    script(&server, "web", "read go; echo address in use; exit 98");
+    script(&server, "idle", "exec cat");
+    let listen = format!(
+        "import socket, time; s = socket.socket(); s.setsockopt(socket.SOL_SOCKET, \
+         socket.SO_REUSEADDR, 1); s.bind(('127.0.0.1', {port})); s.listen(64); \
+         print('open', flush=True); s.accept(); print('tried', flush=True); time.sleep(1000)"
+    );
+    start(&server, "other", &["python3", "-c", &listen]);
+    met(&server, "other", "^open$");
+    let mut wait = server.command(&["wait", "web", "--port", &port]);
+    let wait = wait.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    met(&server, "other", "^tried$");
+    server.ok(&["send", "web", "go"]);
+    let (_, err, code) = decode_output(&wait.wait_with_output().unwrap());
+    assert!(code == 10 && err.contains("exited first (exited 98)"), "{err}");
+    assert!(!err.contains("no program accepts connections"), "{err}");
+    // A container's proxy is such a program: it counts, with a note.
+    let (out, err, code) = decode_output(&server.cli(&["wait", "idle", "--port", &port]));
+    assert_eq!((out, code), (format!("port {port} accepts connections\n"), 0), "{err}");
+    assert!(err.contains(&format!("port {port} was opened by python")), "{err}");
+}
+
+#[test]
 fn a_wait_goes_on_when_the_server_is_killed_and_started_again() {
     let mut server = Server::start();
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();

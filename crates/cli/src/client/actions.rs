@@ -8,6 +8,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use super::names::without_pane;
 use super::{ApiClient, escape};
 
 /// One action, as the server describes it.
@@ -42,7 +43,7 @@ impl ApiClient {
         loop {
             let meant = self.names.apply(name, params);
             match self.exact_action(name, meant.as_ref().unwrap_or(params)).await {
-                Err(error) => self.names.learn(error)?,
+                Err(error) => self.names.learn(without_pane(error, params))?,
                 answer => return answer,
             }
         }

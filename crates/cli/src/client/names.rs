@@ -8,11 +8,11 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use paned_model::near::alternatives;
-use paned_model::{Code, Refusal};
+use paned_model::{Code, PaneId, Refusal};
 use serde_json::Value;
 
 /// Parameters that hold a name.
-const FIELDS: [&str; 3] = ["paneId", "panes", "beside"];
+const FIELDS: [&str; 4] = ["paneId", "paneIds", "panes", "beside"];
 /// Actions that end panes. They take no title: a name that was learned from another action does
 /// not count if it is one.
 const ENDINGS: [&str; 5] =
@@ -83,6 +83,29 @@ impl NameMemory {
     }
 }
 
+/// A name that cannot be an id, such as a title, is the name of no pane. The server refuses it for
+/// its characters, which is not what the user wants to know.
+pub(super) fn without_pane(error: anyhow::Error, params: &Value) -> anyhow::Error {
+    let is_about_name = |refusal: &Refusal| {
+        let path = refusal.details.as_ref().and_then(|details| details.get("path")?.as_str());
+        let is_name = |path: &str| FIELDS.into_iter().any(|field| path.starts_with(field));
+        refusal.code == Code::Invalid && path.is_some_and(is_name)
+    };
+    if !error.downcast_ref().is_some_and(is_about_name) {
+        return error;
+    }
+    let names = |field: &str| match params.get(field) {
+        Some(Value::Array(values)) => values.clone(),
+        value => value.into_iter().cloned().collect(),
+    };
+    let typed = FIELDS.into_iter().flat_map(names);
+    let mut typed = typed.filter_map(|name| name.as_str().map(str::to_owned));
+    let is_no_id = |name: &String| !name.is_empty() && name.parse::<PaneId>().is_err();
+    let Some(typed) = typed.find(is_no_id) else { return error };
+    let typed = typed.escape_debug();
+    Refusal::not_found(format!("no pane `{typed}`; `paned ls` lists all panes")).into()
+}
+
 /// What a refusal offers in place of a name.
 struct NameOffer {
     typed: String,
@@ -121,6 +144,21 @@ mod tests {
         assert_eq!(names.apply("pane:write", &params), Some(expect));
         assert_eq!(names.meaning("we"), "web");
         assert!(names.learn(refusal(&["web"])).is_err(), "it is tried once");
+    }
+
+    #[test]
+    fn a_name_that_cannot_be_an_id_is_the_name_of_no_pane() {
+        let about = |params: Value| -> Refusal {
+            let invalid = Refusal::invalid("`paneId`: invalid pane id");
+            let invalid = invalid.with_details(json!({ "path": "paneId" }));
+            without_pane(invalid.into(), &params).downcast().unwrap()
+        };
+        let refusal = about(json!({ "paneId": "a title", "text": "x" }));
+        assert_eq!(refusal.code, Code::NotFound);
+        assert!(refusal.sentence.starts_with("no pane `a title`; "), "{}", refusal.sentence);
+        assert_eq!(about(json!({ "paneIds": ["web", "a b"] })).code, Code::NotFound);
+        assert_eq!(about(json!({ "paneId": "web", "text": "a b" })).code, Code::Invalid);
+        assert_eq!(about(json!({ "paneId": "" })).code, Code::Invalid);
     }
 
     #[test]

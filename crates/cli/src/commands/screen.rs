@@ -157,7 +157,8 @@ fn show_text(context: &CliContext, args: &Args, shown: &PaneScreenReply) -> Resu
 
 fn write(context: &CliContext, file: &Path, bytes: &[u8]) -> Result<()> {
     let name = file.display();
-    fs::write(file, bytes).with_context(|| format!("cannot write {name}"))?;
+    fs::write(file, bytes)
+        .map_err(|error| Refusal::invalid(format!("cannot write {name}: {error}")))?;
     if context.out.is_json() {
         return Ok(context.out.json(&json!({ "file": file, "bytes": bytes.len() }))?);
     }

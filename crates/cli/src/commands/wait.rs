@@ -35,10 +35,12 @@ Examples:
   paned wait repl --quiet 500ms                   until it is silent for 0.5s
 
 Output is matched since the last input into the pane, from any client, or since its start if there \
-was none; --since changes that. Echoed input is ignored. With several conditions, the wait ends when \
-the first is met. With several panes, each of them must meet one, and the wait fails when a pane \
-exits first; with --any, one pane is enough. With a pane, a port or URL that another program has used \
-since before the pane's program was started does not count.
+was none; --since changes that. Echoed input is ignored, except for what a shell itself inserts for \
+Tab or the history keys. With several conditions, the wait ends when the first is met. With several \
+panes, each of them must meet one, and the wait fails when a pane exits first; with --any, one pane \
+is enough. With a pane, a port or URL that another program has used \
+since before the pane's program was started does not count; one that a later program opened counts \
+once the pane has kept running beside it for three seconds.
 
 It prints the line that matched, the last lines, or how the program exited. Exit codes: 0 met, \
 8 (conflict) a --stop pattern matched first, 10 (gone) the program exited first, 12 (timeout) timed \
@@ -163,7 +165,8 @@ pub(crate) fn run(context: &CliContext, mut args: Args) -> Result<ExitCode> {
     let limit = Duration::from_millis(args.timeout.unwrap_or(DEFAULT_TIMEOUT));
     let params = client::params(&args)?.into();
     let client = context.client()?;
-    let answer = client::block_on(wait_retry::wait(&client, context.out, params, limit))??;
+    let answer =
+        client::block_on(wait_retry::wait(&client, (context.out, &progress), params, limit))??;
     drop(progress);
     let waited: PaneWaitReply = client::read(answer.clone())?;
     match context.out.is_json() {

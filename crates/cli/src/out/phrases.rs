@@ -110,7 +110,42 @@ fn collect_flags(command: &Command, flags: &mut BTreeSet<String>) {
 
 /// A sentence of the server with commands and flags in place of actions and parameters.
 pub(crate) fn in_commands(sentence: &str) -> String {
-    in_commands_about(sentence, None)
+    in_commands_about(&plain_number_error(&without_error_numbers(sentence)), None)
+}
+
+/// What Rust says of a text that is no number, and what a user needs to know.
+const NUMBER_ERRORS: [(&str, &str); 4] = [
+    (": invalid digit found in string", ": it must be a whole number"),
+    (": cannot parse integer from empty string", ": it must be a whole number"),
+    (": number too large to fit in target type", ": the number is too large"),
+    (": number would be zero for non-zero type", ": the number must be at least 1"),
+];
+
+fn plain_number_error(sentence: &str) -> String {
+    let found = NUMBER_ERRORS
+        .iter()
+        .find_map(|(rust, plain)| Some(format!("{}{plain}", sentence.strip_suffix(rust)?)));
+    found.unwrap_or_else(|| sentence.to_owned())
+}
+
+/// A sentence without the ` (os error 2)` that follows a message of the operating system: it says
+/// nothing that the message does not.
+fn without_error_numbers(sentence: &str) -> String {
+    const BEFORE: &str = " (os error ";
+    let mut text = String::with_capacity(sentence.len());
+    let mut rest = sentence;
+    while let Some((before, after)) = rest.split_once(BEFORE) {
+        text += before;
+        let digits = after.trim_start_matches(|c: char| c.is_ascii_digit());
+        rest = match digits.strip_prefix(')') {
+            Some(rest) if digits.len() < after.len() => rest,
+            _ => {
+                text += BEFORE;
+                after
+            }
+        };
+    }
+    text + rest
 }
 
 /// The same for a sentence about a pane that it does not name.
@@ -230,6 +265,27 @@ mod tests {
         );
         check("`timeoutMs` must be at most 9", "`--timeout` must be at most 9");
         check("`graceMs` must be at most 9", "`--grace-ms` must be at most 9");
+    }
+
+    #[test]
+    fn the_number_of_an_error_is_left_out() {
+        check("no such file (os error 2); try x", "no such file; try x");
+        check("a (os error 2): b (os error 13)", "a: b");
+        check("a (os error ) b (os error 1", "a (os error ) b (os error 1");
+    }
+
+    #[test]
+    fn a_number_that_is_none_is_explained_in_plain_words() {
+        for (text, plain) in [
+            ("abc", "it must be a whole number"),
+            ("", "it must be a whole number"),
+            ("99999999999999999999999", "the number is too large"),
+        ] {
+            let error = text.parse::<u64>().unwrap_err();
+            check(&format!("invalid value: {error}"), &format!("invalid value: {plain}"));
+        }
+        let error = "0".parse::<std::num::NonZeroU32>().unwrap_err();
+        check(&format!("x: {error}"), "x: the number must be at least 1");
     }
 
     #[test]

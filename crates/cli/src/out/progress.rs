@@ -5,6 +5,7 @@
 
 use std::io::{self, IsTerminal, Write};
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
@@ -16,41 +17,84 @@ use super::{Out, StyledLine, TextStyle};
 const DELAY: Duration = Duration::from_secs(1);
 
 /// A wait in progress. Dropping it removes the line.
-pub(crate) struct Progress(Option<(Sender<()>, JoinHandle<()>)>);
+pub(crate) struct Progress(Option<RunningProgress>);
+
+struct RunningProgress {
+    shared: Arc<Mutex<ProgressLine>>,
+    stop: Sender<()>,
+    thread: JoinHandle<()>,
+}
+
+/// What is waited for, and whether the line is on the terminal.
+struct ProgressLine {
+    what: String,
+    is_shown: bool,
+}
+
+impl ProgressLine {
+    fn remove(&mut self) {
+        if std::mem::take(&mut self.is_shown) {
+            write("\r\x1b[K");
+        }
+    }
+}
 
 impl Progress {
-    /// Begins to count. `what` is a clause, as in `waiting for web to exit`.
+    /// Begins to count. `what` is a clause, as in `waiting for web to exit`; nothing is shown while
+    /// it is empty.
     pub(crate) fn start(out: Out, what: &str) -> Self {
         if out.is_json() || !io::stderr().is_terminal() {
             return Self(None);
         }
         let (stop, stopped) = mpsc::channel();
-        let what = what.to_owned();
+        let shared = Arc::new(Mutex::new(ProgressLine { what: what.to_owned(), is_shown: false }));
         let started = Instant::now();
+        let drawn = shared.clone();
         let thread = thread::spawn(move || {
-            let mut is_shown = false;
             // The next message is the end: the sender is dropped.
             while stopped.recv_timeout(DELAY) == Err(RecvTimeoutError::Timeout) {
-                is_shown = true;
-                let text = line(&what, started.elapsed(), columns());
+                let mut progress = lock(&drawn);
+                if progress.what.is_empty() {
+                    progress.remove();
+                    continue;
+                }
+                progress.is_shown = true;
+                let text = line(&progress.what, started.elapsed(), columns());
                 let text = StyledLine::new(TextStyle::Faint, &text).render(out.stderr_colour);
                 write(&format!("\r{text}\x1b[K"));
             }
-            if is_shown {
-                write("\r\x1b[K");
-            }
+            lock(&drawn).remove();
         });
-        Self(Some((stop, thread)))
+        Self(Some(RunningProgress { shared, stop, thread }))
+    }
+
+    /// Prints above the line, which comes back with its next second.
+    pub(crate) fn print_above<T>(&self, print: impl FnOnce() -> T) -> T {
+        let Some(RunningProgress { shared, .. }) = &self.0 else { return print() };
+        let mut progress = lock(shared);
+        progress.remove();
+        print()
+    }
+
+    /// Changes what is waited for.
+    pub(crate) fn set(&self, what: String) {
+        if let Some(RunningProgress { shared, .. }) = &self.0 {
+            lock(shared).what = what;
+        }
     }
 }
 
 impl Drop for Progress {
     fn drop(&mut self) {
-        if let Some((stop, thread)) = self.0.take() {
+        if let Some(RunningProgress { stop, thread, .. }) = self.0.take() {
             drop(stop);
             let _ = thread.join();
         }
     }
+}
+
+fn lock(line: &Mutex<ProgressLine>) -> MutexGuard<'_, ProgressLine> {
+    line.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The line, cut to a terminal's width: a wrapped line could not be removed.

@@ -96,8 +96,8 @@ pub(super) fn show_answer(out: Out, text: &str, source: &str) -> Result<()> {
 #[derive(clap::Args, Serialize)]
 #[command(after_help = "\
 Examples:
-  paned agent wait fix-42                        until its turn is over
-  paned agent wait fix-42 --blocked --timeout 1h until it asks a question
+  paned agent wait fix-42                         until its turn is over
+  paned agent wait fix-42 --blocked --timeout 1h  until it asks a question
   paned agent wait fix-42 --state ready,error
 
 Exit codes: 0 the condition was met, 10 (gone) the program exited first, 12 (timeout) timed out.")]

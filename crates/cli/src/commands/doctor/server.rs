@@ -70,7 +70,8 @@ fn ask(context: &CliContext, action: &str, args: &impl Serialize) -> Result<Valu
 
 /// Whether running agents are judged by profiles that fit them.
 fn agents(context: &CliContext, listed: &Value) -> Check {
-    let listed: Vec<&Value> = listed.as_array().into_iter().flatten().collect();
+    let runs = |agent: &&Value| agent.get("endedAt").is_none_or(Value::is_null);
+    let listed: Vec<&Value> = listed.as_array().into_iter().flatten().filter(runs).collect();
     let panes = listed.iter().filter_map(|agent| agent.get("id")?.as_str());
     let warned = panes.filter_map(|pane| {
         let explained = ask(context, "agent:explain", &json!({ "paneId": pane })).ok()?;

@@ -14,6 +14,7 @@ use rustix::fs::{FlockOperation, flock};
 use super::background::launch;
 use crate::client::ServerEndpoint;
 use crate::context::CliContext;
+use crate::out::progress::Progress;
 use crate::serve::lock::Lock;
 use crate::state_folder::StateFolder;
 
@@ -43,6 +44,7 @@ pub(crate) fn ensure_running(context: &CliContext) -> Result<()> {
     }
     state.make()?;
     // Of many commands at once, one starts the server while the others wait here.
+    let progress = Progress::start(context.out, "starting the server");
     let _start_lock = StartLock::wait(&state)?;
     if answers(&state) {
         return Ok(());
@@ -50,6 +52,7 @@ pub(crate) fn ensure_running(context: &CliContext) -> Result<()> {
     if !Lock::is_free(&state) {
         return wait_for_answer(&state);
     }
+    drop(progress);
     match launch(context, &state, &[]) {
         Ok(ready) => {
             ready.print_notes(context.out)?;

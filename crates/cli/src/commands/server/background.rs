@@ -67,10 +67,12 @@ pub(super) fn upgrade(context: &CliContext) -> Result<()> {
     ask(context, "server:status")?;
     let before = server_info(&state)?.ok_or_else(not_running)?;
     ask(context, "server:upgrade")?;
+    let progress = Progress::start(context.out, "re-executing the server");
     let after = wait("the server to come back", || {
         let info = state.server_info()?;
         (info.started_at != before.started_at).then_some(info)
     })?;
+    drop(progress);
     if let Some(why) = after.upgrade_failed {
         return Err(Refusal::internal(format!("the server was not replaced: {why}")).into());
     }

@@ -9,6 +9,7 @@ use tokio::time::{Instant, sleep};
 use crate::client::{ApiClient, RETRY_INTERVAL, is_connection_lost};
 use crate::commands::is_unavailable;
 use crate::out::Out;
+use crate::out::progress::Progress;
 
 /// Calls `pane:wait`. When the server exits during the call, the wait is sent again to the next
 /// server, with the time that is left. No output is missed, because the keeper stores the position
@@ -18,7 +19,7 @@ use crate::out::Out;
 /// When the server refuses, cannot be reached at first, or does not return in time.
 pub(crate) async fn wait(
     client: &ApiClient,
-    out: Out,
+    (out, progress): (Out, &Progress),
     mut params: Value,
     limit: Duration,
 ) -> Result<Value> {
@@ -35,7 +36,7 @@ pub(crate) async fn wait(
             return Err(error);
         }
         if !std::mem::replace(&mut was_lost, true) {
-            out.note("paned: the server is away; waiting for it")?;
+            progress.print_above(|| out.note("paned: the server is away; waiting for it"))?;
         }
         sleep(RETRY_INTERVAL).await;
         let left = deadline.saturating_duration_since(Instant::now());

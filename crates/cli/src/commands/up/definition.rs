@@ -143,23 +143,18 @@ impl PaneDefinition {
     }
 
     /// A text that changes when the program has to be started again for a change of the
-    /// definition. What is only waited for does not matter. It starts with the salt, without which
-    /// every reader of the pane's meta could look up the value of a variable in a table.
+    /// definition. What is only waited for does not matter. Without the key, a reader of the pane's
+    /// meta cannot find out the values of variables by trying them.
     ///
     /// # Errors
     /// When a file of variables cannot be read.
-    pub(super) fn hash(&self, salt: &str) -> Result<String, Refusal> {
+    pub(super) fn hash(&self, key: &str) -> Result<String, Refusal> {
         let variables: BTreeMap<_, _> = self.variables()?.into_iter().collect();
         let restart = self.restart.to_string();
-        let text = json!([salt, self.argv, self.cwd, variables, restart, self.tags]).to_string();
+        let text = json!([key, self.argv, self.cwd, variables, restart, self.tags]).to_string();
         let digest = Sha256::digest(text.as_bytes());
-        Ok(format!("{salt}:{}", BASE64_URL_SAFE_NO_PAD.encode(digest)))
+        Ok(BASE64_URL_SAFE_NO_PAD.encode(digest))
     }
-}
-
-/// The salt of a hash.
-pub(super) fn salt(hash: &str) -> Option<&str> {
-    hash.split_once(':').map(|(salt, _)| salt)
 }
 
 /// A command line that a shell reads.
@@ -218,15 +213,13 @@ pub(super) mod tests {
     #[test]
     fn the_hash_changes_with_what_runs_only() {
         let one = PaneDefinition { argv: shell("a"), ..PaneDefinition::default() };
-        let hash = one.hash("salt").unwrap();
+        let hash = one.hash("key").unwrap();
         let condition = ReadyCondition::Port(1);
         let wait = Some(Readiness { condition, timeout_ms: 1 });
         let waits = PaneDefinition { wait, depends_on: vec!["x".into()], ..one.clone() };
-        assert_eq!(waits.hash("salt").unwrap(), hash);
-        let digest = |hash: &str| hash.split_once(':').unwrap().1.to_owned();
-        assert_eq!(salt(&hash), Some("salt"));
-        assert_ne!(digest(&one.hash("other").unwrap()), digest(&hash));
+        assert_eq!(waits.hash("key").unwrap(), hash);
+        assert_ne!(one.hash("other").unwrap(), hash);
         let other = PaneDefinition { argv: shell("b"), ..one };
-        assert_ne!(other.hash("salt").unwrap(), hash);
+        assert_ne!(other.hash("key").unwrap(), hash);
     }
 }

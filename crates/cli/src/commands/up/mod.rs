@@ -6,6 +6,7 @@
 mod definition;
 mod file;
 mod follow;
+mod key;
 mod plan;
 mod procfile;
 mod start;
@@ -15,12 +16,12 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use anyhow::{Result, anyhow};
+use anyhow::Result;
 use paned_model::{PaneInfo, Refusal};
 use serde_json::{Value, json};
 
 use self::definition::Project;
-use self::start::{PaneOutcome, Starter};
+use self::start::{PaneOutcome, Starter, UpProgress};
 use super::for_each;
 use super::support::exit_status::exit_code;
 use crate::client;
@@ -97,8 +98,10 @@ pub(crate) fn up(context: &CliContext, args: &UpArgs) -> Result<ExitCode> {
     project.in_order(names)?;
     let client = context.client_or_start()?;
     let panes: Vec<PaneInfo> = client::block_on(client.call("pane:list", &()))??;
-    let steps = plan::plan_up(&project, names, &panes, &new_salt()?)?;
-    let starter = Starter { out: context.out, client: client.clone(), project };
+    let key = key::read_or_make(&context.state()?)?;
+    let steps = plan::plan_up(&project, names, &panes, &key)?;
+    let progress = UpProgress::start(context.out);
+    let starter = Starter { out: context.out, client: client.clone(), project, progress };
     let outcomes = client::block_on(starter.run(steps))??;
     let failed = outcomes.iter().find_map(PaneOutcome::failure);
     if context.out.is_json() && !args.follow {
@@ -143,12 +146,6 @@ pub(crate) fn down(context: &CliContext, args: &DownArgs) -> Result<ExitCode> {
     Ok(exit)
 }
 
-/// A salt for hashes of variables.
-fn new_salt() -> Result<String> {
-    let number = getrandom::u64().map_err(|error| anyhow!("no random numbers: {error}"))?;
-    Ok(format!("{number:016x}"))
-}
-
 /// The refusal of a file that does not exist. What it names may still run.
 fn no_file(file: &Path) -> Refusal {
     let sentence = format!(
@@ -174,8 +171,9 @@ fn is_file_name(word: &str) -> bool {
 /// Reads the file that was named, or the one in this folder.
 fn read(file: Option<&Path>) -> Result<Project, Refusal> {
     if let Some(file) = file {
-        let text = fs::read_to_string(file).map_err(|error| {
-            Refusal::invalid(format!("cannot read {}: {error}", file.display()))
+        let text = fs::read_to_string(file).map_err(|error| match error.kind() {
+            ErrorKind::NotFound => Refusal::not_found(format!("no file {}", file.display())),
+            kind => Refusal::invalid(format!("cannot read {}: {kind}", file.display())),
         })?;
         return parse(file, &folder_of(file)?, &text);
     }
@@ -183,7 +181,9 @@ fn read(file: Option<&Path>) -> Result<Project, Refusal> {
         match fs::read_to_string(name) {
             Ok(text) => return parse(Path::new(name), &here()?, &text),
             Err(error) if error.kind() == ErrorKind::NotFound => {}
-            Err(error) => return Err(Refusal::invalid(format!("cannot read {name}: {error}"))),
+            Err(error) => {
+                return Err(Refusal::invalid(format!("cannot read {name}: {}", error.kind())));
+            }
         }
     }
     let sentence = "no paned.toml or Procfile in this folder; `paned up --help` shows an example";

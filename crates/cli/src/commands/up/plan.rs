@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use paned_model::{Code, PaneInfo, Refusal};
 use serde_json::Value;
 
-use super::definition::{PaneDefinition, Project, ReadyCondition, salt};
+use super::definition::{PaneDefinition, Project, ReadyCondition};
 
 /// The meta keys by which a pane of a project is recognised.
 pub(super) const PROJECT: &str = "up.project";
@@ -41,7 +41,7 @@ pub(super) enum UpStepKind {
     },
 }
 
-/// The steps, dependencies first. The salt is that of new hashes.
+/// The steps, dependencies first. The key is that of hashes.
 ///
 /// # Errors
 /// When a name is taken by a pane of another origin, or the definitions are wrong.
@@ -49,23 +49,18 @@ pub(super) fn plan_up(
     project: &Project,
     names: &[String],
     panes: &[PaneInfo],
-    new_salt: &str,
+    key: &str,
 ) -> Result<Vec<UpStep>, Refusal> {
     let order = project.in_order(names)?;
-    order.iter().map(|name| step(project, name, panes, new_salt)).collect()
+    order.iter().map(|name| step(project, name, panes, key)).collect()
 }
 
-fn step(
-    project: &Project,
-    name: &str,
-    panes: &[PaneInfo],
-    new_salt: &str,
-) -> Result<UpStep, Refusal> {
+fn step(project: &Project, name: &str, panes: &[PaneInfo], key: &str) -> Result<UpStep, Refusal> {
     let definition = &project.panes[name];
     let id = project.id(name);
     let found = panes.iter().find(|pane| pane.id.as_str() == id);
     let found_hash = found.and_then(|pane| text(pane, HASH));
-    let hash = definition.hash(found_hash.and_then(salt).unwrap_or(new_salt))?;
+    let hash = definition.hash(key)?;
     let kind = match found {
         None => UpStepKind::Start,
         Some(pane) if !is_of(project, pane) || text(pane, NAME) != Some(name) => {
@@ -166,7 +161,7 @@ mod tests {
 
     /// A pane that `up` has started for `web` in `/p`, with these fields on top.
     fn started(name: &str, more: Value) -> PaneInfo {
-        let hash = project(name).panes[name].hash("s").unwrap();
+        let hash = project(name).panes[name].hash("key").unwrap();
         let mut meta = json!({ PROJECT: "/p", NAME: name, HASH: hash });
         let mut fields = json!({ "id": name, "instance": "one" });
         for (key, value) in more.as_object().unwrap() {
@@ -179,7 +174,7 @@ mod tests {
 
     #[track_caller]
     fn check(panes: &[PaneInfo], expect: &str) {
-        let steps = plan_up(&project("web"), &[], panes, "new");
+        let steps = plan_up(&project("web"), &[], panes, "key");
         let shown = match steps {
             Ok(steps) => format!("{:?}", steps[0].kind),
             Err(refusal) => refusal.sentence,
@@ -207,12 +202,12 @@ mod tests {
         let web = project.panes.get_mut("web").unwrap();
         web.argv = shell("migrate");
         web.wait = Some(Readiness { condition: ReadyCondition::Exit, timeout_ms: 1 });
-        let hash = web.hash("s").unwrap();
+        let hash = web.hash("key").unwrap();
         for (code, expect) in
             [(0, UpStepKind::Keep { is_ready: false }), (1, UpStepKind::StartAgain)]
         {
             let ended = json!({ "status": "exited", "exitCode": code, HASH: hash });
-            let steps = plan_up(&project, &[], &[started("web", ended)], "new").unwrap();
+            let steps = plan_up(&project, &[], &[started("web", ended)], "key").unwrap();
             assert_eq!(steps[0].kind, expect);
         }
     }

@@ -1,8 +1,9 @@
 //! Carries out the plan of `paned up`: every pane is started as soon as all that it depends on is
 //! ready.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use anyhow::{Context as _, Result};
@@ -19,6 +20,7 @@ use super::super::support::wait_retry;
 use super::definition::{PaneDefinition, Project, ReadyCondition};
 use super::plan::{DEPENDS_ON, HASH, NAME, PROJECT, READY, UpStep, UpStepKind};
 use crate::client::{self, ApiClient};
+use crate::out::progress::Progress;
 use crate::out::{Out, StyledLine, TextStyle, in_commands_about, units};
 
 /// How many lines of a program that failed are shown.
@@ -30,6 +32,33 @@ pub(super) struct Starter {
     pub(super) out: Out,
     pub(super) client: ApiClient,
     pub(super) project: Project,
+    pub(super) progress: Arc<UpProgress>,
+}
+
+/// The panes that are not ready yet, on a terminal.
+pub(super) struct UpProgress {
+    line: Progress,
+    waiting: Mutex<BTreeSet<String>>,
+}
+
+impl UpProgress {
+    pub(super) fn start(out: Out) -> Arc<Self> {
+        Arc::new(Self { line: Progress::start(out, ""), waiting: Mutex::default() })
+    }
+
+    /// Adds a pane, or takes it away.
+    fn set(&self, name: &str, is_waiting: bool) {
+        let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+        match is_waiting {
+            true => waiting.insert(name.to_owned()),
+            false => waiting.remove(name),
+        };
+        let names: Vec<&str> = waiting.iter().map(String::as_str).collect();
+        self.line.set(match names.is_empty() {
+            true => String::new(),
+            false => format!("waiting for {}", names.join(", ")),
+        });
+    }
 }
 
 /// The outcome for one pane.
@@ -193,7 +222,10 @@ impl StartTask {
         let condition = readiness.condition.describe();
         self.say(TextStyle::Plain, &format!("{what}; waiting for {condition}"))?;
         let request = self.wait_params(&readiness.condition, readiness.timeout_ms);
-        let reply = self.wait(request, readiness.timeout_ms).await?;
+        self.starter.progress.set(&self.step.name, true);
+        let reply = self.wait(request, readiness.timeout_ms).await;
+        self.starter.progress.set(&self.step.name, false);
+        let reply = reply?;
         self.check(&readiness.condition, readiness.timeout_ms, &reply)?;
         for doubt in self.reasons(&reply) {
             self.say(TextStyle::Plain, &doubt)?;
@@ -205,8 +237,9 @@ impl StartTask {
 
     async fn wait(&self, request: Value, timeout_ms: u64) -> Result<ReadyReply> {
         let limit = Duration::from_millis(timeout_ms);
-        let Starter { client, out, .. } = &self.starter;
-        client::read(wait_retry::wait(client, *out, request, limit).await?)
+        let Starter { client, out, progress, .. } = &self.starter;
+        let shown = (*out, &progress.line);
+        client::read(wait_retry::wait(client, shown, request, limit).await?)
     }
 
     fn params(&self) -> Result<NewParams<'_>> {
@@ -282,7 +315,7 @@ impl StartTask {
         let from = reply.tail.len().saturating_sub(LAST_LINES);
         for line in &reply.tail[from..] {
             let text = format!("{:width$} | {}", self.step.name, line.text, width = self.width);
-            let _ = self.starter.out.note(text);
+            let _ = self.starter.progress.line.print_above(|| self.starter.out.note(text));
         }
         let id = &self.step.id;
         Refusal::new(code, format!("{what}; `paned logs {id}` shows its output"))
@@ -295,10 +328,12 @@ impl StartTask {
         }
         let name = format!("{:width$}  ", self.step.name, width = self.width);
         let line = StyledLine::new(TextStyle::Strong, &name).then(style, what);
-        match style {
-            TextStyle::Bad => Ok(self.starter.out.note(line)?),
-            _ => Ok(self.starter.out.line(line)?),
-        }
+        let Starter { out, progress, .. } = &self.starter;
+        let print = || match style {
+            TextStyle::Bad => out.note(line),
+            _ => out.line(line),
+        };
+        Ok(progress.line.print_above(print)?)
     }
 }
 

@@ -1,33 +1,19 @@
 //! `agent:record`
 
-use paned_model::{AgentState, BlockKind, PaneId, Refusal, Scope, Time};
+use paned_model::{AgentState, BlockKind, Refusal, Scope, Time};
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use crate::access::AccessRequest;
 use crate::actions::support::agents::no_agent;
-use crate::actions::support::param_rules::at_most_one;
+use crate::actions::support::recording::{MAX_BYTES, RecordingParams};
 use crate::agents::{AgentRecording, record};
 use crate::registry::{Action, ActionContext, ActionKind};
 
 /// How far back to record when nothing is given.
 const DEFAULT_SPAN_MS: u64 = 600_000;
-/// The most that a recording holds, in bytes.
-const MAX_BYTES: usize = 16 << 20;
 
 pub(in crate::actions) struct AgentRecordAction;
-
-#[derive(Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-#[schemars(transform = at_most_one(&["since", "lastMs"]))]
-pub(in crate::actions) struct Params {
-    /// The agent's pane.
-    pane_id: PaneId,
-    /// The start time; defaults to ten minutes ago.
-    since: Option<Time>,
-    /// Only the last N milliseconds.
-    last_ms: Option<u64>,
-}
 
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -61,25 +47,22 @@ impl Action for AgentRecordAction {
         "Export a recording of an agent's recent output, with secrets in its input masked.";
     const SCOPE: Scope = Scope::Read;
     const KIND: ActionKind = ActionKind::Question;
-    type Params = Params;
+    type Params = RecordingParams;
     type Answer = AgentRecordOutput;
 
-    fn access(params: &Params) -> AccessRequest {
+    fn access(params: &RecordingParams) -> AccessRequest {
         AccessRequest::pane(&params.pane_id)
     }
 
-    async fn run(context: ActionContext, params: Params) -> Result<AgentRecordOutput, Refusal> {
+    async fn run(
+        context: ActionContext,
+        params: RecordingParams,
+    ) -> Result<AgentRecordOutput, Refusal> {
         let kernel = &context.kernel;
         let pane = kernel.panes().get(&params.pane_id)?;
         pane.check_responsive()?;
         let agent = kernel.agents().find(&pane.id).ok_or_else(|| no_agent(&pane.id))?;
-        let since = match (params.since, params.last_ms) {
-            (Some(since), None) => since,
-            (None, last) => Time(kernel.now().0.saturating_sub(last.unwrap_or(DEFAULT_SPAN_MS))),
-            (Some(_), Some(_)) => {
-                return Err(Refusal::invalid("pass `since` or `lastMs`, not both"));
-            }
-        };
+        let since = params.start(kernel.now(), Some(DEFAULT_SPAN_MS))?;
         let AgentRecording { asciicast: cast, states, start, is_cut } =
             record(&agent, &pane, since, MAX_BYTES).await?;
         #[expect(

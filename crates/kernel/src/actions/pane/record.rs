@@ -1,30 +1,15 @@
 //! `pane:record`
 
-use paned_model::{PaneId, Refusal, Scope, Time};
+use paned_model::{Refusal, Scope, Time};
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use crate::access::AccessRequest;
-use crate::actions::support::param_rules::at_most_one;
+use crate::actions::support::recording::{MAX_BYTES, RecordingParams};
 use crate::agents::{AgentRecording, record_output};
 use crate::registry::{Action, ActionContext, ActionKind};
 
-/// The most that a recording holds, in bytes.
-const MAX_BYTES: usize = 16 << 20;
-
 pub(in crate::actions) struct PaneRecordAction;
-
-#[derive(Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-#[schemars(transform = at_most_one(&["since", "lastMs"]))]
-pub(in crate::actions) struct Params {
-    /// The pane; it may have ended.
-    pane_id: PaneId,
-    /// The start time; defaults to the first output that is retained.
-    since: Option<Time>,
-    /// Only the last milliseconds, this many.
-    last_ms: Option<u64>,
-}
 
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -43,24 +28,20 @@ impl Action for PaneRecordAction {
         "Make a recording of what a pane has printed, with the times at which it did.";
     const SCOPE: Scope = Scope::Read;
     const KIND: ActionKind = ActionKind::Question;
-    type Params = Params;
+    type Params = RecordingParams;
     type Answer = PaneRecordOutput;
 
-    fn access(params: &Params) -> AccessRequest {
+    fn access(params: &RecordingParams) -> AccessRequest {
         AccessRequest::pane(&params.pane_id)
     }
 
-    async fn run(context: ActionContext, params: Params) -> Result<PaneRecordOutput, Refusal> {
+    async fn run(
+        context: ActionContext,
+        params: RecordingParams,
+    ) -> Result<PaneRecordOutput, Refusal> {
         let kernel = &context.kernel;
         let pane = kernel.panes().get(&params.pane_id)?;
-        let since = match (params.since, params.last_ms) {
-            (Some(since), None) => since,
-            (None, Some(last)) => Time(kernel.now().0.saturating_sub(last)),
-            (None, None) => Time(0),
-            (Some(_), Some(_)) => {
-                return Err(Refusal::invalid("say `since` or `lastMs`, not both"));
-            }
-        };
+        let since = params.start(kernel.now(), None)?;
         let AgentRecording { asciicast: cast, start, is_cut, .. } =
             record_output(&pane, since, MAX_BYTES).await?;
         Ok(PaneRecordOutput { cast, start, truncated: is_cut })

@@ -7,7 +7,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use paned_backend::port_listener::{ListeningProgram, PortListener};
+use paned_backend::port_listener::{ListeningProgram, PortListener, PortUse};
 use paned_model::Refusal;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpStream, lookup_host};
@@ -19,8 +19,8 @@ use super::PaneWaitCondition;
 const INTERVAL: Duration = Duration::from_millis(100);
 /// How long one try may take.
 const TRY_TIMEOUT: Duration = Duration::from_secs(5);
-/// How long a program must run before a port counts for it that was open at the start of the wait,
-/// if its listener is not known: a program that finds its port in use exits within this time.
+/// How long a program must run beside an open port before it counts for it, if the listener is not
+/// known or is another program: one that finds its port in use exits within this time.
 const PROOF: Duration = Duration::from_secs(3);
 /// The longest first line of an answer.
 const MAX_STATUS_LINE: usize = 4096;
@@ -45,6 +45,31 @@ pub(super) struct PaneProgram {
     pub(super) process: Option<ListeningProgram>,
     /// Since when it runs.
     pub(super) since: Instant,
+}
+
+/// What the tries of one port have found.
+#[derive(Clone, Copy, Default)]
+struct PortHistory {
+    /// Whether it was closed at an earlier try.
+    was_closed: bool,
+    /// Since when it has been open at every try.
+    open_since: Option<Instant>,
+}
+
+impl PortHistory {
+    fn opened(&mut self) -> Self {
+        self.open_since.get_or_insert_with(Instant::now);
+        *self
+    }
+
+    fn closed(&mut self) {
+        *self = Self { was_closed: true, open_since: None };
+    }
+
+    /// How long it has been open.
+    fn open_for(self) -> Duration {
+        self.open_since.map_or(Duration::ZERO, |since| since.elapsed())
+    }
 }
 
 /// An `http://` address, taken apart.
@@ -78,26 +103,27 @@ impl Endpoint {
 
     /// Returns once the port or the address is reached.
     pub(super) async fn reached(&self) -> PaneWaitCondition {
-        let mut was_closed = false;
+        let mut port_history = PortHistory::default();
+        let mut http_history = PortHistory::default();
         loop {
             if let Some(port) = self.port {
-                match is_open(port).await {
-                    true if self.counts(port, was_closed).await => return PaneWaitCondition::Port,
-                    true => {}
-                    false => {
-                        was_closed = true;
-                        set(&self.doubt, None);
-                    }
+                if !is_open(port).await {
+                    port_history.closed();
+                    set(&self.doubt, None);
+                } else if self.counts(port, port_history.opened()).await {
+                    return PaneWaitCondition::Port;
                 }
             }
             if let Some(http) = &self.http {
                 match http.get().await {
-                    Ok(()) if !http.is_local() || self.counts(http.port, was_closed).await => {
-                        return PaneWaitCondition::Http;
+                    Ok(()) if !http.is_local() => return PaneWaitCondition::Http,
+                    Ok(()) => {
+                        if self.counts(http.port, http_history.opened()).await {
+                            return PaneWaitCondition::Http;
+                        }
                     }
-                    Ok(()) => {}
                     Err(why) => {
-                        was_closed = true;
+                        http_history.closed();
                         set(&self.last_answer, Some(why));
                     }
                 }
@@ -106,11 +132,11 @@ impl Endpoint {
         }
     }
 
-    /// Whether an open port may be that of the program which is meant. `was_closed` says whether it
-    /// was closed at an earlier try.
-    async fn counts(&self, port: u16, was_closed: bool) -> bool {
+    /// Whether an open port may be that of the program which is meant.
+    async fn counts(&self, port: u16, history: PortHistory) -> bool {
         let Some(program) = &self.program else { return true };
-        let (counts, doubt) = program.owns(port, was_closed).await;
+        // What was found while the program ran says more than its end.
+        let Some((counts, doubt)) = program.owns(port, history).await else { return false };
         set(&self.doubt, doubt);
         counts
     }
@@ -120,14 +146,19 @@ impl Endpoint {
         self.doubt.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Why it was not reached.
-    pub(super) fn explain(&self) -> Vec<String> {
+    /// Why it was not reached. That no program listens goes without saying if the pane's has exited;
+    /// then another one that has the port may be the reason.
+    pub(super) async fn explain(&self, has_exited: bool) -> Vec<String> {
         if let Some(doubt) = self.doubt() {
             return vec![doubt];
         }
-        let port = self.port.map(|port| {
-            format!("no program accepts connections on port {port} of 127.0.0.1 or ::1")
-        });
+        let port = match self.port {
+            Some(port) if has_exited => user_of(port).await,
+            Some(port) => {
+                Some(format!("no program accepts connections on port {port} of 127.0.0.1 or ::1"))
+            }
+            None => None,
+        };
         let http = self.http.as_ref().map(|http| {
             let answer = self.last_answer.lock().unwrap_or_else(PoisonError::into_inner);
             let answer = answer.as_deref().unwrap_or("no answer");
@@ -137,20 +168,32 @@ impl Endpoint {
     }
 }
 
+/// Which program has a port, if that is known.
+async fn user_of(port: u16) -> Option<String> {
+    let search = tokio::task::spawn_blocking(move || PortUse::of(port));
+    match timeout(TRY_TIMEOUT, search).await {
+        Ok(Ok(PortUse::By(owner))) => Some(format!("port {port} is in use by {owner}")),
+        _ => None,
+    }
+}
+
 fn set(place: &Mutex<Option<String>>, text: Option<String>) {
     *place.lock().unwrap_or_else(PoisonError::into_inner) = text;
 }
 
 impl PaneProgram {
-    /// Whether it may have opened a port that accepts connections, and what is uncertain about it.
-    /// A port of an older process is not its own. If the listener is not known, a port that was
-    /// open from the first try on counts once the program has run for a while.
-    async fn owns(&self, port: u16, was_closed: bool) -> (bool, Option<String>) {
+    /// Whether it may have opened a port that accepts connections, and what is uncertain about it;
+    /// None if it has exited.
+    /// A port of an older process is not its own. That of a younger one, such as a container's
+    /// proxy, counts once the program has kept running beside it for a while. If the listener is
+    /// not known, so does a port that was open from the first try on.
+    async fn owns(&self, port: u16, history: PortHistory) -> Option<(bool, Option<String>)> {
         let listener = match self.process {
             Some(process) => process.listener_on(port).await,
             None => PortListener::Unknown,
         };
-        match listener {
+        Some(match listener {
+            PortListener::NoProgram => return None,
             PortListener::Program => (true, None),
             PortListener::Older(owner) => {
                 let doubt = format!(
@@ -158,14 +201,18 @@ impl PaneProgram {
                 );
                 (false, Some(doubt))
             }
+            PortListener::Younger(owner) => {
+                let doubt = format!("port {port} was opened by {owner}, not by the program");
+                (PROOF <= history.open_for(), Some(doubt))
+            }
             PortListener::Unknown => {
-                let counts = was_closed || PROOF <= self.since.elapsed();
+                let counts = history.was_closed || PROOF <= self.since.elapsed();
                 let doubt = format!(
                     "port {port} is open, but it is not known whether the program has opened it"
                 );
                 (counts, Some(doubt))
             }
-        }
+        })
     }
 }
 

@@ -238,7 +238,11 @@ async fn wait_for_one(
         None => PaneWaitResult { met, timed_out: met.is_none(), ..PaneWaitResult::default() },
     };
     match met {
-        None => result.why.extend(endpoint.iter().flat_map(Endpoint::explain)),
+        None => {
+            if let Some(endpoint) = &endpoint {
+                result.why.extend(endpoint.explain(!result.timed_out).await);
+            }
+        }
         Some(PaneWaitCondition::Port | PaneWaitCondition::Http) => {
             result.why.extend(endpoint.as_ref().and_then(Endpoint::doubt));
         }
