@@ -108,6 +108,8 @@ export class StateSync {
   }
 
   async #drain(): Promise<void> {
+    // First the caller notes that this runs.
+    await Promise.resolve()
     while (this.#next !== undefined) {
       const report = this.#next
       this.#next = undefined

@@ -8,6 +8,7 @@
 
 mod claude_stories;
 mod delivery;
+mod opencode_stories;
 mod session;
 mod stories;
 
