@@ -49,7 +49,7 @@ export class OpenCode {
     await late(this.#input.client.session.prompt({ path: { id }, body }), "session.prompt")
   }
 
-  /** A message at the edge of the screen; nobody waits for it. */
+  /** A message at the edge of the screen; its outcome does not matter. */
   toast(message: string): void {
     const body = { title: "paned", message, variant: "error" as const }
     late(this.#input.client.tui.showToast({ body }), "tui.showToast").catch(() => undefined)

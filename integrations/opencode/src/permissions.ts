@@ -7,28 +7,24 @@
 import { realpath } from "node:fs/promises"
 import path from "node:path"
 
-import type { Json } from "./api.js"
 import { PanedError } from "./client.js"
 
 type Rule = "allow" | "ask" | "deny"
 export type Rules = Rule | Record<string, Rule>
 
-export interface RuleSet {
-  bash?: Rules
-  externalDirectory?: Rules
-}
-
+/** What paned's `permission:test` answers. */
 export interface Verdict {
-  verdict: Rule
+  decision: Rule
   reason: string
-  rule?: Json
+  /** The simple commands that are run, with the rule that decides about each, as `source: pattern`. */
+  steps: { command: string; decision: Rule; rule?: string }[]
 }
 
 /** What is judged: a program with its arguments, or a line for a shell. */
-export type Judged = { command: string[] } | { shell: string }
+export type Judged = { argv: string[] } | { command: string }
 
-/** Asks paned for a verdict. */
-export type Judge = (judged: Judged, cwd: string, rules: RuleSet) => Promise<Verdict>
+/** Asks paned for a verdict by OpenCode's rules for `bash` in a project. */
+export type Judge = (judged: Judged, cwd: string, bash: Rules, project: string) => Promise<Verdict>
 
 /** What a tool is given by OpenCode, as far as permissions need it. */
 export interface Asker {
@@ -72,57 +68,55 @@ export class Permissions {
     this.#prompts.event(event)
   }
 
-  /** The rules for an agent: those for all, then its own. */
-  rules(agent: string): RuleSet {
+  /** The rules for an agent's shell: those for all, then its own. */
+  rules(agent: string): Rules | undefined {
     const own = this.#agents[agent]
-    const switched = own?.tools?.["bash"] === false ? "deny" : undefined
-    const pick = (key: string): Rules | undefined => merge(select(this.#global, key), select(own?.permission, key))
-    const bash = switched ?? pick("bash")
-    const externalDirectory = pick("external_directory")
-    return { ...(bash === undefined ? {} : { bash }), ...(externalDirectory === undefined ? {} : { externalDirectory }) }
+    if (own?.tools?.["bash"] === false) return "deny"
+    return merge(select(this.#global, "bash"), select(own?.permission, "bash"))
   }
 
   /** Refuses a program that may not be started, or asks the person. */
   async checkSpawn(asker: Asker, argv: string[], cwd: string): Promise<void> {
     await this.#checkFolder(asker, cwd)
-    await this.#check(asker, { command: argv }, argv.map(quoted).join(" "), cwd)
+    await this.#check(asker, { argv }, argv.map(quoted).join(" "), cwd)
   }
 
   /** Refuses a line that may not be typed, or asks the person. */
   async checkLine(asker: Asker, line: string, cwd: string): Promise<void> {
-    await this.#check(asker, { shell: line }, line, cwd)
+    await this.#check(asker, { command: line }, line, cwd)
   }
 
   async #check(asker: Asker, judged: Judged, text: string, cwd: string): Promise<void> {
     const rules = this.rules(asker.agent)
-    const isForbidden = rules.bash === "deny"
-    if (isForbidden) throw new Refused("PTY spawn denied: All bash commands are disabled by user configuration.")
-    const verdict = isPermissive(rules.bash) ? undefined : await this.#verdict(judged, cwd, rules)
-    if (verdict?.verdict === "deny") {
+    if (rules === "deny") throw new Refused("PTY spawn denied: All bash commands are disabled by user configuration.")
+    const verdict = isPermissive(rules) ? undefined : await this.#verdict(judged, cwd, rules, asker.directory)
+    if (verdict?.decision === "deny") {
       this.#warn(`denied: ${text}`)
       throw new Refused(
         `PTY spawn denied: Command "${text}" is explicitly denied by user configuration (${verdict.reason}). Do not try it in another form; tell the user what you wanted to run.`,
       )
     }
-    const wasAsked = await this.#ask(asker, "bash", [text], [text], { command: text, reason: verdict?.reason })
-    if (verdict?.verdict !== "ask" || wasAsked) return
-    // OpenCode found a rule that allows the text as it is written; paned found, behind a wrapper or a part of the line,
-    // one that asks. That rule's own text makes OpenCode ask.
-    const pattern = rulePattern(verdict.rule)
-    const metadata = { command: text, reason: verdict.reason }
-    if (pattern !== undefined && (await this.#ask(asker, "bash", [pattern], [text], metadata))) return
+    const asking = verdict?.steps.filter((step) => step.decision === "ask") ?? []
+    // Behind a wrapper or in a part of the line there may be a command that OpenCode has a rule for.
+    const patterns = [...new Set([text, ...asking.map((step) => step.command)])]
+    const metadata = { command: text, reason: verdict?.reason }
+    const wasAsked = await this.#ask(asker, "bash", patterns, patterns, metadata)
+    if (verdict?.decision !== "ask" || wasAsked) return
+    // OpenCode matches texts, paned sees what is run: the text of the rule itself makes OpenCode ask.
+    const rule = asking.map((step) => rulePattern(step.rule)).find((pattern) => pattern !== undefined)
+    if (rule !== undefined && (await this.#ask(asker, "bash", [rule], patterns, metadata))) return
     this.#warn(`needs permission: ${text}`)
     throw new Refused(
       `PTY spawn denied: Command "${text}" requires permission (${verdict.reason}), and OpenCode did not ask for it. Tell the user; an entry under permission.bash in opencode.json can allow it.`,
     )
   }
 
-  async #verdict(judged: Judged, cwd: string, rules: RuleSet): Promise<Verdict> {
+  async #verdict(judged: Judged, cwd: string, rules: Rules, project: string): Promise<Verdict> {
     try {
-      return await this.#judge(judged, cwd, rules)
+      return await this.#judge(judged, cwd, rules, project)
     } catch (error) {
       if (!(error instanceof PanedError) || error.code !== "not_found") throw error
-      return { verdict: "ask", reason: "this paned server cannot judge rules; update it" }
+      return { decision: "ask", reason: "this paned server cannot judge rules; update it", steps: [] }
     }
   }
 
@@ -212,15 +206,15 @@ export function merge(first: Rules | undefined, second: Rules | undefined): Rule
 }
 
 /** Whether nothing is refused or asked for. */
-function isPermissive(rules: Rules | undefined): boolean {
+function isPermissive(rules: Rules | undefined): rules is undefined | "allow" {
   if (rules === undefined) return true
   return typeof rules === "string" ? rules === "allow" : Object.values(rules).every((rule) => rule === "allow")
 }
 
-/** The text of the rule that a verdict names. */
-function rulePattern(rule: Json | undefined): string | undefined {
-  if (typeof rule === "string") return rule
-  return isRecord(rule) && typeof rule["pattern"] === "string" ? rule["pattern"] : undefined
+/** The pattern of a rule, as `source: pattern`. */
+function rulePattern(rule: string | undefined): string | undefined {
+  const at = rule?.indexOf(": ") ?? -1
+  return rule === undefined || at === -1 ? undefined : rule.slice(at + 2)
 }
 
 /** Whether a folder is another one or below it, with links resolved and compared by component. */

@@ -20,8 +20,8 @@ export async function plugin(input: PluginInput, options?: Record<string, unknow
   const host = new OpenCode(input)
   const server = new Server(settings, env)
   const terminals = new Terminals(server, input.directory, env)
-  const judge: Judge = (judged, cwd, rules) =>
-    server.action<Verdict>("permission:test", { ...judged, cwd, rules, as: "agent" })
+  const judge: Judge = (judged, cwd, bash, project) =>
+    server.action<Verdict>("permission:test", { ...judged, cwd, openCode: { bash }, project, as: "opencode" })
   const permissions = new Permissions(judge, (message) => host.toast(message))
   const notices = new Notices(server, host, () => terminals.list())
   const sessions = new Sessions(server, host, settings, env)

@@ -15,6 +15,8 @@ const LONGEST_TITLE = 256
 export const MOST_MATCHES = 10_000
 /** One request of a wait; a longer wait is several. */
 const ONE_WAIT_MS = 60_000
+/** Starting a program may wait for a person's approval. */
+const SPAWN_MS = 600_000
 
 export interface Spawn {
   command: string
@@ -27,6 +29,7 @@ export interface Spawn {
   timeoutSeconds?: number | undefined
   sessionID: string
   agent: string
+  signal: AbortSignal
 }
 
 export class Terminals {
@@ -84,7 +87,7 @@ export class Terminals {
       visible: "never",
     }
     try {
-      return await this.#server.action<Pane>("pane:new", params)
+      return await this.#server.action<Pane>("pane:new", params, { timeoutMs: SPAWN_MS, signal: spawn.signal })
     } catch (error) {
       throw spawnRefusal(error, spawn)
     }

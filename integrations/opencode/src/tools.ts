@@ -70,6 +70,7 @@ export function tools(
           timeoutSeconds: args.timeoutSeconds,
           sessionID: context.sessionID,
           agent: context.agent,
+          signal: context.abort,
         })
         if (args.notifyOnExit) expects(pane)
         return texts.spawned(pane, args.notifyOnExit ?? false)
