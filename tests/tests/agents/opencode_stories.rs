@@ -25,6 +25,23 @@ fn plugin() -> String {
     format!("file://{}", file.canonicalize().expect("it is there").display())
 }
 
+/// Says that OpenCode's package for writing plugins is there. It would fetch that before it loads
+/// any plugin, and a minute passes where it cannot; ours does not use it.
+fn pretend_installed(real: &RealAgent) {
+    let program = Cli::Opencode.folder().expect("RealAgent found it");
+    let installed = program.ancestors().nth(2).expect("it is in node_modules/.bin");
+    let installed =
+        fs::read_to_string(installed.join("installed")).expect("scripts/agents made it");
+    let version = installed.split(' ').nth(1).expect("package, version and more").to_owned();
+    let package = json!({ "dependencies": { "@opencode-ai/plugin": version } });
+    let lock = json!({ "lockfileVersion": 3, "requires": true, "packages": { "": package } });
+    let folder = real.home().join(".config/opencode");
+    fs::create_dir_all(folder.join("node_modules")).expect("its home can be written");
+    for (name, content) in [("package.json", package), ("package-lock.json", lock)] {
+        fs::write(folder.join(name), content.to_string()).expect("its home can be written");
+    }
+}
+
 /// OpenCode with the plugin, the model it talks to, and a paned server.
 struct PluginStory {
     model: FakeModel,
@@ -70,6 +87,7 @@ impl PluginStory {
             config.as_object_mut().expect("it is an object").remove("permission");
         }
         fs::write(&file, config.to_string()).expect("its home can be written");
+        pretend_installed(&real);
         Self { model, real, server, opencode: None, authority: String::new() }
     }
 
