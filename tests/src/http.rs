@@ -4,6 +4,7 @@ use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
+use std::time::Duration;
 
 use paned_model::Refusal;
 use serde_json::Value;
@@ -64,8 +65,14 @@ impl Request {
     /// Sends it over TCP and reads the whole answer.
     #[must_use]
     pub fn over_tcp(&self, authority: &str) -> Reply {
+        self.over_tcp_within(authority, WAIT_TIMEOUT)
+    }
+
+    /// The same, for a server that may be silent for so long.
+    #[must_use]
+    pub fn over_tcp_within(&self, authority: &str, limit: Duration) -> Reply {
         let stream = TcpStream::connect(authority).unwrap();
-        stream.set_read_timeout(Some(WAIT_TIMEOUT)).unwrap();
+        stream.set_read_timeout(Some(limit)).unwrap();
         let write = stream.try_clone().unwrap();
         self.send(write, Box::new(stream)).unwrap()
     }

@@ -21,7 +21,8 @@ pub(super) fn words(order: &PromptInstruction, prompt: &str) -> Vec<String> {
             vec![format!("I run this.\n\n```bash\n{command}\n```\n")]
         }
         PromptInstruction::Quote => spaced(&quote(prompt)),
-        PromptInstruction::Question { .. }
+        PromptInstruction::Call { .. }
+        | PromptInstruction::Question { .. }
         | PromptInstruction::Mcp
         | PromptInstruction::Plan
         | PromptInstruction::Error { .. }

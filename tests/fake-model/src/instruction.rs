@@ -2,10 +2,14 @@
 //!
 //! The last line of the prompt that begins with `FAKE` is the instruction:
 //! `FAKE say delay=1 words=20 rate=10`, `FAKE tool cmd=touch+made.txt`, `FAKE error status=429`,
-//! `FAKE hang`, `FAKE ask multi=1`, `FAKE plan`, `FAKE mcp`, `FAKE prose cli=codex`. A `+` stands for a space.
+//! `FAKE hang`, `FAKE ask multi=1`, `FAKE plan`, `FAKE mcp`, `FAKE prose cli=codex`. A `+` stands
+//! for a space.
+//! `FAKE call pty_read {"id": "pty_1"}` calls any tool; the rest of the line is its arguments.
 //! Any other prompt is answered with its length and a hash of it.
 
 use std::time::Duration;
+
+use serde_json::Value;
 
 /// What to do.
 #[derive(Clone, Debug, PartialEq)]
@@ -34,6 +38,13 @@ pub enum PromptInstruction {
         delay: Duration,
         /// The command.
         command: String,
+    },
+    /// Call a tool.
+    Call {
+        /// Its name, or the end of it: programs put the name of an MCP server before it.
+        tool: String,
+        /// Its arguments.
+        args: Value,
     },
     /// Ask the person something, by the tool that the program has for it.
     Question {
@@ -80,6 +91,7 @@ impl PromptInstruction {
             },
             "prose" => Self::Prose { cli: value("cli").unwrap_or_default().to_owned(), rate },
             "tool" => Self::Tool { delay, command: command.unwrap_or_else(|| "true".to_owned()) },
+            "call" => read_call(line).unwrap_or(Self::Quote),
             "ask" => Self::Question { multi: value("multi").is_some() },
             "plan" => Self::Plan,
             "mcp" => Self::Mcp,
@@ -90,8 +102,18 @@ impl PromptInstruction {
     }
 }
 
+/// A line `call NAME JSON`.
+fn read_call(line: &str) -> Option<PromptInstruction> {
+    let rest = line.trim_start().strip_prefix("call")?.trim_start();
+    let (tool, args) = rest.split_once(' ').unwrap_or((rest, "{}"));
+    let args = serde_json::from_str(args).ok()?;
+    Some(PromptInstruction::Call { tool: tool.to_owned(), args })
+}
+
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     #[track_caller]
@@ -116,6 +138,15 @@ mod tests {
             "FAKE tool cmd=touch+made.txt",
             &PromptInstruction::Tool { delay: Duration::ZERO, command },
         );
+    }
+
+    #[test]
+    fn a_call_has_its_arguments_on_the_same_line() {
+        let args = json!({ "command": "a b", "args": ["-c", "x=1"] });
+        let order = format!("FAKE call pty_spawn {args}");
+        check(&order, &PromptInstruction::Call { tool: "pty_spawn".into(), args });
+        check("FAKE call t", &PromptInstruction::Call { tool: "t".into(), args: json!({}) });
+        check("FAKE call t {", &PromptInstruction::Quote);
     }
 
     #[test]

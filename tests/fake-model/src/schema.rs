@@ -47,6 +47,14 @@ pub(super) fn shell(tools: &[Tool], command: &str) -> Option<(String, Value)> {
     Some((tool.name.clone(), Value::Object(args)))
 }
 
+/// The tool of this name, or the first whose name ends with it.
+pub(super) fn named(tools: &[Tool], name: &str) -> Option<String> {
+    let suffix = format!("_{name}");
+    let exact = tools.iter().find(|tool| tool.name == name);
+    let found = exact.or_else(|| tools.iter().find(|tool| tool.name.ends_with(&suffix)))?;
+    Some(found.name.clone())
+}
+
 /// The tool that asks a person, and a question for it; with `multi` one that takes several answers.
 pub(super) fn question(tools: &[Tool], multi: bool) -> Option<(String, Value)> {
     let tool = QUESTIONS.iter().find_map(|name| tools.iter().find(|tool| tool.name == *name))?;

@@ -123,6 +123,11 @@ impl<'a> ModelTurn<'a> {
                 let call = schema::shell(&self.model_request.tools, command);
                 self.call_or_say(wire, said, (call, command), &words)
             }
+            PromptInstruction::Call { tool, args } => {
+                let call = schema::named(&self.model_request.tools, tool);
+                let call = call.map(|name| (name, args.clone()));
+                self.call_or_say(wire, said, (call, ""), &words)
+            }
             PromptInstruction::Question { multi } => {
                 let call = schema::question(&self.model_request.tools, *multi);
                 self.call_or_say(wire, said, (call, ""), &words)

@@ -9,6 +9,7 @@
 mod claude_stories;
 mod delivery;
 mod mcp;
+mod opencode_stories;
 mod session;
 mod stories;
 

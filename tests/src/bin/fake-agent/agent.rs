@@ -228,6 +228,7 @@ impl Agent {
             PromptInstruction::Error { status } => (Some(self.flags.work), TurnEnd::Fail(status)),
             PromptInstruction::Hang => (None, say("")),
             PromptInstruction::Prose { .. }
+            | PromptInstruction::Call { .. }
             | PromptInstruction::Question { .. }
             | PromptInstruction::Mcp
             | PromptInstruction::Plan
