@@ -7,9 +7,9 @@ use clap::error::ErrorKind;
 use clap::{ArgMatches, Command, CommandFactory as _, FromArgMatches, Parser, Subcommand};
 
 use crate::commands::{
-    action, adopt, agent, agentmux, attach, completions, config, doctor, events, ext, get, input,
-    layout, logs, ls, meta, new, pane, read, record, restart, run, screen, search, server, service,
-    session, token, up, version, wait,
+    action, adopt, agent, agentmux, attach, completions, config, doctor, events, ext, get, hooks,
+    input, layout, logs, ls, mcp, meta, new, pane, read, record, restart, run, screen, search,
+    server, service, session, token, up, version, wait,
 };
 use crate::out::ColourChoice;
 use crate::{help, serve};
@@ -144,6 +144,8 @@ commands! {
     one Rm(pane::RmArgs) = "rm";
     one Prune(pane::PruneArgs) = "prune";
     group Agent(agent::AgentSubcommand) = "agent";
+    group Hooks(hooks::HooksSubcommand) = "hooks";
+    one Mcp(mcp::Args) = "mcp";
     group Session(session::SessionSubcommand) = "session";
     one Adopt(adopt::AdoptArgs) = "adopt";
     group Tmux(adopt::TmuxSubcommand) = "tmux";

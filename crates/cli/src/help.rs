@@ -36,7 +36,7 @@ const GROUPS: &[CommandGroup] = &[
     ),
     group("Type into panes", true, &["send", "keys", "paste", "write"]),
     group("Stop panes and clean up", true, &["kill", "close", "rm", "prune"]),
-    group("Coding agents", true, &["agent"]),
+    group("Coding agents", true, &["agent", "hooks", "mcp"]),
     group("Describe panes", false, &["rename", "resize", "tag", "meta"]),
     group("Show panes in tmux", false, &["session", "layout", "activate", "tmux", "adopt"]),
     group("The server", true, &["server", "serve", "service", "doctor", "config", "token"]),

@@ -8,6 +8,7 @@
 
 mod claude_stories;
 mod delivery;
+mod hook_stories;
 mod session;
 mod stories;
 
@@ -49,4 +50,34 @@ stories! {
     pi: Cli::Pi;
     goose: Cli::Goose;
     claude: Cli::Claude;
+}
+
+/// The hooks of one program: those that report that it works, asks and waits for a prompt.
+macro_rules! hook_stories {
+    ($($name:ident: $cli:expr, $events:expr;)*) => {$(
+        mod $name {
+            use super::*;
+
+            #[test]
+            #[ignore = "make test-agents installs what it needs"]
+            fn its_hooks_report_its_turns() {
+                hook_stories::its_hooks_report_its_turns($cli, $events);
+            }
+
+            #[test]
+            #[ignore = "make test-agents installs what it needs"]
+            fn removed_hooks_report_nothing() {
+                hook_stories::removed_hooks_report_nothing($cli);
+            }
+        }
+    )*};
+}
+
+hook_stories! {
+    codex_stories: Cli::Codex,
+        [Some("UserPromptSubmit"), Some("PermissionRequest"), Some("Stop")];
+    gemini_stories: Cli::Gemini,
+        [Some("BeforeAgent"), Some("Notification"), Some("AfterAgent")];
+    pi_stories: Cli::Pi, [Some("turn_start"), None, Some("agent_end")];
+    aider_stories: Cli::Aider, [None, None, Some("waiting")];
 }
