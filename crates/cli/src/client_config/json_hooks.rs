@@ -13,15 +13,12 @@ const HOOKS: &str = "hooks";
 pub(super) fn install(text: &str, hooks: &HookEvents) -> Result<String, EditError> {
     let (root, object) = parse(text)?;
     let events = child(&object, HOOKS)?;
-    for group in own_groups(&events, hooks.agent) {
-        if !hooks.events.contains(&group.event.as_str()) {
-            group.remove();
-        }
-    }
+    let is_unwanted = |own: &OwnHook| !hooks.events.contains(&own.event.as_str());
+    let unwanted = own_groups(&events, hooks.agent).into_iter().filter(is_unwanted);
+    remove_all(&events, unwanted.collect());
     for event in hooks.events {
         install_event(&events, event, hooks)?;
     }
-    prune(&events);
     Ok(root.to_string())
 }
 
@@ -54,16 +51,7 @@ pub(super) fn remove(text: &str, agent: &str) -> Result<String, EditError> {
     if own.is_empty() {
         return Ok(text.to_owned());
     }
-    let touched: Vec<String> = own.iter().map(|own| own.event.clone()).collect();
-    own.into_iter().for_each(OwnHook::remove);
-    for event in touched {
-        let property = events.get(&event);
-        let emptied =
-            property.filter(|it| it.array_value().is_some_and(|list| list.elements().is_empty()));
-        if let Some(property) = emptied {
-            property.remove();
-        }
-    }
+    remove_all(&events, own);
     if events.properties().is_empty()
         && let Some(property) = object.get(HOOKS)
     {
@@ -72,10 +60,15 @@ pub(super) fn remove(text: &str, agent: &str) -> Result<String, EditError> {
     Ok(root.to_string())
 }
 
-/// Removes the lists that lost their last hook when the events changed.
-fn prune(events: &CstObject) {
-    for property in events.properties() {
-        if property.array_value().is_some_and(|list| list.elements().is_empty()) {
+/// Removes hooks, and the lists of events that have none left.
+fn remove_all(events: &CstObject, own: Vec<OwnHook>) {
+    for own in own {
+        let event = own.event.clone();
+        own.remove();
+        let is_empty = |list: CstArray| list.elements().is_empty();
+        if let Some(property) = events.get(&event)
+            && property.array_value().is_some_and(is_empty)
+        {
             property.remove();
         }
     }

@@ -151,14 +151,12 @@ fn say(
     let sentence = match (operation, is_change) {
         (_, true) if is_dry => return Ok(()),
         (Operation::Install, true) => format!("installed the {part} for {program} in {path}"),
-        (Operation::Install, false) => {
-            format!("the {part} for {program} is installed already in {path}")
-        }
+        (Operation::Install, false) => format!("{path} has the {part} for {program} already"),
         (Operation::Remove | Operation::Undo, true) => {
             format!("removed the {part} for {program} from {path}")
         }
         (Operation::Remove | Operation::Undo, false) => {
-            format!("there is no {part} for {program} in {path}")
+            format!("{path} has nothing of paned to remove")
         }
     };
     context.out.line(sentence)

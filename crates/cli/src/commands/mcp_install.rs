@@ -163,7 +163,12 @@ fn target(client: McpClient, tier: Option<Tier>, project: bool) -> Result<Target
             let server = json!({ "type": "local", "command": command, "enabled": true });
             target("opencode", homes.opencode(), json_server("mcp", server))
         }
-        McpClient::Gemini => target("gemini", homes.gemini(), json_server("mcpServers", server)),
+        McpClient::Gemini => {
+            // It passes on no variable whose name contains TOKEN unless it is named here.
+            let mut server = server;
+            server["env"] = json!({ "PANED_TOKEN": "$PANED_TOKEN" });
+            target("gemini", homes.gemini(), json_server("mcpServers", server))
+        }
         McpClient::Cursor => target("cursor", homes.cursor(), json_server("mcpServers", server)),
     })
 }
