@@ -52,11 +52,16 @@ fn hook_mark(agent: &str) -> String {
     format!(" agent hook --agent {agent}")
 }
 
-/// Whether a shell command is a hook of ours for this agent.
+/// Whether a shell command is a hook of ours for this agent, whatever this program is called there.
 pub(crate) fn is_own_command(command: &str, agent: &str) -> bool {
     let Some((program, rest)) = command.split_once(&hook_mark(agent)) else { return false };
-    let name = program.trim_end_matches('\'').rsplit('/').next().unwrap_or_default();
-    name.trim_start_matches('\'') == "paned" && (rest.is_empty() || rest.starts_with(' '))
+    let is_quoted = 2 < program.len() && program.starts_with('\'') && program.ends_with('\'');
+    let is_word = |c: char| !c.is_whitespace() && !"'\"$`;&|<>()".contains(c);
+    let is_one_program = is_quoted || !program.is_empty() && program.chars().all(is_word);
+    let rest = rest.strip_suffix(" || true").unwrap_or(rest);
+    let is_event =
+        |rest: &str| rest.strip_prefix(" --event ").is_some_and(|it| it.chars().all(is_word));
+    is_one_program && (rest.is_empty() || is_event(rest))
 }
 
 /// The program that a hook of ours starts.

@@ -94,7 +94,7 @@ struct OwnHook {
 
 impl OwnHook {
     fn value(&self) -> Option<Value> {
-        serde_json::from_str(&self.hook.to_string()).ok()
+        self.hook.to_serde_value()
     }
 
     fn command(&self) -> Option<String> {

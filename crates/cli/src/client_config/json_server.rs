@@ -28,8 +28,7 @@ fn merge(own: &CstObject, server: &Value) {
     for (key, value) in server.as_object().into_iter().flatten() {
         match own.get(key) {
             Some(property) => {
-                let found = property.value().map(|it| it.to_string());
-                let found: Option<Value> = found.and_then(|it| serde_json::from_str(&it).ok());
+                let found = property.value().and_then(|found| found.to_serde_value());
                 if found.as_ref() != Some(value) {
                     property.set_value(node(value));
                 }
@@ -58,8 +57,7 @@ pub(super) fn remove(text: &str, parent: &str) -> Result<String, EditError> {
 pub(super) fn commands(text: &str, parent: &str) -> Vec<String> {
     let Ok((_, object)) = parse(text) else { return Vec::new() };
     let own = object.object_value(parent).and_then(|servers| servers.object_value(SERVER));
-    let command = own.and_then(|own| own.get("command")?.value()).map(|it| it.to_string());
-    let command = command.and_then(|text| serde_json::from_str(&text).ok());
+    let command = own.and_then(|own| own.get("command")?.value()?.to_serde_value());
     command.and_then(|value| program(&value)).into_iter().collect()
 }
 

@@ -99,10 +99,18 @@ fn new_text(file: &ConfigFile, edit: &Edit, operation: Operation) -> Result<Opti
         Refusal::new(Code::Conflict, sentence)
     };
     let old = file.text.as_deref();
+    let backup = file.newest_backup()?;
     let removed = || -> Result<Option<String>> {
         let Some(old) = old else { return Ok(None) };
-        // What an installation would create from nothing was created by one.
-        if edit.install("").is_ok_and(|fresh| fresh == old) {
+        let is_result = |before: &str| {
+            edit.install(before).is_ok_and(|it| it == old)
+                && edit.installed(before) == Ok(Installed::Absent)
+        };
+        // Nothing has changed since the installation, so it is undone to the last byte.
+        if let Some(before) = backup.as_deref().filter(|before| is_result(before)) {
+            return Ok(Some(before.to_owned()));
+        }
+        if backup.is_none() && is_result("") {
             return Ok(None);
         }
         let rest = edit.remove(old).map_err(refuse)?;
@@ -113,12 +121,11 @@ fn new_text(file: &ConfigFile, edit: &Edit, operation: Operation) -> Result<Opti
         Operation::Install => Ok(Some(edit.install(old.unwrap_or_default()).map_err(refuse)?)),
         Operation::Remove => removed(),
         Operation::Undo => {
-            let backup = file.newest_backup()?;
             let is_ours = |before: &String| {
                 let rest = |text| edit.remove(text).ok();
                 edit.install(before).ok().as_deref() == old || rest(before) == old.and_then(rest)
             };
-            backup.filter(is_ours).map_or_else(removed, |before| Ok(Some(before)))
+            backup.clone().filter(is_ours).map_or_else(removed, |before| Ok(Some(before)))
         }
     }
 }

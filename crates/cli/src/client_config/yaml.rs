@@ -15,7 +15,7 @@ pub(super) fn install(text: &str, command: &str) -> Result<String, EditError> {
     if let Some(line) = own_line(text) {
         return Ok(text.replace(line, &own));
     }
-    let add = || format!("add these lines yourself:\n{SWITCH}: true\n{own}");
+    let add = || format!("add `{SWITCH}: true` and `{}` to it yourself", own.trim_end());
     if let Some(reason) = unsafe_reason(text) {
         return Err(format!("{reason}; {}", add()));
     }
