@@ -8,8 +8,8 @@ use clap::{ArgMatches, Command, CommandFactory as _, FromArgMatches, Parser, Sub
 
 use crate::commands::{
     action, adopt, agent, agentmux, approvals, attach, audit, completions, config, doctor, events,
-    ext, get, input, layout, logs, ls, mcp, meta, new, notify, pane, permit, read, record, restart,
-    run, screen, search, server, service, session, token, up, version, wait,
+    ext, get, hooks, input, layout, logs, ls, mcp, meta, new, notify, pane, permit, read, record,
+    restart, run, screen, search, server, service, session, token, up, version, wait,
 };
 use crate::out::ColourChoice;
 use crate::{help, serve};
@@ -144,6 +144,7 @@ commands! {
     one Rm(pane::RmArgs) = "rm";
     one Prune(pane::PruneArgs) = "prune";
     group Agent(agent::AgentSubcommand) = "agent";
+    group Hooks(hooks::HooksSubcommand) = "hooks";
     one Mcp(mcp::Args) = "mcp";
     group Session(session::SessionSubcommand) = "session";
     one Adopt(adopt::AdoptArgs) = "adopt";

@@ -37,7 +37,7 @@ const GROUPS: &[CommandGroup] = &[
     ),
     group("Type into panes", true, &["send", "keys", "paste", "write"]),
     group("Stop panes and clean up", true, &["kill", "close", "rm", "prune"]),
-    group("Coding agents", true, &["agent", "approvals", "mcp", "notify"]),
+    group("Coding agents", true, &["agent", "approvals", "hooks", "mcp", "notify"]),
     group("Describe panes", false, &["rename", "resize", "tag", "meta"]),
     group("Show panes in tmux", false, &["session", "layout", "activate", "tmux", "adopt"]),
     group(

@@ -8,6 +8,7 @@
 
 mod args;
 mod client;
+mod client_config;
 mod commands;
 mod complete;
 mod config;

@@ -214,3 +214,20 @@ fn a_report_is_evidence_for_an_agent_that_is_judged() {
     let agent = room.until("b", "blocked");
     assert_eq!((&agent["profile"], &agent["kind"]), (&json!("mini"), &json!("plan")));
 }
+
+#[test]
+fn a_report_of_another_program_counts_only_where_the_agents_own_is_gone() {
+    let room = MiniAgentServer::new();
+    room.start("a");
+    let report = |pane: &str| json!({ "paneId": pane, "runtime": "codex", "status": "blocked", "sessionId": "theirs" });
+    let answer = room.act("agent:set-state", report("a"));
+    assert_eq!(answer["changed"], false, "{answer}");
+    let agent = room.act("agent:state", json!({ "paneId": "a" }));
+    assert_eq!((&agent["state"], &agent["profile"]), (&json!("ready"), &json!("mini")));
+    assert_eq!(room.server.pane("a")["meta"]["agent.sessionId"], Value::Null);
+    // `cat` looks like neither, so the last one that reports is taken for what runs.
+    room.act("pane:new", json!({ "id": "b", "argv": ["cat"] }));
+    room.act("agent:set-state", json!({ "paneId": "b", "runtime": "mini", "event": "start" }));
+    room.act("agent:set-state", report("b"));
+    assert_eq!(room.until("b", "blocked")["profile"], "codex");
+}

@@ -8,6 +8,7 @@
 
 mod claude_stories;
 mod delivery;
+mod hook_stories;
 mod mcp;
 mod opencode_stories;
 mod session;
@@ -70,7 +71,37 @@ macro_rules! mcp_stories {
 }
 
 mcp_stories! {
-    codex_stories: Cli::Codex;
-    opencode_stories: Cli::Opencode;
-    gemini_stories: Cli::Gemini;
+    codex_mcp: Cli::Codex;
+    opencode_mcp: Cli::Opencode;
+    gemini_mcp: Cli::Gemini;
+}
+
+/// The hooks of one program: those that report that it works, asks and waits for a prompt.
+macro_rules! hook_stories {
+    ($($name:ident: $cli:expr, $events:expr;)*) => {$(
+        mod $name {
+            use super::*;
+
+            #[test]
+            #[ignore = "make test-agents installs what it needs"]
+            fn its_hooks_report_its_turns() {
+                hook_stories::its_hooks_report_its_turns($cli, $events);
+            }
+
+            #[test]
+            #[ignore = "make test-agents installs what it needs"]
+            fn removed_hooks_report_nothing() {
+                hook_stories::removed_hooks_report_nothing($cli);
+            }
+        }
+    )*};
+}
+
+hook_stories! {
+    codex_hooks: Cli::Codex,
+        [Some("UserPromptSubmit"), Some("PermissionRequest"), Some("Stop")];
+    gemini_hooks: Cli::Gemini,
+        [Some("BeforeAgent"), Some("Notification"), Some("AfterAgent")];
+    pi_hooks: Cli::Pi, [Some("turn_start"), None, Some("agent_end")];
+    aider_hooks: Cli::Aider, [None, None, Some("waiting")];
 }

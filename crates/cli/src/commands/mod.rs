@@ -16,11 +16,13 @@ pub(crate) mod doctor;
 pub(crate) mod events;
 pub(crate) mod ext;
 pub(crate) mod get;
+pub(crate) mod hooks;
 pub(crate) mod input;
 pub(crate) mod layout;
 pub(crate) mod logs;
 pub(crate) mod ls;
 pub(crate) mod mcp;
+mod mcp_install;
 pub(crate) mod meta;
 pub(crate) mod new;
 pub(crate) mod notify;
@@ -81,6 +83,7 @@ pub(crate) fn run(context: &CliContext, command: CliCommand) -> Result<ExitCode>
         CliCommand::Keys(args) => input::keys(context, &args),
         CliCommand::Paste(args) => input::paste(context, &args),
         CliCommand::Agent(command) => agent::run(context, command),
+        CliCommand::Hooks(command) => hooks::run(context, &command),
         CliCommand::Mcp(args) => mcp::run(context, &args),
         CliCommand::Activate(args) => pane::activate(context, &args),
         CliCommand::Rename(args) => pane::rename(context, &args),

@@ -91,7 +91,7 @@ const LINES: &[&str] = &[
     "agent rm --idle",
     "agent profiles",
     "agent record a /nowhere/a --last 1",
-    "agent hook {} --event Stop --pane a",
+    "agent hook {} --event Stop --agent codex --pane a",
     "session start s --cwd /x --size 80x24 --env A=1 --env-file /dev/null --clean-env --no-follow -- ls",
     "session stop s --keep-panes --self",
     "session list",
@@ -128,7 +128,8 @@ const OTHERS: &str = "serve, server start, server stop, server restart, server u
      events, action, emit, list, agentmux serve, agentmux status, agentmux cleanup, agentmux send, agentmux key, \
      agentmux capture, doctor, version, completions bash, completions zsh, completions fish, \
      completions install, completions uninstall, config path, config show, config init, \
-     config edit, config check, service install, service uninstall, service status, agent replay, session attach";
+     config edit, config check, service install, service uninstall, service status, agent replay, session attach, \
+     hooks install, hooks remove, hooks undo, hooks status, mcp install, mcp remove, mcp undo, mcp status";
 
 /// A flag that needs a tmux around us, those that never end, and those of tables.
 const OTHER_FLAGS: &[&str] = &["here", "watch", "follow", "wide", "output"];

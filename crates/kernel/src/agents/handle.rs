@@ -42,6 +42,12 @@ impl AgentHandle {
         let _ = self.requests.try_send(AgentRequest::Typed(typed));
     }
 
+    /// Uses this profile from now on.
+    pub(crate) async fn switch_profile(&self, profile: Arc<Profile>) {
+        // A task that has ended needs none.
+        let _ = self.requests.send(AgentRequest::Profile(profile)).await;
+    }
+
     /// Subscribes to its status.
     pub(crate) fn seen(&self) -> watch::Receiver<AgentStatus> {
         self.status.clone()

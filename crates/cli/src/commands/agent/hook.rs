@@ -2,6 +2,7 @@
 
 use std::io::Read;
 use std::process::ExitCode;
+use std::time::Duration;
 
 use anyhow::Result;
 use paned_model::Refusal;
@@ -10,6 +11,12 @@ use serde_json::{Map, Value};
 
 use crate::client::{self, params};
 use crate::context::CliContext;
+use crate::settings::process_env;
+
+use super::hook_origin;
+
+/// How long the server may take; the agent waits for its hook.
+const TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Report an agent's state from its own hook
 #[derive(clap::Args, Serialize)]
@@ -28,6 +35,10 @@ pub(crate) struct Args {
     /// The name of the event, if the JSON does not contain it
     #[arg(long, value_name = "NAME")]
     event: Option<String>,
+    /// The agent whose hook this is; where it does not run in a pane itself, nothing is reported
+    #[arg(long, value_name = "PROFILE")]
+    #[serde(rename = "runtime")]
+    agent: Option<String>,
     /// The agent's pane [default: the one this runs in]
     #[arg(long)]
     #[serde(rename = "paneId")]
@@ -42,12 +53,25 @@ pub(super) fn run(context: &CliContext, args: &Args) -> Result<ExitCode> {
 }
 
 fn forward(context: &CliContext, args: &Args) -> Result<()> {
-    let mut report = report(args)?;
+    // Read in any case: an agent may take it for a failure that nothing reads its report.
+    let report = report(args);
+    if args.agent.is_some() && args.pane.is_none() && !is_own_pane() {
+        return Ok(());
+    }
+    let mut report = report?;
     report.extend(params(args)?);
     // Not `call`: what a hook says is passed on as it is.
     let client = context.client()?;
-    client::block_on(client.action("agent:set-state", &report.into()))??;
+    let params = report.into();
+    let action = client.action("agent:set-state", &params);
+    client::block_on(async { tokio::time::timeout(TIMEOUT, action).await })???;
     Ok(())
+}
+
+/// Whether the agent that runs this hook is the program of a pane: installed hooks run wherever the
+/// agent does, also outside of panes and inside of other agents.
+fn is_own_pane() -> bool {
+    process_env("PANED_PANE").is_some() && hook_origin::is_on_terminal_of_pane()
 }
 
 fn report(args: &Args) -> Result<Map<String, Value>> {

@@ -2,6 +2,7 @@
 
 mod control;
 mod hook;
+mod hook_origin;
 mod ls;
 mod new;
 mod profiles;

@@ -13,7 +13,7 @@ use crate::access::AccessRequest;
 use crate::actions::support::meta;
 use crate::actions::support::meta::MetaChangeOutput;
 use crate::actions::support::param_rules::any_case;
-use crate::agents::{AgentOrigin, AgentRequest, SESSION, is_session_id};
+use crate::agents::{AgentOrigin, AgentRequest, GENERIC, SESSION, is_session_id};
 use crate::registry::{Action, ActionContext, ActionKind};
 
 /// The maximum length of one field; a hook may send a whole tool's output.
@@ -158,6 +158,9 @@ impl Action for AgentSetState {
         };
         follow_as_agent(kernel, &id, report.runtime.as_deref())?;
         let before = kernel.panes().get(&id)?.lock().meta().clone();
+        if is_of_another_program(kernel, &id, report.runtime.as_deref()).await {
+            return Ok(meta::change(&context, &id, |_| Ok(()))?.since(before));
+        }
         let is_followed = match kernel.agents().find(&id) {
             Some(agent) => {
                 agent.ask(|reply| AgentRequest::Report(report.report, reply)).await.is_some()
@@ -213,6 +216,28 @@ fn follow_as_agent(kernel: &Kernel, id: &PaneId, runtime: Option<&str>) -> Resul
     }
     kernel.agents().spawn_task(kernel, &pane, AgentOrigin::Recovered);
     Ok(())
+}
+
+/// Whether the reporting program is not the one that the pane's agent is: an agent that was started
+/// by the agent, in the same pane. Where the agent's profile does not recognise the screen, the
+/// other program has taken its place, and its profile is used from now on.
+async fn is_of_another_program(kernel: &Kernel, id: &PaneId, runtime: Option<&str>) -> bool {
+    let Some(agent) = kernel.agents().find(id) else { return false };
+    let named = runtime.and_then(|name| kernel.agents().profile(name).ok());
+    let Some(named) = named else { return false };
+    let (followed, state) = {
+        let seen = agent.seen();
+        let info = &seen.borrow().info;
+        (info.profile.clone(), info.state)
+    };
+    if followed == named.name {
+        return false;
+    }
+    if followed != GENERIC && !matches!(state, AgentState::Unknown | AgentState::Starting) {
+        return true;
+    }
+    agent.switch_profile(named).await;
+    false
 }
 
 impl AgentHookReport {
