@@ -500,6 +500,136 @@ export interface Actions {
       why?: string[];
     };
   };
+  /** Answer an approval: allow or deny a request, or choose an option of an agent's question, unless it has changed. */
+  "approval:answer": {
+    params: {
+      /** The approval. */
+      id: string;
+      /**
+       * `allow` for this one request, `allow-pane` for later ones of the pane that it covers, too,
+       * or `deny`; for an agent's question also an option: its number from 1, or its text.
+       */
+      answer: number | string;
+      /** Why it is denied; the caller that asked gets this. */
+      reason?: string | null;
+    };
+    answer: {
+      /** The approval as it is now. */
+      approval: ApprovalInfo;
+      /** The keys that were pressed to answer an agent's question. */
+      pressed?: string[] | null;
+    };
+  };
+  /** Delete an answer that holds for a pane: its next request asks again. */
+  "approval:forget": {
+    params: {
+      /** The approval. */
+      id: string;
+    };
+    answer: {
+      /** The approval that was answered; `approval:forget` takes this id. */
+      id: string;
+      /** The pane. */
+      paneId: string;
+      /** Which of the panes of that name it is. */
+      instance: string;
+      /** What is allowed. */
+      covers: string;
+      /** Who answered. */
+      by: string;
+      /** When. */
+      at: string;
+    };
+  };
+  /** Return an approval: what is asked, by whom, and what became of it. */
+  "approval:get": {
+    params: {
+      /** The approval. */
+      id: string;
+    };
+    answer: {
+      /** Its id. */
+      id: string;
+      /** What asks. */
+      kind: ApprovalKind;
+      /** What has become of it. */
+      status: ApprovalStatus;
+      /** What is asked, in one line. */
+      subject: string;
+      /** The action that waits for it; none for an agent's question. */
+      action?: string | null;
+      /** The caller that asks, as events name it: `pane:ID`, `token:ID`, `ext:NAME` or `owner`. */
+      caller: string;
+      /** The pane that asks. */
+      paneId?: string | null;
+      /** Which of the panes of that name it is. */
+      instance?: string | null;
+      /** The rule that asks, as it is written in its file. */
+      rule?: string | null;
+      /** What an answer for this pane would cover; without it, only this request can be allowed. */
+      covers?: string | null;
+      /**
+       * The request without its secrets: for an action its parameters, for an agent's question the
+       * text on its screen. Long texts are cut, and say so.
+       */
+      details?: any;
+      /** The options of an agent's question. */
+      options?: ApprovalOption[];
+      /** When it was asked. */
+      askedAt: string;
+      /** When it expires; an agent's question stays as long as it is on the screen. */
+      expiresAt?: string | null;
+      /**
+       * Whether its caller is waiting for the answer. A caller that no longer waits gets the answer
+       * when it sends the same request again.
+       */
+      waiting: boolean;
+      /** The answer. */
+      answer?: ApprovalAnswer | null;
+    };
+  };
+  /** List the approvals that wait for an answer, agents' questions included. */
+  "approval:list": {
+    params: {
+      /** Only those that this pane asks for. */
+      paneId?: string | null;
+      /** Whether to list the last ones that have ended, too. */
+      ended?: boolean;
+    };
+    answer: {
+      /** The approvals, oldest first. */
+      approvals: ApprovalInfo[];
+      /** The answers that hold for a pane until its program ends. */
+      remembered: PaneAnswer[];
+    };
+  };
+  /** List who changed what, and what allowed it: calls of actions and approvals, without their contents. */
+  "audit:list": {
+    params: {
+      /** Records after the one with this id, oldest first; without it, the newest ones. */
+      after?: number | null;
+      /** Records before the one with this id. */
+      before?: number | null;
+      /** Records from this time on. */
+      since?: string | null;
+      /** Records of this caller: `owner`, `pane:ID`, `token:ID` or `ext:NAME`. */
+      caller?: string | null;
+      /** Records about this pane, or of calls from it. */
+      paneId?: string | null;
+      /** Records of this action, or of those whose names begin as it does before a `*`. */
+      action?: string | null;
+      /** How many at most, 1 to 1000; 100 when omitted. */
+      limit?: number | null;
+    };
+    answer: {
+      /** The records, oldest first. */
+      records: AuditRecord[];
+      /** Everything up to this event was looked at: `after` of the next request. */
+      seen: number;
+      /** Whether there may be more records in that direction. */
+      more: boolean;
+    };
+  };
   /** Record a custom event. */
   "event:emit": {
     params: {
@@ -2227,6 +2357,43 @@ export interface Actions {
       warning?: string | null;
     };
   };
+  /** Show what the permission rules say about a command, and why, without running it. */
+  "permission:test": {
+    params: ({
+      argv: any;
+    } & {
+      command?: null;
+    } | {
+      command: any;
+    } & {
+      argv?: null;
+    }) & {
+      /** The program and its arguments. */
+      argv?: string[] | null;
+      /** A command for `sh -c`, instead of `argv`. */
+      command?: string | null;
+      /** The absolute path of the working directory; defaults to the user's home. */
+      cwd?: string | null;
+      /** Variables that the request would set. */
+      env?: Record<string, string>;
+      /** As whom it would be started; defaults to the caller of this action. */
+      as?: "cli" | "agent" | "token" | "opencode" | null;
+      /** The `permission` object of OpenCode's configuration, whose rules also count. */
+      openCode?: Record<string, any> | null;
+      /** The absolute path of the project of that configuration; defaults to `cwd`. */
+      project?: string | null;
+    };
+    answer: {
+      /** What would be done: the strictest decision of all steps. */
+      decision: PermissionDecision;
+      /** As whom it was judged. */
+      as: Spawner;
+      /** Why, in one sentence. */
+      reason: string;
+      /** The commands that it runs, with the decision about each. */
+      steps: PermissionStep[];
+    };
+  };
   /** Show the server's status. */
   "server:status": {
     params: Record<string, never>;
@@ -2505,11 +2672,120 @@ export type AgentWaitCondition = "state" | "done" | "blocked";
 /** Where an answer was found. */
 export type AnswerSource = "transcript" | "hook" | "screen";
 
+/** The answer to an approval. */
+export type ApprovalAnswer = {
+  /**
+   * Who answered: `owner`, `token:ID`, `pane:ID`, `ext:NAME`; `terminal` for an agent's question
+   * that was answered at its screen, `paned` for one that expired or was withdrawn.
+   */
+  by: string;
+  /** When. */
+  at: string;
+  /** Why it was denied or withdrawn. */
+  reason?: string | null;
+  /** Whether the answer also holds for later requests of the same pane. */
+  remembered?: boolean;
+};
+
+/** An approval, as the API shows it. */
+export type ApprovalInfo = {
+  /** Its id. */
+  id: string;
+  /** What asks. */
+  kind: ApprovalKind;
+  /** What has become of it. */
+  status: ApprovalStatus;
+  /** What is asked, in one line. */
+  subject: string;
+  /** The action that waits for it; none for an agent's question. */
+  action?: string | null;
+  /** The caller that asks, as events name it: `pane:ID`, `token:ID`, `ext:NAME` or `owner`. */
+  caller: string;
+  /** The pane that asks. */
+  paneId?: string | null;
+  /** Which of the panes of that name it is. */
+  instance?: string | null;
+  /** The rule that asks, as it is written in its file. */
+  rule?: string | null;
+  /** What an answer for this pane would cover; without it, only this request can be allowed. */
+  covers?: string | null;
+  /**
+   * The request without its secrets: for an action its parameters, for an agent's question the
+   * text on its screen. Long texts are cut, and say so.
+   */
+  details?: any;
+  /** The options of an agent's question. */
+  options?: ApprovalOption[];
+  /** When it was asked. */
+  askedAt: string;
+  /** When it expires; an agent's question stays as long as it is on the screen. */
+  expiresAt?: string | null;
+  /**
+   * Whether its caller is waiting for the answer. A caller that no longer waits gets the answer
+   * when it sends the same request again.
+   */
+  waiting: boolean;
+  /** The answer. */
+  answer?: ApprovalAnswer | null;
+};
+
+/** What asks. */
+export type ApprovalKind = "rule" | "action" | "dialog";
+
+/** An option of an agent's question, as an approval offers it. */
+export type ApprovalOption = {
+  /** Its number from 1, which answers the approval. */
+  number: number;
+  /** Its text. */
+  label: string;
+  /** Whether it allows or denies, if known. */
+  allows?: boolean | null;
+};
+
+/** What has become of an approval. All but `open` and `allowed` are final. */
+export type ApprovalStatus = "open" | "allowed" | "used" | "denied" | "expired" | "withdrawn";
+
+/** One thing that a caller did. */
+export type AuditRecord = {
+  /** The event that it comes from. */
+  id: number;
+  /** When. */
+  time: string;
+  /** The caller: `owner`, `pane:ID`, `token:ID`, `ext:NAME` or `anonymous`. */
+  caller?: string | null;
+  /** The grant that it acted with. */
+  grant?: string | null;
+  /** The action; none for an agent's question. */
+  action?: string | null;
+  /**
+   * What became of it: `success` or `error` of an action; `asked`, `allowed`, `denied`,
+   * `expired`, `withdrawn` or `answered` of an approval.
+   */
+  outcome: string;
+  /** The code of an error. */
+  code?: Code | null;
+  /** The pane that it is about. */
+  paneId?: string | null;
+  /** The scope that allowed it. */
+  scope?: Scope | null;
+  /** The permission rule that applied. */
+  rule?: string | null;
+  /** The approval that allowed it, or that this is about. */
+  approval?: string | null;
+  /** Who answered that. */
+  answeredBy?: string | null;
+  /** Whether that was an answer which holds for the pane. */
+  remembered?: boolean;
+};
+
 /** What a pane runs on. */
 export type BackendKind = "pty" | "tmux";
 
 /** The kind of question an agent is waiting on. */
 export type BlockKind = "permission" | "plan" | "question" | "trust" | "login" | "limit";
+
+/** Why a request was refused, as a code that a program can match on. */
+export type Code = "not_found" | "invalid" | "unauthorized" | "forbidden" | "vetoed" | "denied" | "conflict" | "busy" | "gone" | "limit" | "timeout" | "unavailable" | "internal";
 
 /** The agent's input line. */
 export type ComposerInfo = {
@@ -2631,6 +2907,11 @@ export type Grant = {
   panes: PaneSet;
   /** The pane it was created for, if any. */
   pane?: PaneRef | null;
+  /**
+   * The grants that its creator acted with, and those that these were created with. Empty for
+   * one that the owner has created outside of panes.
+   */
+  createdWith?: string[];
   /** When it was created. */
   createdAt: string;
   /** When it expires. */
@@ -2718,6 +2999,22 @@ export type OutputLine = {
   truncatedStart?: boolean;
   /** Whether the pattern matches it; false for context lines. */
   match?: boolean | null;
+};
+
+/** An answer that holds for a pane. */
+export type PaneAnswer = {
+  /** The approval that was answered; `approval:forget` takes this id. */
+  id: string;
+  /** The pane. */
+  paneId: string;
+  /** Which of the panes of that name it is. */
+  instance: string;
+  /** What is allowed. */
+  covers: string;
+  /** Who answered. */
+  by: string;
+  /** When. */
+  at: string;
 };
 
 /** A pane, as the API shows it: the answer of `pane:new`, `pane:get` and each entry of `pane:list`. */
@@ -2912,6 +3209,23 @@ export type PaneWaitResult = {
   earlier?: EarlierMatch | null;
 };
 
+/** What is done about a command. The later ones are stricter. */
+export type PermissionDecision = "allow" | "ask" | "deny";
+
+/** What was decided about one simple command. */
+export type PermissionStep = {
+  /** The command. */
+  command: string;
+  /** The programs that start it, outermost first. */
+  via?: string[];
+  /** The decision about it. */
+  decision: PermissionDecision;
+  /** The rule that decides, as `source: pattern`. */
+  rule?: string | null;
+  /** Why, in one sentence. */
+  reason: string;
+};
+
 /** From this offset on, bytes were printed at this time. */
 export type PrintedAt = {
   /** The offset of the first of them. */
@@ -3015,6 +3329,9 @@ export type SkippedAgent = {
   /** Why it was not closed. */
   why: string;
 };
+
+/** As whom a command is started. */
+export type Spawner = "cli" | "agent" | "token" | "opencode";
 
 /** The evidence that a state came from. */
 export type StateSource = "hook" | "title" | "osc" | "screen" | "process" | "input" | "quiet";
