@@ -26,7 +26,7 @@ const SCRIPT: &str = "for n in $(seq 1 40); do echo \"[info] compiled module $n 
 fn run(plan: &Plan) -> Result<Vec<Figure>, Error> {
     let server = Server::start(plan)?;
     let mut figures = Vec::new();
-    for (tier, must, target) in [("read-only", 1800.0, 1500.0), ("standard", 2800.0, 2500.0)] {
+    for (tier, must, target) in [("read-only", 1500.0, 1200.0), ("standard", 2500.0, 2100.0)] {
         let tokens = Client::start(&server, plan, tier)?.tools()?;
         let what = format!("the list of tools, {tier}");
         figures.push(Figure::plain(what, tokens).at_most(must, target));
@@ -40,7 +40,7 @@ fn run(plan: &Plan) -> Result<Vec<Figure>, Error> {
     let (_, read) = client.call("pty_read", &json!({ "id": id, "offset": -50 }))?;
     let polled = tokens(read * POLLS);
     let what = "a wait of 45 s, beside nine reads in that time";
-    figures.push(Figure::plain(what, tokens(waited)).beside(polled).at_most(900.0, 600.0));
+    figures.push(Figure::plain(what, tokens(waited)).beside(polled).at_most(500.0, 300.0));
     client.call("pty_kill", &json!({ "id": id, "cleanup": true }))?;
     Ok(figures)
 }

@@ -223,7 +223,9 @@ fn waits_for_port(client: &HttpClient) -> Value {
 fn a_cancelled_wait_and_a_closed_stream_end_the_wait_in_the_kernel() {
     let server = Server::start_set("[limits]\nstreams_per_grant = 1\n", &[]);
     server.act("pane:new", script("web", "sleep 600"));
-    let client = HttpClient::start(&server, &server.token(), "");
+    // The streams of the owner's token are not limited.
+    let (_, limited) = token(&server, &["read", "spawn"], None);
+    let client = HttpClient::start(&server, &limited, "");
     let long = json!({ "id": "web", "port": 1, "timeoutSeconds": 600 });
     let free = |client: &HttpClient| {
         let waited = waits_for_port(client);
