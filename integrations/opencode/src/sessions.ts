@@ -1,5 +1,7 @@
 // What happens to OpenCode's sessions: a deleted one takes its terminals with it, a sub-agent's gets a pane that shows it.
 
+import path from "node:path"
+
 import { META, TAG, type Pane } from "./api.js"
 import { PanedError, words } from "./client.js"
 import type { OpenCode, OpenCodeEvent } from "./opencode.js"
@@ -114,7 +116,12 @@ export class Sessions {
     }
     this.#subagents.set(info.id, undefined)
     try {
-      const answer = await this.#open(params)
+      const answer = await this.#open(params).catch((error: unknown) => {
+        // The server may not find `opencode`; this process is it.
+        const isMissing = error instanceof PanedError && /no program `opencode`/.test(error.message)
+        if (!isMissing || !/opencode/.test(path.basename(process.execPath))) throw error
+        return this.#open({ ...params, argv: [process.execPath, "attach", "{url}", "--session", "{id}"] })
+      })
       if (answer.paneId === undefined) this.#host.log("info", `sub-agent ${info.id} got no pane: ${answer.reason ?? ""}`)
     } catch (error) {
       this.#subagents.delete(info.id)
