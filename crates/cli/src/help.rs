@@ -89,6 +89,13 @@ Examples:
   paned agent answer fix-42 yes                answer its question",
     ),
     (
+        "agentmux",
+        "\
+Examples:
+  paned agentmux serve             a server with agentmux's protocol
+  paned agentmux status            its sessions",
+    ),
+    (
         "completions",
         "\
 Examples:
