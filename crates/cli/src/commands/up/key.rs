@@ -1,8 +1,8 @@
 //! The secret key of the hashes by which `paned up` finds changed definitions.
 //!
-//! A hash is in the meta of a pane, which every token with the scope `read` may read, and covers the
-//! values of variables. With a key that only the user has, nothing can be guessed from it. A user
-//! with another state folder has another key, and finds every definition changed.
+//! A hash is in the meta of a pane, which every token with the scope `read` may read, and covers
+//! the values of variables. With a key that only the user has, nothing can be guessed from it. A
+//! user with another state folder has another key, and finds every definition changed.
 
 use std::fs::{self, OpenOptions};
 use std::io::{ErrorKind, Write as _};

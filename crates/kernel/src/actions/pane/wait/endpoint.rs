@@ -146,8 +146,8 @@ impl Endpoint {
         self.doubt.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Why it was not reached. That no program listens goes without saying if the pane's has exited;
-    /// then another one that has the port may be the reason.
+    /// Why it was not reached. That no program listens goes without saying if the pane's has
+    /// exited; then another one that has the port may be the reason.
     pub(super) async fn explain(&self, has_exited: bool) -> Vec<String> {
         if let Some(doubt) = self.doubt() {
             return vec![doubt];
