@@ -1,7 +1,6 @@
 //! Permission rules through the whole program: the configuration, an agent that starts programs,
 //! a person who answers, and the explanation.
 #![forbid(unsafe_code)]
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 use std::fs;
 use std::process::Stdio;

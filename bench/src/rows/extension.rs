@@ -101,8 +101,8 @@ fn calls(plan: &Plan, server: &Server, argv: &[String]) -> Result<Vec<Figure>, E
     ])
 }
 
-/// How long it takes until a Node package answers, beside a bare echo in Node. Nothing where Node is
-/// missing.
+/// How long it takes until a Node package answers, beside a bare echo in Node. Nothing where Node
+/// is missing.
 fn node_start(plan: &Plan) -> Result<Option<Figure>, Error> {
     let has_node = Command::new("node").arg("--version").stdout(Stdio::null()).status();
     if !has_node.is_ok_and(|status| status.success()) {

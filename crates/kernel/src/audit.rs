@@ -33,7 +33,7 @@ pub(crate) struct AuditRecord {
     /// The action; none for an agent's question.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) action: Option<String>,
-    /// What became of it: `success` or `error` of an action; `asked`, `allowed`, `denied`,
+    /// The outcome: `success` or `error` of an action; `asked`, `allowed`, `denied`,
     /// `expired`, `withdrawn` or `answered` of an approval.
     pub(crate) outcome: String,
     /// The code of an error.

@@ -58,14 +58,16 @@ pub use hooks::{ActionHook, HookCall, HookRegistration, HookVerdict};
 use journal::{CommitTicket, Journal};
 pub use paned_backend::{BoxedFuture, UnixSocket};
 pub use panes::environment::is_reserved as is_reserved_variable;
-pub use permissions::PermissionSetup;
+
 pub use read_api::{EventFeed, PaneOutput, PaneOutputChunk};
 pub use registry::{
     ActionDefinition, ActionHandler, ActionKind, ActionRegistration, ActionSpec, RESERVED_NOUNS,
     Registry,
 };
 pub use self_wake::SelfWake;
-pub use setup::{AdvertisedAddress, ApprovalSetup, KernelLimits, KernelSetup, TmuxViewSetup};
+pub use setup::{
+    AdvertisedAddress, ApprovalSetup, KernelLimits, KernelSetup, PermissionSetup, TmuxViewSetup,
+};
 pub use start::{Error, StartSummary};
 
 use agents::Agents;

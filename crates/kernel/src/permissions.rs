@@ -20,24 +20,8 @@ use sha2::{Digest, Sha256};
 pub(crate) use self::lookup::PathLookup;
 pub(crate) use self::opencode_files::OpenCodeProject;
 use crate::panes::environment::EnvironmentSpec;
+use crate::setup::PermissionSetup;
 use crate::{Caller, Kernel};
-
-/// The user's rules, and what is done about commands that none of them matches.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct PermissionSetup {
-    /// The rules.
-    pub rules: PermissionRules,
-    /// The default for the owner's own command line.
-    pub owner: PermissionDecision,
-    /// The default for what agents start.
-    pub agents: PermissionDecision,
-    /// The default for other tokens, and for extensions.
-    pub tokens: PermissionDecision,
-    /// Whether OpenCode's files apply to clients of the opencode-pty listener.
-    pub opencode_files: bool,
-    /// OpenCode's own configuration file of the user.
-    pub opencode_config: Option<PathBuf>,
-}
 
 /// As whom a caller starts programs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -9,8 +9,7 @@ use paned_backend::tmux::TmuxServerAddr;
 use paned_model::Time;
 use paned_policy::interactive::UserRule;
 use paned_policy::layout;
-
-use crate::PermissionSetup;
+use paned_policy::permissions::{PermissionDecision, PermissionRules};
 
 /// The kernel's setup.
 #[derive(Clone, Debug)]
@@ -160,4 +159,21 @@ impl Default for KernelLimits {
             hook_timeout: Duration::from_secs(5),
         }
     }
+}
+
+/// The user's rules, and what is done about commands that none of them matches.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PermissionSetup {
+    /// The rules.
+    pub rules: PermissionRules,
+    /// The default for the owner's own command line.
+    pub owner: PermissionDecision,
+    /// The default for what agents start.
+    pub agents: PermissionDecision,
+    /// The default for other tokens, and for extensions.
+    pub tokens: PermissionDecision,
+    /// Whether OpenCode's files apply to clients of the opencode-pty listener.
+    pub opencode_files: bool,
+    /// OpenCode's own configuration file of the user.
+    pub opencode_config: Option<PathBuf>,
 }

@@ -103,14 +103,14 @@ impl ApprovalFeed {
                 JournalRead::Gap { .. } => continue,
                 JournalRead::Closed => return pending().await,
             };
-            let told = batch.iter().filter_map(|entry| {
+            let mut told = batch.iter().filter_map(|entry| {
                 let event: ApprovalEvent = serde_json::from_str(&entry.payload).ok()?;
                 let is_own = event.caller == self.caller;
                 let is_asked = entry.name == "approval:asked";
                 let what = if is_asked { "waiting for approval" } else { "approval answered" };
                 is_own.then(|| format!("{what}: {}", event.subject))
             });
-            if let Some(message) = told.last() {
+            if let Some(message) = told.next_back() {
                 return message;
             }
         }

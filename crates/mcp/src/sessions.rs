@@ -1,5 +1,5 @@
-//! The sessions of each grant. A session belongs to one grant; it ends when it is idle for long, when
-//! its grant ends, or when its client says so.
+//! The sessions of each grant. A session belongs to one grant; it ends when it is idle for long,
+//! when its grant ends, or when its client says so.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

@@ -1,6 +1,6 @@
 //! Real agents that use paned over MCP: each starts a server process, waits for its port line,
-//! reads it and kills it. The fake model asks for the calls, and each follows from the result of the
-//! one before.
+//! reads it and kills it. The fake model asks for the calls, and each follows from the result of
+//! the one before.
 
 use std::process::{Command, Stdio};
 

@@ -85,7 +85,7 @@ impl HttpClient {
 #[track_caller]
 pub(crate) fn last_message(reply: &Reply) -> Value {
     let lines = reply.body.lines().filter_map(|line| line.strip_prefix("data:"));
-    let last = lines.map(str::trim).filter(|data| !data.is_empty()).last();
+    let last = lines.map(str::trim).rfind(|data| !data.is_empty());
     let text = last.unwrap_or(&reply.body);
     serde_json::from_str(text).unwrap_or_else(|_| panic!("no message: {reply:?}"))
 }

@@ -4,8 +4,8 @@ use super::Finding;
 use crate::manifest::{Dependency, Kind, Manifest};
 use crate::tree::Tree;
 
-/// For each crate those it may depend on. Server, compat, MCP and extensions reach panes only through
-/// the kernel's public entry points, so they see neither `keeper` nor `backend`.
+/// For each crate those it may depend on. Server, compat, MCP and extensions reach panes only
+/// through the kernel's public entry points, so they see neither `keeper` nor `backend`.
 const MAY_NAME: &[(&str, &[&str])] = &[
     ("model", &[]),
     ("term", &["model"]),

@@ -102,7 +102,8 @@ impl ConfigFile {
 /// Where a file that is missing would be. The folder may be a link; the file may not lead nowhere.
 fn missing(path: &Path) -> Result<PathBuf> {
     if let Ok(to) = fs::read_link(path) {
-        let (path, to) = (path.display(), to.display());
+        let path = path.display();
+        let to = to.display();
         let sentence = format!("{path} is a link to {to}, which does not exist");
         return Err(Refusal::new(Code::NotFound, sentence).into());
     }

@@ -74,7 +74,7 @@ pub(crate) type EditError = String;
 
 /// What a file contains of ours.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Installed {
+pub(crate) enum InstallState {
     /// Exactly what would be installed.
     Current,
     /// Something of ours that would be installed differently now; the commands it runs.
@@ -116,15 +116,15 @@ impl Edit {
     ///
     /// # Errors
     /// When the text cannot be parsed.
-    pub(crate) fn installed(&self, text: &str) -> Result<Installed, EditError> {
+    pub(crate) fn installed(&self, text: &str) -> Result<InstallState, EditError> {
         if self.remove(text)? == text {
-            return Ok(Installed::Absent);
+            return Ok(InstallState::Absent);
         }
         // A part that cannot be installed again is not the one that would be.
         if self.install(text).is_ok_and(|installed| installed == text) {
-            return Ok(Installed::Current);
+            return Ok(InstallState::Current);
         }
-        Ok(Installed::Outdated(self.commands(text)))
+        Ok(InstallState::Outdated(self.commands(text)))
     }
 
     /// The commands of our part.

@@ -9,7 +9,7 @@ use paned_model::{Code, Refusal};
 use serde_json::{Value, json};
 
 use super::file::ConfigFile;
-use super::{Edit, Installed, command, diff};
+use super::{Edit, InstallState, command, diff};
 use crate::context::CliContext;
 
 /// How a file is changed.
@@ -104,7 +104,7 @@ fn new_text(file: &ConfigFile, edit: &Edit, operation: Operation) -> Result<Opti
         let Some(old) = old else { return Ok(None) };
         let is_result = |before: &str| {
             edit.install(before).is_ok_and(|it| it == old)
-                && edit.installed(before) == Ok(Installed::Absent)
+                && edit.installed(before) == Ok(InstallState::Absent)
         };
         // Nothing has changed since the installation, so it is undone to the last byte.
         if let Some(before) = backup.as_deref().filter(|before| is_result(before)) {
@@ -172,9 +172,9 @@ fn say(
 /// What is installed, as one row of a table and as JSON.
 pub(crate) fn status(target: &Target) -> ([String; 4], Value) {
     let (state, detail) = match read_status(target) {
-        Ok(Installed::Current) => ("installed", None),
-        Ok(Installed::Absent) => ("absent", None),
-        Ok(Installed::Outdated(commands)) => {
+        Ok(InstallState::Current) => ("installed", None),
+        Ok(InstallState::Absent) => ("absent", None),
+        Ok(InstallState::Outdated(commands)) => {
             let programs = commands.iter().map(|it| command::program_of(it).unwrap_or(it));
             let mut programs: Vec<&str> = programs.collect();
             programs.dedup();
@@ -188,7 +188,7 @@ pub(crate) fn status(target: &Target) -> ([String; 4], Value) {
     ([target.program.to_owned(), state.to_owned(), path, detail], json)
 }
 
-fn read_status(target: &Target) -> Result<Installed> {
+fn read_status(target: &Target) -> Result<InstallState> {
     let file = ConfigFile::read(&target.path)?;
     let text = file.text.unwrap_or_default();
     Ok(target.edit.installed(&text).map_err(Refusal::invalid)?)

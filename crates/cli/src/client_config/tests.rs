@@ -36,10 +36,10 @@ fn aider() -> Edit {
 /// text; answers the installed text.
 #[track_caller]
 fn round_trip(edit: &Edit, text: &str) -> String {
-    assert_eq!(edit.installed(text), Ok(Installed::Absent), "{text}");
+    assert_eq!(edit.installed(text), Ok(InstallState::Absent), "{text}");
     assert_eq!(edit.remove(text).unwrap(), text);
     let installed = edit.install(text).unwrap();
-    assert_eq!(edit.installed(&installed), Ok(Installed::Current), "{installed}");
+    assert_eq!(edit.installed(&installed), Ok(InstallState::Current), "{installed}");
     assert_eq!(edit.install(&installed).unwrap(), installed);
     let removed = edit.remove(&installed).unwrap();
     let is_same = |one: Value| serde_json::from_str::<Value>(&removed).is_ok_and(|it| it == one);
@@ -127,7 +127,7 @@ fn an_outdated_hook_is_replaced_where_it_is() {
     let before = old.install(SETTINGS).unwrap();
     let own = hooks(COMMAND);
     let found = own.installed(&before).unwrap();
-    let Installed::Outdated(commands) = found else { panic!("{found:?}") };
+    let InstallState::Outdated(commands) = found else { panic!("{found:?}") };
     assert_eq!(command::program_of(&commands[0]), Some("/old place/paned"));
     assert_eq!(own.install(&before).unwrap(), own.install(SETTINGS).unwrap());
 }
@@ -143,7 +143,7 @@ fn a_hook_is_found_again_after_its_user_has_edited_around_it() {
     value["hooks"]["UserPromptSubmit"][0]["hooks"][0]["timeout"] = json!(3);
     value["env"] = json!({});
     let edited = serde_json::to_string(&value).unwrap();
-    assert!(matches!(own.installed(&edited), Ok(Installed::Outdated(_))), "{edited}");
+    assert!(matches!(own.installed(&edited), Ok(InstallState::Outdated(_))), "{edited}");
     let removed: Value = serde_json::from_str(&own.remove(&edited).unwrap()).unwrap();
     let stop = json!([{ "hooks": [theirs], "matcher": "x" }]);
     assert_eq!(removed, json!({ "hooks": { "Stop": stop }, "env": {} }));
@@ -195,7 +195,7 @@ fn a_file_that_cannot_be_understood_is_refused() {
 #[test]
 fn fields_that_the_user_has_added_to_our_server_stay() {
     let text = r#"{ "mcpServers": { "paned": { "command": "/old/paned", "args": ["mcp"], "timeout": 9 }, "x": {} } }"#;
-    assert_eq!(server().installed(text), Ok(Installed::Outdated(vec!["/old/paned".to_owned()])));
+    assert_eq!(server().installed(text), Ok(InstallState::Outdated(vec!["/old/paned".to_owned()])));
     let installed: Value = serde_json::from_str(&server().install(text).unwrap()).unwrap();
     let own = json!({ "command": "paned", "args": ["mcp"], "timeout": 9 });
     assert_eq!(installed, json!({ "mcpServers": { "paned": own, "x": {} } }));
@@ -254,7 +254,7 @@ fn a_file_that_is_not_ours_is_not_replaced() {
     assert!(edit.install("export default 1;\n").is_err());
     assert_eq!(edit.remove("export default 1;\n").unwrap(), "export default 1;\n");
     let old = own.replace("/a/", "/b/");
-    assert_eq!(edit.installed(&old), Ok(Installed::Outdated(vec!["/b/paned".to_owned()])));
+    assert_eq!(edit.installed(&old), Ok(InstallState::Outdated(vec!["/b/paned".to_owned()])));
 }
 
 /// A JSON value of few names, so that some of them are those that the edits look for.
@@ -286,7 +286,7 @@ proptest! {
         let text = if pretty { format!("{value:#}\n") } else { value.to_string() };
         for edit in [hooks(COMMAND), server()] {
             let Ok(installed) = edit.install(&text) else { continue };
-            prop_assert_eq!(edit.installed(&installed), Ok(Installed::Current));
+            prop_assert_eq!(edit.installed(&installed), Ok(InstallState::Current));
             let after: Value = serde_json::from_str(&installed).unwrap();
             prop_assert_eq!(&after["value"], &value["value"]);
             let removed: Value = serde_json::from_str(&edit.remove(&installed).unwrap()).unwrap();

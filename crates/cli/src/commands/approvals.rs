@@ -159,7 +159,7 @@ fn outcome(approval: &ApprovalInfo) -> String {
     let id = &approval.id;
     match approval.status {
         ApprovalStatus::Used => match approval.action {
-            Some(_) => format!("{id} allowed; {} goes on", approval.caller),
+            Some(_) => format!("{id} allowed; {} continues", approval.caller),
             None => format!("{id} answered"),
         },
         ApprovalStatus::Allowed => {

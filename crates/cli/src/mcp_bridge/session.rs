@@ -326,17 +326,19 @@ impl ServerConn {
         if let Ok(response) = self.client.connect_and_send(request).await
             && is_stream(&response)
         {
-            let mut body = response.into_body();
-            let mut events = SseParser::default();
-            while let Some(Ok(frame)) = body.frame().await {
-                for event in events.feed(&frame.into_data().unwrap_or_default()) {
-                    if let Ok(notice) = serde_json::from_str(&event.data) {
-                        self.answer(&notice).await;
-                    }
-                }
-            }
+            self.pass_on_stream(response.into_body()).await;
         }
         self.restore(&session).await;
+    }
+
+    async fn pass_on_stream(&self, mut body: Incoming) {
+        let mut events = SseParser::default();
+        while let Some(Ok(frame)) = body.frame().await {
+            let notices = events.feed(&frame.into_data().unwrap_or_default()).into_iter();
+            for notice in notices.filter_map(|event| serde_json::from_str(&event.data).ok()) {
+                self.answer(&notice).await;
+            }
+        }
     }
 
     async fn restore(self: &Arc<Self>, session: &ServerSession) {

@@ -82,7 +82,7 @@ impl Decision {
                 let sentence = format!(
                     "`{action}` needs the approval of a person, and there is no answer yet; \
                     nothing was done. Approval {approval} stays open{until}: send the same request again \
-                    to go on waiting, or follow it with `approval:get`"
+                    to continue waiting, or follow it with `approval:get`"
                 );
                 let details = json!({ "approval": approval, "expiresAt": expires_at });
                 Err(Refusal::new(Code::Timeout, sentence).with_details(details))

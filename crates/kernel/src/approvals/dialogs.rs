@@ -106,6 +106,6 @@ fn asks(kind: BlockKind) -> &'static str {
         BlockKind::Question => "has a question",
         BlockKind::Trust => "asks whether to trust its folder",
         BlockKind::Login => "asks for a login",
-        BlockKind::Limit => "asks how to go on after its usage limit",
+        BlockKind::Limit => "asks how to continue after its usage limit",
     }
 }

@@ -66,8 +66,8 @@ impl Kernel {
     /// that.
     ///
     /// # Errors
-    /// `denied` when a person, a rule or the expiry has denied it, `timeout` when there is no answer
-    /// yet.
+    /// `denied` when a person, a rule or the expiry has denied it, `timeout` when there is no
+    /// answer yet.
     pub(crate) async fn pass_gate(
         &self,
         call: GatedCall<'_>,

@@ -74,8 +74,8 @@ impl Kernel {
     }
 
     /// Checks that a caller may answer an approval, as far as that depends on who it is. Returns
-    /// the question on an agent's screen that it is about, if it is about one: the pane, and the id of
-    /// the question.
+    /// the question on an agent's screen that it is about, if it is about one: the pane, and the id
+    /// of the question.
     ///
     /// # Errors
     /// When there is none, the caller may not see it, or may not answer it.

@@ -296,7 +296,8 @@ impl Journal {
         JournalReader::new(Arc::clone(&self.inner.shared), after, include)
     }
 
-    /// Reads all events after this id without being a subscriber: nothing is recorded because of it.
+    /// Reads all events after this id without being a subscriber: nothing is recorded because of
+    /// it.
     pub(crate) fn read_past(&self, after: EventId) -> JournalReader {
         JournalReader::of_past(Arc::clone(&self.inner.shared), after, EventFilter::all())
     }

@@ -4,7 +4,6 @@ use std::cell::Cell;
 use std::time::Duration;
 
 use paned_backend::fake::FakeBackend;
-use paned_kernel::journal::JournalRecord;
 use paned_kernel::{ApprovalSetup, Caller, EventFeed, KernelLimits, KernelSetup};
 use paned_model::{Code, Exit, Refusal, Time};
 use serde_json::{Value, json};
@@ -16,11 +15,11 @@ use crate::test_kernel::{TestKernel, code, next, setup};
 
 /// How long an approval can be answered, and how long a request waits for that.
 const EXPIRES: Duration = Duration::from_secs(600);
-const WAIT: Duration = Duration::from_secs(240);
+pub(crate) const WAIT: Duration = Duration::from_secs(240);
 
 thread_local! {
     /// When the test began, so that the kernel's clock goes with the paused one.
-    static BEGUN: Cell<Option<Instant>> = const { Cell::new(None) };
+    pub(crate) static BEGUN: Cell<Option<Instant>> = const { Cell::new(None) };
 }
 
 fn clock() -> Time {
@@ -29,7 +28,7 @@ fn clock() -> Time {
     Time(1_000_000 + u64::try_from(begun.elapsed().as_millis()).unwrap())
 }
 
-fn approving(wait_limit: Duration) -> KernelSetup {
+pub(crate) fn approving(wait_limit: Duration) -> KernelSetup {
     let actions = ["pane:rename", "pane:kill", "grant:*", "approval:answer"];
     let approvals = ApprovalSetup {
         actions: actions.map(str::to_owned).into(),
@@ -69,7 +68,7 @@ fn rename(server: &TestKernel, caller: &Caller, pane: &str, title: &str) -> Outc
     call(server, caller, "pane:rename", json!({ "paneId": pane, "title": title }))
 }
 
-async fn payload(feed: &mut EventFeed) -> Value {
+pub(crate) async fn payload(feed: &mut EventFeed) -> Value {
     serde_json::from_str(&next(feed).await.payload).unwrap()
 }
 
@@ -478,32 +477,4 @@ async fn an_approval_ends_with_what_asked_for_it() {
     server.act("grant:revoke", json!({ "id": token })).await.unwrap();
     assert_eq!(code(of_token.await.unwrap()).0, Code::Unauthorized);
     assert_eq!(code(answer(&server, &id, "allow").await).0, Code::Gone);
-}
-
-#[tokio::test(start_paused = true)]
-async fn the_next_server_says_that_what_waited_is_gone_and_keeps_answers_for_living_panes() {
-    BEGUN.set(None);
-    let record = |kind: &str, value: Value| JournalRecord {
-        kind: kind.to_owned(),
-        key: value["id"].as_str().unwrap().to_owned(),
-        value: value.to_string(),
-    };
-    let open = json!({
-        "id": "one", "kind": "action", "subject": "run `pane:kill`", "action": "pane:kill",
-        "caller": "pane:a", "paneId": "a", "instance": "i",
-    });
-    let kept = json!({
-        "id": "two", "paneId": "a", "instance": "i", "covers": "all", "key": "action pane:kill",
-        "by": "owner", "at": "2026-01-01T00:00:00Z",
-    });
-    let records = vec![record("approval", open), record("approval-for-pane", kept)];
-    let server = TestKernel::with_setup(approving(WAIT), FakeBackend::default(), records).await;
-    let event = payload(&mut server.feed("approval:answered")).await;
-    assert_eq!(
-        (&event["id"], &event["outcome"], &event["by"]),
-        (&json!("one"), &json!("withdrawn"), &json!("paned"))
-    );
-    assert!(event["reason"].as_str().unwrap().contains("restarted"));
-    let list = server.act("approval:list", json!({})).await.unwrap();
-    assert_eq!(list, json!({ "approvals": [], "remembered": [] }), "its pane is gone");
 }

@@ -3,6 +3,7 @@
 
 mod actions;
 mod approvals;
+mod approvals_next_run;
 mod audit;
 mod dynamic_actions;
 mod full_disk;

@@ -52,7 +52,7 @@ impl McpTool for PtyList {
 fn session(block: &mut TextBlock, pane: &PaneInfo) {
     block.line(format!("[{}] {}", pane.id, one_line(&pane.title)));
     block.field("  Command", replies::command(pane));
-    let timed_out = pane.timed_out.then_some(" (timed out)").unwrap_or_default();
+    let timed_out = if pane.timed_out { " (timed out)" } else { "" };
     let exit = replies::exit(pane).map(|exit| format!(" (exit: {exit})")).unwrap_or_default();
     block.line(format!("  Status: {}{timed_out}{exit}", replies::status(pane)));
     if pane.status.is_live() {

@@ -1,3 +1,5 @@
+//! Tests of the life of an approval, and of who may answer it.
+
 use super::*;
 
 const END: Time = Time(100);

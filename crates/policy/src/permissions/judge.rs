@@ -222,7 +222,7 @@ impl<'a> Judge<'a> {
         let rules: &'a PermissionRules = self.rules;
         for rule in rules.rules() {
             let found = match rule.decision {
-                Allow => rule.pattern.covers(names, args).then(|| (Allow, "a rule allows it")),
+                Allow => rule.pattern.covers(names, args).then_some((Allow, "a rule allows it")),
                 Ask => match rule.pattern.occurs(names, args) {
                     PatternMatch::No => None,
                     PatternMatch::Maybe | PatternMatch::Yes => Some((Ask, "a rule asks about it")),
@@ -305,7 +305,8 @@ impl<'a> Judge<'a> {
         reason: String,
     ) {
         let rule = rule.map(|rule| format!("{}: {}", rule.source, rule.pattern.as_str()));
-        let (command, via) = (shown(words), context.via.clone());
+        let command = shown(words);
+        let via = context.via.clone();
         self.steps.push(PermissionStep { command, via, decision, rule, reason });
     }
 }

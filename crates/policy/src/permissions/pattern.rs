@@ -169,7 +169,8 @@ fn matches_argument(pattern: &str, arg: &str) -> bool {
 pub(super) fn glob(pattern: &str, text: &str) -> bool {
     let pattern: Vec<char> = pattern.chars().collect();
     let text: Vec<char> = text.chars().collect();
-    let (mut at, mut from) = (0, 0);
+    let mut at = 0;
+    let mut from = 0;
     let mut star = None;
     while at < text.len() {
         match pattern.get(from) {
@@ -270,6 +271,6 @@ mod tests {
         assert!(!glob("a?", "a"));
         assert!(glob("a.b*", "a.b\n"));
         let many = "a".repeat(2000);
-        assert!(!glob(&"a*".repeat(30).replace("a*a*", "a*a*"), &format!("b{many}")));
+        assert!(!glob(&"a*".repeat(30), &format!("b{many}")));
     }
 }

@@ -10,7 +10,7 @@ pub(in crate::actions) struct ApprovalGet;
 
 impl Action for ApprovalGet {
     const NAME: &'static str = "approval:get";
-    const DOC: &'static str = "Return an approval: what is asked, by whom, and what became of it.";
+    const DOC: &'static str = "Return an approval: what is asked, by whom, and the outcome.";
     const SCOPE: Scope = Scope::Read;
     const KIND: ActionKind = ActionKind::Question;
     type Params = ApprovalIdParams;

@@ -51,7 +51,8 @@ impl Action for PaneRestart {
     fn commands(context: &ActionContext, params: &Params) -> Vec<CommandToJudge> {
         let Ok(pane) = context.kernel.panes().get(&params.pane_id) else { return Vec::new() };
         let state = pane.lock();
-        let (argv, cwd) = (state.record.argv.clone(), state.record.cwd.clone());
+        let argv = state.record.argv.clone();
+        let cwd = state.record.cwd.clone();
         let command = CommandToJudge::new(argv, Some(cwd), &EnvironmentSpec::default());
         vec![CommandToJudge { is_trusted: true, ..command }]
     }

@@ -114,21 +114,25 @@ impl Endpoint {
                     return PaneWaitCondition::Port;
                 }
             }
-            if let Some(http) = &self.http {
-                match http.get().await {
-                    Ok(()) if !http.is_local() => return PaneWaitCondition::Http,
-                    Ok(()) => {
-                        if self.counts(http.port, http_history.opened()).await {
-                            return PaneWaitCondition::Http;
-                        }
-                    }
-                    Err(why) => {
-                        http_history.closed();
-                        set(&self.last_answer, Some(why));
-                    }
-                }
+            if let Some(http) = &self.http
+                && self.is_answered(http, &mut http_history).await
+            {
+                return PaneWaitCondition::Http;
             }
             sleep(INTERVAL).await;
+        }
+    }
+
+    /// Whether an address answers, from the program which is meant.
+    async fn is_answered(&self, http: &HttpTarget, history: &mut PortHistory) -> bool {
+        match http.get().await {
+            Ok(()) if !http.is_local() => true,
+            Ok(()) => self.counts(http.port, history.opened()).await,
+            Err(why) => {
+                history.closed();
+                set(&self.last_answer, Some(why));
+                false
+            }
         }
     }
 
