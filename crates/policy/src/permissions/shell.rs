@@ -320,10 +320,17 @@ impl ShellWalk<'_, '_> {
         if !text.contains(['$', '`', '\\']) {
             return Word::Known(text.to_owned());
         }
-        // As text in double quotes, in which quotes themselves have no meaning.
-        let quoted = format!("\"{}\"", text.replace('"', "'"));
-        self.word(&quoted);
-        Word::Unknown("<<…".to_owned())
+        // Expansions are done as in double quotes.
+        self.word(&format!("\"{text}\""));
+        let document = Word::Unknown("<<…".to_owned());
+        if text.contains('"') && holds_command(text) {
+            // A quote means itself, but not inside of a command substitution, and where that ends
+            // is not found out here.
+            self.word(&in_double_quotes(text));
+            let reason = "a here-document has quotes and runs a command";
+            self.judge.ask(std::slice::from_ref(&document), &self.context, reason);
+        }
+        document
     }
 
     fn test(&mut self, test: &ExtendedTestExpr) {
@@ -390,6 +397,25 @@ impl ShellWalk<'_, '_> {
             self.judge.ask(&[Word::Unknown(what.replace('`', ""))], &self.context, reason);
         }
     }
+}
+
+/// The text of a here-document as a word in double quotes.
+fn in_double_quotes(text: &str) -> String {
+    let mut quoted = String::from("\"");
+    let mut chars = text.chars().peekable();
+    while let Some(c) = chars.next() {
+        match c {
+            '"' => quoted.push_str("\\\""),
+            '\\' => match chars.next_if(|next| matches!(next, '$' | '`' | '\\' | '\n')) {
+                Some(next) => quoted.extend(['\\', next]),
+                // Anywhere else it stands for itself.
+                None => quoted.push_str("\\\\"),
+            },
+            c => quoted.push(c),
+        }
+    }
+    quoted.push('"');
+    quoted
 }
 
 fn is_keyword_function(source: &str, name: &str) -> bool {

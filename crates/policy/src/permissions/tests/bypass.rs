@@ -146,6 +146,10 @@ never % ls &> rm
 never $ coproc rm x
 never $ select x in $(rm y); do ls; done
 deny $ cat <<E\n$(rm x)\nE\n
+deny $ cat <<E\n$(ls "$(rm x)")\nE\n
+deny $ cat <<E\n"$(rm x)"\nE\n
+deny $ cat <<E\n\"$(rm x)\"\nE\n
+deny $ cat <<E\n$(ls "a # b"; rm x)\nE\n
 allow $ cat <<'E'\n$(rm x)\nE\n
 deny $ cat <<E\nx\nE\nrm x
 deny $ cat <<< $(rm x)
