@@ -107,7 +107,11 @@ impl CommandPattern {
             true => paths.any(|path| glob(&self.program, path)),
             false => paths.any(|path| glob(&self.program, file_name(path))),
         };
-        if !is_named { PatternMatch::No } else { occurs_args(&self.args, args) }
+        if !is_named {
+            return PatternMatch::No;
+        }
+        let same = same_options(names);
+        occurs_args(&self.args, args, &same)
     }
 }
 
@@ -134,11 +138,16 @@ fn covers_args(patterns: &[String], args: &[Word]) -> bool {
     covered[args.len()]
 }
 
-/// Whether patterns match arguments in order, with or without others between them.
-fn occurs_args(patterns: &[String], args: &[Word]) -> PatternMatch {
+/// Whether patterns match arguments in order, with or without others between them. Letters of
+/// options may be anywhere: programs take them in any order.
+fn occurs_args(patterns: &[String], args: &[Word], same: &[SameOption]) -> PatternMatch {
     let mut known = args.iter().filter_map(Word::known);
     let mut wanted = patterns.iter().filter(|it| !it.bytes().all(|byte| byte == b'*'));
-    if wanted.all(|pattern| known.any(|arg| matches_argument(pattern, arg))) {
+    let is_there = |pattern: &String| match short_letters(pattern) {
+        Some(letters) => has_letters(letters, args, same),
+        None => known.any(|arg| matches_argument(pattern, arg)),
+    };
+    if wanted.all(is_there) {
         return PatternMatch::Yes;
     }
     // An unknown word may stand for everything that is missing.
@@ -146,23 +155,84 @@ fn occurs_args(patterns: &[String], args: &[Word]) -> PatternMatch {
     if is_known { PatternMatch::No } else { PatternMatch::Maybe }
 }
 
-/// Whether a pattern matches an argument or a part of it that the program takes as one.
+/// Whether a pattern matches an argument, or the name of an option with a value.
 fn matches_argument(pattern: &str, arg: &str) -> bool {
-    if glob(pattern, arg) {
-        return true;
-    }
-    if arg.starts_with("--") {
-        return arg.split_once('=').is_some_and(|(name, _)| glob(pattern, name));
-    }
-    // `-f` matches `-xf`, and `-rf` matches `-fr` and `-Rf`-like groups that hold both letters.
-    let letters = |word: &str| {
-        let rest = word.strip_prefix('-')?.to_owned();
-        (!rest.is_empty() && rest.bytes().all(|byte| byte.is_ascii_alphabetic())).then_some(rest)
+    let name = arg.split_once('=').map(|(name, _)| name);
+    let name = name.filter(|name| name.starts_with("--"));
+    glob(pattern, arg) || name.is_some_and(|name| glob(pattern, name))
+}
+
+/// The letters of an argument such as `-rf`.
+fn short_letters(word: &str) -> Option<&str> {
+    let letters = word.strip_prefix('-')?;
+    let is_group = !letters.is_empty() && letters.bytes().all(|byte| byte.is_ascii_alphabetic());
+    is_group.then_some(letters)
+}
+
+/// Whether each of these letters is an option of the command, in whatever groups they are given:
+/// `-rf` is also `-fr`, `-vrf` and `-r -f`.
+fn has_letters(wanted: &str, args: &[Word], same: &[SameOption]) -> bool {
+    let given = |letter: char| {
+        args.iter().filter_map(Word::known).any(|arg| match short_letters(arg) {
+            Some(letters) => letters.chars().any(|it| it == letter || is_other(letter, it, same)),
+            None => same.iter().any(|it| it.letter == letter && it.is_long(arg)),
+        })
     };
-    match (letters(pattern), letters(arg)) {
-        (Some(wanted), Some(given)) => wanted.chars().all(|letter| given.contains(letter)),
-        _ => false,
+    wanted.chars().all(given)
+}
+
+fn is_other(letter: char, given: char, same: &[SameOption]) -> bool {
+    same.iter().any(|it| it.letter == letter && it.other == Some(given))
+}
+
+/// Other ways to write an option of one letter.
+#[derive(Clone, Copy)]
+struct SameOption {
+    letter: char,
+    other: Option<char>,
+    long: &'static str,
+}
+
+impl SameOption {
+    const fn new(letter: char, other: Option<char>, long: &'static str) -> Self {
+        Self { letter, other, long }
     }
+
+    /// Whether an argument is the long form; programs take its beginning, too.
+    fn is_long(&self, arg: &str) -> bool {
+        arg.strip_prefix("--").is_some_and(|name| !name.is_empty() && self.long.starts_with(name))
+    }
+}
+
+/// The options that rules deny most, of the programs that have them.
+const SAME_OPTIONS: &[(&[&str], &[SameOption])] = &[
+    (
+        &["rm", "cp", "chmod", "chown", "chgrp"],
+        &[
+            SameOption::new('r', Some('R'), "recursive"),
+            SameOption::new('R', Some('r'), "recursive"),
+            SameOption::new('f', None, "force"),
+        ],
+    ),
+    (&["mv", "ln"], &[SameOption::new('f', None, "force")]),
+    (
+        &["git"],
+        &[
+            SameOption::new('f', None, "force"),
+            SameOption::new('f', None, "force-with-lease"),
+            SameOption::new('D', None, "delete"),
+            SameOption::new('d', None, "delete"),
+        ],
+    ),
+];
+
+fn same_options(names: &CommandNames<'_>) -> Vec<SameOption> {
+    let written = [names.written];
+    let paths = names.paths.iter().map(String::as_str).chain(written);
+    let names: Vec<&str> = paths.map(file_name).collect();
+    let rows =
+        SAME_OPTIONS.iter().filter(|(programs, _)| names.iter().any(|it| programs.contains(it)));
+    rows.flat_map(|(_, options)| options.iter().copied()).collect()
 }
 
 /// Whether a glob matches a whole text: `*` is any text, `?` one character.
@@ -255,6 +325,21 @@ mod tests {
         check("git push -f", "git push -uf", Yes, false);
         check("git push --force", "git push --force=yes", Yes, false);
         check("git push -f", "git push --foo", No, false);
+        check("rm -rf", "rm -r -f x", Yes, false);
+        check("rm -rf", "rm x -f -v -r", Yes, false);
+        check("tar -x -f", "tar -xf a", Yes, false);
+        check("rm -rf", "rm -r x", No, false);
+        check("ls -rf", "ls -R --force", No, false);
+    }
+
+    #[test]
+    fn an_option_is_known_by_its_other_names() {
+        check("rm -rf", "rm -Rf x", Yes, false);
+        check("rm -rf", "/bin/rm --recursive --force x", Yes, false);
+        check("rm -rf", "rm --rec -f x", Yes, false);
+        check("rm -r", "rm -- x", No, false);
+        check("git push -f", "git push --force-with-lease", Yes, false);
+        check("rm -rf", "rm --recursive x", No, false);
     }
 
     #[test]
