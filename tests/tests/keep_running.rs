@@ -169,7 +169,11 @@ fn a_program_that_fails_is_started_again_until_it_has_failed_too_often() {
     assert_eq!((&scheduled["reason"], &scheduled["attempt"]), (&json!("exit code 3"), &json!(1)));
     let (at, restarted) = next_event(&server, "pane:restarted", "f", at);
     assert_eq!((&restarted["reason"], &restarted["restarts"]), (&json!("exit code 3"), &json!(1)));
+    // The start of a run is recorded before its end, also of a program that ends at once.
     next_event(&server, "pane:restart-gave-up", "f", at);
+    let history = server.history();
+    let names: Vec<_> = history.iter().map(|event| event.name.as_str()).collect();
+    assert!(names.windows(2).any(|it| it == ["pane:created", "pane:restarted"]), "{names:?}");
     let shown = server.pane("f");
     assert_eq!(
         (&shown["restart"]["count"], &shown["restart"]["gaveUp"]),

@@ -236,7 +236,7 @@ async fn take_over(
         Ok(handle) => {
             let size = handle.output.size();
             pane.lock().size = size;
-            register(kernel, pane, handle, AgentOrigin::Recovered);
+            register(kernel, pane, handle, AgentOrigin::Recovered, Vec::new());
             Ok(())
         }
         Err(refusal) => {

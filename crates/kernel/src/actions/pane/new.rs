@@ -22,7 +22,7 @@ use crate::actions::support::param_rules::{
 use crate::actions::support::visibility::{LocationParams, Visibility, VisibilityParams};
 use crate::actions::support::{next_run, visibility};
 use crate::agents::{AgentOrigin, AgentRecord};
-use crate::journal::draft;
+use crate::journal::{EventDraft, draft};
 use crate::panes::environment::EnvironmentSpec;
 use crate::panes::exit_notice::ExitNoticeFormat;
 use crate::panes::restart::cancel;
@@ -243,7 +243,7 @@ async fn create_in(
     let (plan, is_required, size) = plan(context, params).await?;
     let pane = plan.pane();
     kernel.panes().insert(pane.clone(), kernel.limits().panes)?;
-    start(kernel, &pane, plan.spawn_spec()).await?;
+    start(kernel, &pane, plan.spawn_spec(), Vec::new()).await?;
     visibility::show(context, &pane, is_first, is_required, size).await?;
     Ok(pane)
 }
@@ -271,6 +271,7 @@ pub(in crate::actions) async fn start(
     kernel: &Kernel,
     pane: &Arc<Pane>,
     spec: SpawnSpec,
+    events: Vec<EventDraft>,
 ) -> Result<(), Refusal> {
     // Before the program runs: it may connect with its token at once.
     let record = pane.lock().record.clone();
@@ -288,22 +289,25 @@ pub(in crate::actions) async fn start(
     if let Some(cwd) = handle.cwd.take() {
         pane.lock().record.cwd = cwd;
     }
-    register(kernel, pane, handle, AgentOrigin::New);
+    register(kernel, pane, handle, AgentOrigin::New, events);
     Ok(())
 }
 
-/// Registers a running pane: records `pane:created`, and starts its tasks.
+/// Registers a running pane: records `pane:created` and more events, and starts its tasks. Its exit
+/// may be recorded at once, and comes after all of these.
 pub(in crate::actions) fn register(
     kernel: &Kernel,
     pane: &Arc<Pane>,
     handle: PaneHandle,
     origin: AgentOrigin,
+    more: Vec<EventDraft>,
 ) {
     pane.connect(&handle);
     let earlier = pane.lock().record.earlier.first().cloned();
     let payload = earlier.map_or_else(|| json!({}), |it| json!({ "restartedFrom": it }));
     let created = draft("pane:created", &pane.event_payload(payload));
-    kernel.journal().record(vec![created], vec![pane.lock().record.put()]);
+    let events = std::iter::once(created).chain(more).collect();
+    kernel.journal().record(events, vec![pane.lock().record.put()]);
     task::spawn_task(kernel, pane, handle);
     kernel.agents().spawn_task(kernel, pane, origin);
 }

@@ -19,7 +19,7 @@ use crate::Kernel;
 use crate::actions::agent::start::as_parent;
 use crate::actions::pane::new::{self, PREVIOUS, PaneSpawnPlan};
 use crate::agents::AgentRecord;
-use crate::journal::draft;
+use crate::journal::{EventDraft, draft};
 use crate::panes::close::{forget, kill_for_restart};
 use crate::panes::pane::KeeperConnection;
 use crate::panes::restart::{PreviousRun, RestartCause, settle_previous};
@@ -153,13 +153,6 @@ pub(in crate::actions) async fn run_again(
     let place = PanePlace::of(&context, old, params).await?;
     let new = place.start(&context, Some(cause)).await?;
     drop(slot);
-    let payload = json!({
-        "reason": cause.text(),
-        "previousInstance": old.instance(),
-        "previousId": previous_id(kernel, &new),
-        "restarts": new.lock().record.restart.map_or(0, |restart| restart.count),
-    });
-    kernel.emit("pane:restarted", &new.event_payload(payload));
     Ok(new)
 }
 
@@ -207,13 +200,6 @@ fn keep_worktree(pane: &Pane) {
     let mut state = pane.lock();
     let made = state.record.agent.as_mut().and_then(|agent| agent.made.as_mut());
     made.into_iter().for_each(|made| made.exit_handled = true);
-}
-
-/// The pane that holds the previous run of a pane.
-fn previous_id(kernel: &Kernel, pane: &Pane) -> Option<PaneId> {
-    let mut panes = kernel.panes().list().into_iter();
-    let previous = panes.find(|it| it.lock().record.is_previous_run_of(&pane.id))?;
-    Some(previous.id.clone())
 }
 
 /// A pane that makes room for another one of its name.
@@ -271,8 +257,10 @@ impl PanePlace {
             }
         }
         drop(is_removed);
+        let restarted = cause.map(|cause| self.restarted_event(&new, cause));
+        let events = restarted.into_iter().collect();
         let spec = self.plan.spawn_spec();
-        if let Err(refusal) = new::start(kernel, &new, spec).await {
+        if let Err(refusal) = new::start(kernel, &new, spec, events).await {
             if !is_aside {
                 move_back(kernel, &self.aside, &id).await;
             }
@@ -292,6 +280,17 @@ impl PanePlace {
         );
         view.await?;
         Ok(new)
+    }
+
+    /// What is recorded with the start of the next run.
+    fn restarted_event(&self, new: &Pane, cause: RestartCause) -> EventDraft {
+        let payload = json!({
+            "reason": cause.text(),
+            "previousInstance": self.old.instance(),
+            "previousId": self.aside.id,
+            "restarts": new.lock().record.restart.map_or(0, |restart| restart.count),
+        });
+        draft("pane:restarted", &new.event_payload(payload))
     }
 
     /// Gives the old pane its other name, and the name to the new one.
