@@ -18,6 +18,11 @@ use crate::{
     SizeRequest, SpawnSpec, UnresponsivePane, program,
 };
 
+/// The process ids of panes and keepers, above those that Linux gives: no process has them.
+pub const FAKE_PID: u32 = 1 << 23;
+/// The same for their keepers.
+pub const FAKE_KEEPER_PID: u32 = FAKE_PID - 1;
+
 /// A backend in memory. Clones share one state, so that a second kernel finds the first one's
 /// panes.
 #[derive(Clone, Debug, Default)]
@@ -320,7 +325,12 @@ impl FakePane {
             pane.state()
         });
         let output: Arc<dyn Output> = self.clone();
-        UnresponsivePane { pid: Some(4242), keeper: Some(4241), output: Some(output), pending }
+        UnresponsivePane {
+            pid: Some(FAKE_PID),
+            keeper: Some(FAKE_KEEPER_PID),
+            output: Some(output),
+            pending,
+        }
     }
 
     fn handle(self: &Arc<Self>) -> PaneHandle {
@@ -342,8 +352,8 @@ impl FakePane {
         let output_flag = Arc::new(OutputFlag::new(true, None));
         self.lock().output_flag = output_flag.clone();
         PaneHandle {
-            pid: 4242,
-            keeper: 4241,
+            pid: FAKE_PID,
+            keeper: FAKE_KEEPER_PID,
             started: Time(1),
             cwd: None,
             output: self.clone(),

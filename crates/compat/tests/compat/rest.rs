@@ -55,7 +55,7 @@ async fn a_session_is_created_with_everything_that_was_asked_for() {
     let expect = json!({
         "id": id, "title": "Build", "description": "Builds it", "command": "/bin/sh",
         "args": ["-c", "x"], "workdir": "/tmp", "status": "running", "notifyOnExit": true,
-        "timeoutSeconds": 7, "timedOut": false, "pid": 4242, "lineCount": 0,
+        "timeoutSeconds": 7, "timedOut": false, "pid": paned_backend::fake::FAKE_PID, "lineCount": 0,
     });
     assert_eq!(info, expect);
     let order = server.fake.pane(&id).unwrap().spec.clone();

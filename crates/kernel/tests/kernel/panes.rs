@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use paned_backend::fake::FAKE_KEEPER_PID;
 use paned_kernel::PaneOutputChunk;
 use paned_model::{Code, Exit, Offset, Size};
 use serde_json::{Value, json};
@@ -85,10 +86,11 @@ async fn a_keeper_that_lets_its_server_go_is_reached_again() {
     let (pane, write) = (server.pane("a"), json!({ "paneId": "a", "text": "x" }));
     pane.stop_answering();
     pane.part();
+    let keeper = format!("process {FAKE_KEEPER_PID}");
     let refused = async {
         loop {
             match server.act("pane:write", write.clone()).await {
-                Err(refusal) if refusal.sentence.contains("process 4241") => return refusal.code,
+                Err(refusal) if refusal.sentence.contains(&keeper) => return refusal.code,
                 Ok(_) | Err(_) => tokio::task::yield_now().await,
             }
         }

@@ -32,7 +32,7 @@ async fn kernel(lines: &[(PermissionDecision, &str)]) -> TestKernel {
 /// The owner in an agent's pane, as over the unix socket.
 async fn agent(server: &TestKernel) -> Caller {
     server
-        .act("agent:create", json!({ "id": "ai", "argv": ["codex"], "waitReady": false }))
+        .act("agent:create", json!({ "id": "ai", "argv": ["cat"], "waitReady": false }))
         .await
         .unwrap();
     server.kernel.owner(Some(&server.token_in("ai")))
@@ -54,7 +54,7 @@ fn starting_cat(action: &str) -> Option<Value> {
     Some(params)
 }
 
-#[tokio::test(start_paused = true)]
+#[tokio::test]
 async fn every_action_that_starts_a_program_obeys_the_rules() {
     let server = kernel(&[(Deny, "cat x"), (Deny, "cat"), (Ask, "never")]).await;
     let registry = server.kernel.registry();
@@ -74,7 +74,7 @@ async fn every_action_that_starts_a_program_obeys_the_rules() {
     assert!(server.act("pane:list", json!({})).await.unwrap().as_array().unwrap().is_empty());
 }
 
-#[tokio::test(start_paused = true)]
+#[tokio::test]
 async fn a_program_is_started_again_without_asking() {
     let server = kernel(&[(Deny, "rm")]).await;
     server.act("pane:new", json!({ "id": "old", "argv": ["make"] })).await.unwrap();
@@ -83,7 +83,7 @@ async fn a_program_is_started_again_without_asking() {
     assert!(restarted.is_ok(), "{restarted:?}");
 }
 
-#[tokio::test(start_paused = true)]
+#[tokio::test]
 async fn a_denied_command_starts_nothing_and_names_the_rule() {
     let server = kernel(&[(Deny, "rm -rf")]).await;
     let params = json!({ "argv": ["sh", "-c", "ls; env rm -r -f x"] });
@@ -95,7 +95,7 @@ async fn a_denied_command_starts_nothing_and_names_the_rule() {
     assert!(allowed.is_ok(), "{allowed:?}");
 }
 
-#[tokio::test(start_paused = true)]
+#[tokio::test]
 async fn agents_are_asked_about_and_their_owner_is_not() {
     let server = kernel(&[(Allow, "ls"), (Deny, "rm")]).await;
     let agent = agent(&server).await;
@@ -109,7 +109,7 @@ async fn agents_are_asked_about_and_their_owner_is_not() {
     assert!(server.act("pane:new", start(&["make"])).await.is_ok());
 }
 
-#[tokio::test(start_paused = true)]
+#[tokio::test]
 async fn what_a_rule_asks_about_becomes_an_approval() {
     let server = kernel(&[(Ask, "git push")]).await;
     let mut asked = server.feed("approval:asked");
@@ -124,7 +124,7 @@ async fn what_a_rule_asks_about_becomes_an_approval() {
     );
 }
 
-#[tokio::test(start_paused = true)]
+#[tokio::test]
 async fn a_test_explains_each_step_and_starts_nothing() {
     let server = kernel(&[(Allow, "ls"), (Deny, "rm")]).await;
     let params = json!({ "command": "ls | sudo rm x", "as": "agent" });
@@ -141,7 +141,7 @@ async fn a_test_explains_each_step_and_starts_nothing() {
     assert_eq!(server.act("permission:test", params).await.unwrap()["decision"], "deny");
 }
 
-#[tokio::test(start_paused = true)]
+#[tokio::test]
 async fn opencodes_files_apply_to_its_clients() {
     let server = kernel(&[]).await;
     let folder = tempfile::tempdir().unwrap();

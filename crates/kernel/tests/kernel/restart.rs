@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use paned_backend::fake::FakeBackend;
+use paned_backend::fake::{FAKE_KEEPER_PID, FAKE_PID, FakeBackend};
 use paned_kernel::Kernel;
 use paned_kernel::journal::{Journal, JournalOptions, JournalRetention};
 use paned_model::frame::Survivor;
@@ -130,7 +130,7 @@ fn a_pane_whose_keeper_does_not_answer_runs_and_is_read() {
     let fake = unresponsive_pane(&dir);
     run_server(&dir, &fake, async |server| {
         let pane = server.act("pane:get", json!({ "paneId": "a" })).await.unwrap();
-        assert_eq!((&pane["status"], &pane["pid"]), (&json!("running"), &json!(4242)));
+        assert_eq!((&pane["status"], &pane["pid"]), (&json!("running"), &json!(FAKE_PID)));
         let read = server.act("pane:read", json!({ "paneId": "a" })).await.unwrap();
         assert_eq!(read["lines"][0]["text"], "hello");
         let screen = server.act("pane:screen", json!({ "paneId": "a" })).await.unwrap();
@@ -142,7 +142,7 @@ fn a_pane_whose_keeper_does_not_answer_runs_and_is_read() {
         ] {
             let (code, sentence) = code(server.act(name, params).await);
             assert_eq!(code, Code::Unavailable, "{name}: {sentence}");
-            assert!(sentence.contains("process 4241"), "{sentence}");
+            assert!(sentence.contains(&format!("process {FAKE_KEEPER_PID}")), "{sentence}");
         }
         assert_eq!(history(&server).await, ["pane:created a"]);
     });
