@@ -12,7 +12,7 @@ use futures_util::FutureExt;
 use http_body_util::{BodyExt, Full};
 use paned_kernel::{Caller, Kernel};
 use paned_model::{Code, Refusal};
-use paned_server::compat_api::{Call, CompatApi, EVENT_STREAM, HandlerResult, JSON};
+use paned_server::compat_api::{Call, CompatApi, EVENT_STREAM, ErrorFormat, HandlerResult, JSON};
 use paned_server::{ParamLocation, Route, RouteParam, RouteShape};
 use rmcp::model::RequestId;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
@@ -104,7 +104,7 @@ impl CompatApi for McpApi {
             route.with_shape(shape)
         };
         let message = || json!({ "type": "object" });
-        let nothing = RouteShape::NOTHING.with_statuses(STATUSES);
+        let nothing = RouteShape::NOTHING.with_statuses(STATUSES).with_errors(ErrorFormat::JsonRpc);
         let mut stream = route(Method::GET, "Follow the notices of an MCP session.", nothing);
         stream.answers = EVENT_STREAM;
         vec![

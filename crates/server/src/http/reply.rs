@@ -39,6 +39,8 @@ pub enum ErrorFormat {
     Bare,
     /// RFC 9457 problem details.
     Problem,
+    /// A JSON-RPC error without an id, as for a message that was not read.
+    JsonRpc,
 }
 
 impl Rejection {
@@ -68,6 +70,12 @@ impl Rejection {
                     "errors": [{ "message": sentence }],
                 });
                 (PROBLEM, problem.to_string().into())
+            }
+            ErrorFormat::JsonRpc => {
+                const REFUSED: i32 = -32000;
+                let error = value!({ "code": REFUSED, "message": sentence });
+                let body = value!({ "jsonrpc": "2.0", "error": error, "id": null });
+                (JSON, body.to_string().into())
             }
         }
     }

@@ -15,9 +15,10 @@ const OF_A_BODY: [u16; 3] = [400, 408, 413];
 /// What an action adds to that.
 const OF_AN_ACTION: [u16; 4] = [404, 409, 410, 504];
 /// Where HTTP has a more exact status than that of the code.
-const MORE_EXACT: [(u16, Code); 8] = [
+const MORE_EXACT: [(u16, Code); 9] = [
     (403, Code::Forbidden),
     (405, Code::Invalid),
+    (406, Code::Invalid),
     (408, Code::Timeout),
     (413, Code::Limit),
     (415, Code::Invalid),
@@ -25,6 +26,9 @@ const MORE_EXACT: [(u16, Code); 8] = [
     (422, Code::Invalid),
     (431, Code::Limit),
 ];
+
+const FORMATS: [ErrorFormat; 4] =
+    [ErrorFormat::Coded, ErrorFormat::Bare, ErrorFormat::Problem, ErrorFormat::JsonRpc];
 
 /// What makes an operation refuse requests.
 #[derive(Clone, Copy, Debug)]
@@ -67,8 +71,7 @@ impl ErrorSources {
 /// The responses of all statuses in all formats, and the schemas that they refer to.
 pub(super) fn components(generator: &mut SchemaGenerator) -> Map<String, Value> {
     let coded = generator.subschema_for::<Refusal>().to_value();
-    let formats = [ErrorFormat::Coded, ErrorFormat::Bare, ErrorFormat::Problem];
-    let all = formats.into_iter().flat_map(|format| statuses().map(move |status| (format, status)));
+    let all = FORMATS.into_iter().flat_map(|format| statuses().map(move |status| (format, status)));
     let named =
         |(format, status)| (component_name(format, status), response(format, status, &coded));
     all.map(named).collect()
@@ -102,6 +105,7 @@ fn component_name(format: ErrorFormat, status: u16) -> String {
         ErrorFormat::Coded => "Error",
         ErrorFormat::Bare => "AgentmuxError",
         ErrorFormat::Problem => "AgentapiError",
+        ErrorFormat::JsonRpc => "JsonRpcError",
     };
     format!("{format}{status}")
 }
@@ -120,6 +124,7 @@ fn response(format: ErrorFormat, status: u16, coded: &Value) -> Value {
             JSON: { "schema": described },
             PROBLEM: { "schema": problem(status) },
         }),
+        ErrorFormat::JsonRpc => content(JSON, json!({ "anyOf": [described, json_rpc()] })),
     };
     let words: Vec<&str> = codes.iter().map(|code| code.as_str()).collect();
     let mut response = json!({
@@ -154,6 +159,26 @@ fn bare() -> Value {
         "type": "object",
         "properties": { "error": { "type": "string" } },
         "required": ["error"],
+    })
+}
+
+/// A JSON-RPC error, of a route that speaks JSON-RPC.
+fn json_rpc() -> Value {
+    json!({
+        "type": "object",
+        "properties": {
+            "jsonrpc": { "const": "2.0" },
+            "error": {
+                "type": "object",
+                "properties": {
+                    "code": { "type": "integer" },
+                    "message": { "type": "string" },
+                },
+                "required": ["code", "message"],
+            },
+            "id": { "type": ["string", "number", "null"] },
+        },
+        "required": ["jsonrpc", "error"],
     })
 }
 
@@ -198,8 +223,9 @@ mod tests {
     fn what_is_referred_to_is_there() {
         let mut generator = SchemaGenerator::default();
         let components = components(&mut generator);
-        for format in [ErrorFormat::Coded, ErrorFormat::Bare, ErrorFormat::Problem] {
-            let sources = ErrorSources { reads: true, acts: true, more: &[405, 422, 426], format };
+        for format in FORMATS {
+            let more = &[405, 406, 422, 426];
+            let sources = ErrorSources { reads: true, acts: true, more, format };
             for response in sources.responses().values() {
                 let name = response["$ref"].as_str().unwrap().rsplit('/').next().unwrap();
                 assert!(components.contains_key(name), "{name}");
