@@ -103,7 +103,7 @@ impl Kernel {
         self.inner.notifier.get().ok_or_else(|| {
             let sentence = "there are no rules for notifications: add a section `[notify.NAME]` to \
                             config.toml, then `paned server restart`";
-            Refusal::new(Code::Unavailable, sentence)
+            Refusal::new(Code::NotFound, sentence)
         })
     }
 

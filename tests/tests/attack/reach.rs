@@ -17,6 +17,10 @@ const MINE: &str = "mine";
 const OTHER: &str = "other";
 const SESSION: &str = "vault";
 const SUBAGENT: &str = "ses_9";
+/// The id of no approval.
+const NO_APPROVAL: &str = "0000000g";
+/// Renaming waits for a person, so that there is an approval.
+const CONFIG: &str = "[approvals]\nactions = ['pane:rename']\nwait_seconds = 1\n";
 
 fn act_as(server: &Server, token: &str, action: &str, params: &Value) -> Result<Value, Refusal> {
     let request = Request::new("POST", &format!("/action/{action}"));
@@ -42,7 +46,7 @@ enum LeakRule {
 /// What is tried with an action: parameters that name what the attacker does not reach. An action
 /// without a case fails the test.
 #[expect(clippy::too_many_lines, reason = "a table of actions")]
-fn cases(action: &str, socket: &str) -> Option<Vec<(LeakRule, Value)>> {
+fn cases(action: &str, socket: &str, approval: &str) -> Option<Vec<(LeakRule, Value)>> {
     let on_other = || json!({ "paneId": OTHER });
     let with = |mut params: Value, more: Value| {
         params.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
@@ -85,6 +89,11 @@ fn cases(action: &str, socket: &str) -> Option<Vec<(LeakRule, Value)>> {
         "grant:create" => {
             vec![json!({ "scopes": ["read"] }), json!({ "scopes": ["read"], "panes": [OTHER] })]
         }
+        "approval:answer" => vec![json!({ "id": approval, "answer": "allow" })],
+        "approval:forget" | "approval:get" => vec![json!({ "id": approval })],
+        "approval:list" => vec![json!({}), json!({ "paneId": OTHER, "ended": true })],
+        "audit:list" => vec![json!({}), json!({ "paneId": OTHER })],
+        "notify:list" | "notify:test" => vec![json!({})],
         "ext:list" | "ext:reload" => vec![json!({})],
         "ext:info" | "ext:logs" | "ext:remove" => vec![json!({ "name": "x" })],
         "ext:install" => vec![json!({ "source": "/nowhere" })],
@@ -134,21 +143,24 @@ fn cases(action: &str, socket: &str) -> Option<Vec<(LeakRule, Value)>> {
 }
 
 /// The same parameters about things that do not exist.
-fn elsewhere(params: &Value) -> Value {
+fn elsewhere(params: &Value, approval: &str) -> Value {
     let mut text = params.to_string();
-    for (there, nowhere) in [(OTHER, "ghost"), (SESSION, "ghosts"), (SUBAGENT, "ses_ghost")] {
+    let names =
+        [(OTHER, "ghost"), (SESSION, "ghosts"), (SUBAGENT, "ses_ghost"), (approval, NO_APPROVAL)];
+    for (there, nowhere) in names {
         text = text.replace(&format!("\"{there}\""), &format!("\"{nowhere}\""));
     }
     serde_json::from_str(&text).unwrap()
 }
 
 /// An outcome without the names that the caller itself said.
-fn anonymous(outcome: &Result<Value, Refusal>) -> (Option<Code>, String) {
+fn anonymous(outcome: &Result<Value, Refusal>, approval: &str) -> (Option<Code>, String) {
     let (code, mut text) = match outcome {
         Ok(answer) => (None, answer.to_string()),
         Err(refusal) => (Some(refusal.code), refusal.sentence.clone()),
     };
-    for name in [OTHER, SESSION, SUBAGENT, "ghosts", "ses_ghost", "ghost"] {
+    let names = [OTHER, SESSION, SUBAGENT, approval, "ghosts", "ses_ghost", "ghost", NO_APPROVAL];
+    for name in names {
         text = text.replace(&format!("`{name}`"), "`NAME`");
     }
     (code, text)
@@ -168,13 +180,22 @@ fn others(server: &Server, panes: &[String]) -> Vec<Value> {
 
 /// A server with a pane `mine`, and all that an attacker with a grant over it is after.
 fn start_with_secrets() -> (Server, Vec<String>) {
-    let server = Server::start();
+    let server = Server::start_set(CONFIG, &[]);
     server.act("session:start", json!({ "name": SESSION, "argv": ["cat"] }));
-    server.act("pane:new", json!({
-        "id": OTHER, "argv": ["sh", "-c", format!("echo {SECRET}; exec cat")], "session": SESSION,
-        "visible": "always", "title": SECRET, "meta": { "who": SECRET }, "tags": [SECRET],
-    }));
+    let file = server.home().join("token");
+    let script = format!("printf %s $PANED_TOKEN > {}; echo {SECRET}; exec cat", file.display());
+    server.act(
+        "pane:new",
+        json!({
+            "id": OTHER, "argv": ["sh", "-c", script], "session": SESSION,
+            "visible": "always", "title": SECRET, "meta": { "who": SECRET }, "tags": [SECRET],
+        }),
+    );
     server.act("pane:wait", json!({ "paneId": OTHER, "pattern": SECRET, "since": 0 }));
+    let token = fs::read_to_string(file).unwrap();
+    let rename = json!({ "paneId": OTHER, "title": SECRET });
+    let waiting = act_as(&server, &token, "pane:rename", &rename);
+    assert_eq!(waiting.unwrap_err().code, Code::Timeout);
     let opened = server.act("subagent:opened", json!({
         "id": SUBAGENT, "parentId": "ses_0", "title": SECRET, "argv": ["sh", "-c", "echo x; exec cat"],
         "session": SESSION,
@@ -193,16 +214,18 @@ fn attack(server: &Server, token: &str, panes: &[String]) -> Vec<String> {
     let actions: BTreeSet<&str> =
         actions.as_array().unwrap().iter().map(|it| it["name"].as_str().unwrap()).collect();
     assert!(50 < actions.len(), "{actions:?}");
+    let open = || server.act("approval:list", json!({}))["approvals"].clone();
+    let approval = open()[0]["id"].as_str().unwrap().to_owned();
     let mut before = others(server, panes);
     let mut found = Vec::new();
     for action in actions {
-        let Some(cases) = cases(action, &socket) else {
+        let Some(cases) = cases(action, &socket, &approval) else {
             found.push(format!("what does {action} reach? It needs a case here"));
             continue;
         };
         for (judge, params) in cases {
             let outcome = act_as(server, token, action, &params);
-            let nowhere = act_as(server, token, action, &elsewhere(&params));
+            let nowhere = act_as(server, token, action, &elsewhere(&params, &approval));
             let mut find = |what: String| found.push(format!("{action} {params} {what}"));
             let told = match &outcome {
                 Ok(answer) => answer.to_string(),
@@ -212,7 +235,7 @@ fn attack(server: &Server, token: &str, panes: &[String]) -> Vec<String> {
             if told.contains(SECRET) || judge == LeakRule::Same && outcome.is_ok() && names_other {
                 find(format!("shows: {told}"));
             }
-            let (here, there) = (anonymous(&outcome), anonymous(&nowhere));
+            let (here, there) = (anonymous(&outcome, &approval), anonymous(&nowhere, &approval));
             if judge == LeakRule::Same && outcome.is_err() && here != there {
                 find(format!("tells what exists: {here:?}, elsewhere {there:?}"));
             }
@@ -223,6 +246,7 @@ fn attack(server: &Server, token: &str, panes: &[String]) -> Vec<String> {
             }
         }
     }
+    assert_eq!(open()[0]["id"], approval, "the approval still waits for a person");
     found
 }
 

@@ -92,6 +92,7 @@ impl Action for PermissionTest {
         let argv = argv(params.argv, params.command)?;
         let environment = EnvironmentSpec { env: params.env, inherit_env: None, umask: None };
         environment.check()?;
+        check_project(params.project.as_deref())?;
         let project = params.open_code.map(|permission| {
             let folder = params.project.or(params.cwd.clone()).unwrap_or_else(|| "/".to_owned());
             let config = json!({ "permission": permission }).to_string();
@@ -101,6 +102,15 @@ impl Action for PermissionTest {
         let judged = kernel.judge_command(spawner.into(), command, project).await?;
         let PermissionVerdict { decision, reason, steps } = judged;
         Ok(PermissionTestOutput { decision, spawner, reason, steps })
+    }
+}
+
+fn check_project(project: Option<&str>) -> Result<(), Refusal> {
+    let Some(project) = project else { return Ok(()) };
+    check_text("project", project)?;
+    match project.starts_with('/') {
+        true => Ok(()),
+        false => Err(Refusal::invalid("`project` must be an absolute path")),
     }
 }
 
