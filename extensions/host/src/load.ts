@@ -11,8 +11,8 @@ import { messageOf } from "./errors.js";
 
 /** Names that paned uses itself. */
 const RESERVED = new Set(
-  ("action agent approval event ext extensions gap grant handler journal layout pane server session shell " +
-    "subagent tmux").split(" "),
+  ("action agent approval audit event ext extensions gap grant handler journal layout notify pane permission " +
+    "server session shell subagent tmux").split(" "),
 );
 
 /** What a module exports, and the version of its package. */

@@ -541,7 +541,7 @@ export interface Actions {
       at: string;
     };
   };
-  /** Return an approval: what is asked, by whom, and what became of it. */
+  /** Return an approval: what is asked, by whom, and the outcome. */
   "approval:get": {
     params: {
       /** The approval. */
@@ -2758,7 +2758,7 @@ export type AuditRecord = {
   /** The action; none for an agent's question. */
   action?: string | null;
   /**
-   * What became of it: `success` or `error` of an action; `asked`, `allowed`, `denied`,
+   * The outcome: `success` or `error` of an action; `asked`, `allowed`, `denied`,
    * `expired`, `withdrawn` or `answered` of an approval.
    */
   outcome: string;
