@@ -29,6 +29,9 @@ pub(super) struct ModelRequest {
     bare: bool,
 }
 
+/// Between the name of a namespace and that of a tool in it.
+pub(super) const NAMESPACE: &str = "::";
+
 /// A tool that the program offers.
 #[derive(Clone, Debug)]
 pub(super) struct Tool {
@@ -192,9 +195,7 @@ fn tools(api: Api, body: &Value) -> Vec<Tool> {
         Api::Chat => list
             .filter_map(|entry| tool(&entry["function"]["name"], &entry["function"]["parameters"]))
             .collect(),
-        Api::Responses => {
-            list.filter_map(|entry| tool(&entry["name"], &entry["parameters"])).collect()
-        }
+        Api::Responses => list.flat_map(response_tools).collect(),
         Api::Messages => {
             list.filter_map(|entry| tool(&entry["name"], &entry["input_schema"])).collect()
         }
@@ -207,6 +208,21 @@ fn tools(api: Api, body: &Value) -> Vec<Tool> {
             all.flatten().filter_map(|entry| tool(&entry["name"], &schema(entry))).collect()
         }
     }
+}
+
+/// A tool, or those of a namespace, whose name is put before theirs.
+fn response_tools(entry: &Value) -> Vec<Tool> {
+    let read = |entry: &Value| {
+        let name = entry["name"].as_str()?.to_owned();
+        Some(Tool { name, schema: entry["parameters"].clone() })
+    };
+    let (Some(namespace), Some(tools)) = (entry["name"].as_str(), entry["tools"].as_array()) else {
+        return read(entry).into_iter().collect();
+    };
+    let inner = tools.iter().filter_map(read);
+    inner
+        .map(|tool| Tool { name: format!("{namespace}{NAMESPACE}{}", tool.name), ..tool })
+        .collect()
 }
 
 fn shape(body: &Value) -> Option<Value> {

@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::reply::{AnswerPart, ModelAnswer, sse};
+use super::request::NAMESPACE;
 
 pub(super) fn frames(part: &AnswerPart<'_>, said: &ModelAnswer) -> String {
     let event = |mut data: Value, kind: &str| {
@@ -42,8 +43,14 @@ pub(super) fn frames(part: &AnswerPart<'_>, said: &ModelAnswer) -> String {
 fn item(said: &ModelAnswer) -> Value {
     match &said.call {
         Some(call) => {
-            json!({ "type": "function_call", "id": "fc_1", "call_id": call.id, "name": call.name,
-            "arguments": call.args.to_string(), "status": "completed" })
+            let (namespace, name) = call.name.split_once(NAMESPACE).unzip();
+            let name = name.unwrap_or(&call.name);
+            let mut item = json!({ "type": "function_call", "id": "fc_1", "call_id": call.id,
+                "name": name, "arguments": call.args.to_string(), "status": "completed" });
+            if let Some(namespace) = namespace {
+                item["namespace"] = json!(namespace);
+            }
+            item
         }
         None => {
             let part = json!({ "type": "output_text", "text": said.text, "annotations": [] });
