@@ -64,7 +64,7 @@ fn a_command_in_a_pane_waits_until_a_person_answers_it_elsewhere() {
     let (_, refused, code) = decode_output(&own.wait_with_output().unwrap());
     assert_eq!(code, i32::from(Code::Forbidden.exit()), "{refused}");
     let said = server.ok(&["approvals", "answer", &id, "allow"]);
-    assert!(said.contains("pane:a goes on"), "{said}");
+    assert!(said.contains("pane:a continues"), "{said}");
     let (_, err, code) = decode_output(&asking.wait_with_output().unwrap());
     assert_eq!(code, 0, "{err}");
     assert_eq!(server.pane("a")["title"], "better");

@@ -71,7 +71,7 @@ fn refusals_are_one_sentence_and_the_exit_code_of_the_table() {
     let server = Server::start();
     for (args, code) in [
         (&["kill", "nobody"][..], Code::NotFound),
-        (&["get", "../x"], Code::Invalid),
+        (&["get", "../x"], Code::NotFound),
         (&["new", "--", "no-such-program"], Code::Invalid),
         (&["action", "no:such"], Code::NotFound),
         (&["emit", "pane:exited"], Code::Invalid),

@@ -122,12 +122,32 @@ Examples:
   paned ext list                   see whether it runs",
     ),
     (
+        "hooks",
+        "\
+Examples:
+  paned hooks install claude       Claude Code reports what it does
+  paned hooks status               which agents have hooks",
+    ),
+    (
         "layout",
         "\
 Examples:
   paned layout place tests         show a pane in the session `main`
   paned layout hide tests          hide it; its program keeps running
-  paned layout save wide           save the layout, for `paned layout apply wide`",
+  paned layout save wide           `layout apply wide` restores it",
+    ),
+    (
+        "notify",
+        "\
+Examples:
+  paned notify list                the rules of config.toml
+  paned notify test                send a test by each of them",
+    ),
+    (
+        "permit",
+        "\
+Examples:
+  paned permit test -- git push --force",
     ),
     (
         "server",

@@ -101,8 +101,21 @@ impl OwnHook {
         command_of(&self.hook)
     }
 
-    fn replace(self, value: &Value) {
-        self.hook.replace_with(node(value));
+    /// Sets its fields one by one, so that the layout around them stays.
+    fn replace(self, wanted: &Value) {
+        let Value::Object(wanted) = wanted else { return };
+        for property in self.hook.properties() {
+            let name = property.decoded_name().unwrap_or_default();
+            match wanted.get(&name) {
+                Some(value) => property.set_value(node(value)),
+                None => property.remove(),
+            }
+        }
+        for (name, value) in wanted {
+            if self.hook.get(name).is_none() {
+                self.hook.append(name, node(value));
+            }
+        }
     }
 
     /// Removes it, and its group unless the user has put other hooks into that.

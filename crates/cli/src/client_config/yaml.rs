@@ -44,7 +44,7 @@ pub(super) fn remove(text: &str) -> Result<String, EditError> {
 
 pub(super) fn commands(text: &str) -> Vec<String> {
     let value = own_line(text).and_then(|line| line.split_once(':'));
-    value.map(|(_, value)| value.trim().trim_matches('\'').to_owned()).into_iter().collect()
+    value.map(|(_, value)| unquoted(value)).into_iter().collect()
 }
 
 fn own_line(text: &str) -> Option<&str> {
@@ -53,12 +53,20 @@ fn own_line(text: &str) -> Option<&str> {
 
 fn is_own(line: &str) -> bool {
     let value = line.strip_prefix(COMMAND).and_then(|rest| rest.strip_prefix(':'));
-    let value = value.map(|value| value.trim().trim_matches('\'').replace("''", "'"));
-    value.is_some_and(|value| is_own_command(&value, AGENT))
+    value.is_some_and(|value| is_own_command(&unquoted(value), AGENT))
 }
 
 fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', "''"))
+}
+
+/// The text of a value in single quotes, or of a plain one.
+fn unquoted(value: &str) -> String {
+    let value = value.trim();
+    match value.strip_prefix('\'').and_then(|rest| rest.strip_suffix('\'')) {
+        Some(inner) => inner.replace("''", "'"),
+        None => value.to_owned(),
+    }
 }
 
 /// Why lines cannot be added at the end.

@@ -29,10 +29,23 @@ Examples:
   paned approvals answer 4x7k2m9q allow
   paned approvals answer 4x7k2m9q allow-pane
   paned approvals answer 4x7k2m9q deny --reason 'use the staging database'
-  paned approvals answer 9d2c5v1n 2          the second option of an agent's question
+  paned approvals answer 9d2c5v1n 2      an option of an agent's question
 
 An answer is for one request and is used once; `allow-pane` also covers later requests of that pane, \
 until its program ends. It cannot come from the pane or token that asked.";
+
+const LIST_ONLY: &str = "\
+Examples:
+  paned approvals list
+  paned approvals list --all             also those that have ended";
+
+const SHOW: &str = "\
+Examples:
+  paned approvals show 4x7k2m9q";
+
+const FORGET: &str = "\
+Examples:
+  paned approvals forget 4x7k2m9q        later requests ask again";
 
 const FOLLOW: &str = "\
 Examples:
@@ -52,9 +65,10 @@ pub(crate) struct ApprovalsArgs {
 #[derive(Subcommand)]
 enum ApprovalsSubcommand {
     /// List what waits for an answer
-    #[command(visible_alias = "ls")]
+    #[command(visible_alias = "ls", after_help = LIST_ONLY)]
     List(ApprovalListArgs),
     /// Show an approval with everything that is known of the request
+    #[command(after_help = SHOW)]
     Show {
         /// Its id, as in `paned approvals`
         id: String,
@@ -66,6 +80,7 @@ enum ApprovalsSubcommand {
     #[command(after_help = FOLLOW)]
     Follow,
     /// Delete an answer that holds for a pane
+    #[command(after_help = FORGET)]
     Forget {
         /// The id of the approval that was answered with `allow-pane`
         id: String,

@@ -33,7 +33,7 @@ Every call of an action that changes something is listed with its caller, the gr
 outcome, and the scope, rule or approval that allowed it. What was typed, prompts, tokens and \
 environment variables are not part of it.")]
 pub(crate) struct Args {
-    /// Only from this long ago on, as in 1h
+    /// Only from this long ago on, as in 1h; a number alone is seconds
     #[arg(long, value_name = "TIME", value_parser = millis)]
     since: Option<u64>,
     /// Only of this caller: owner, pane:ID, token:ID or ext:NAME

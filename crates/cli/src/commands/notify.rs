@@ -11,6 +11,10 @@ use serde_json::json;
 use crate::context::CliContext;
 use crate::out::{Out, StyledLine, TextStyle, TextTable};
 
+const LIST: &str = "\
+Examples:
+  paned notify list";
+
 const TEST: &str = "\
 Examples:
   paned notify test              every rule
@@ -22,7 +26,7 @@ The exit code is 0 only if every channel has delivered.";
 #[derive(Subcommand)]
 pub(crate) enum NotifySubcommand {
     /// List the rules of config.toml and what is wrong with them
-    #[command(visible_alias = "ls")]
+    #[command(visible_alias = "ls", after_help = LIST)]
     List,
     /// Send a test notification
     #[command(after_help = TEST)]

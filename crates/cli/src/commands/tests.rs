@@ -108,6 +108,15 @@ const LINES: &[&str] = &[
     "token list -a",
     "token revoke g",
     "server status",
+    "approvals list --all --pane a",
+    "approvals show 4x7k2m9q",
+    "approvals answer 4x7k2m9q deny --reason r",
+    "approvals forget 4x7k2m9q",
+    "audit --since 1h --caller owner --pane a --action pane:new -n 1",
+    "audit --export /dev/null",
+    "notify list",
+    "notify test r",
+    "permit test --cwd /x --as agent -- ls",
     "ext list",
     "ext info e",
     "ext install https://git.example/me/e.git --name e --rev v1 --replace",
@@ -128,7 +137,7 @@ const OTHERS: &str = "serve, server start, server stop, server restart, server u
      events, action, emit, list, agentmux serve, agentmux status, agentmux cleanup, agentmux send, agentmux key, \
      agentmux capture, doctor, version, completions bash, completions zsh, completions fish, \
      completions install, completions uninstall, config path, config show, config init, \
-     config edit, config check, service install, service uninstall, service status, agent replay, session attach, \
+     config edit, config check, service install, service uninstall, service status, agent replay, session attach, approvals follow, \
      hooks install, hooks remove, hooks undo, hooks status, mcp install, mcp remove, mcp undo, mcp status";
 
 /// A flag that needs a tmux around us, those that never end, and those of tables.
