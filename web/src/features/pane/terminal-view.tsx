@@ -79,7 +79,7 @@ class XtermEmulator implements Emulator {
   readonly #term: Terminal;
   readonly #fit = new FitAddon();
   readonly #observer: ResizeObserver;
-  #search: SearchAddon | null = null;
+  #search: Promise<SearchAddon> | null = null;
   #releaseWebgl: (() => void) | null = null;
   #below = 0;
 
@@ -195,8 +195,8 @@ class XtermEmulator implements Emulator {
     direction: "next" | "previous",
     options: SearchOptions,
   ): Promise<void> {
-    this.#search ??= await this.#loadSearch();
-    const addon = this.#search;
+    this.#search ??= this.#loadSearch();
+    const addon = await this.#search;
     const { hit, hitInk } = this.#theme();
     const decorations = {
       matchBackground: hit,
@@ -212,8 +212,8 @@ class XtermEmulator implements Emulator {
   }
 
   endSearch(): void {
-    this.#search?.clearDecorations();
     this.#term.clearSelection();
+    void this.#search?.then((addon) => addon.clearDecorations());
   }
 
   dispose(): void {
