@@ -16,6 +16,7 @@ import { acquire, forget, touch } from "./webgl-pool";
 
 const FAMILY = '"Geist Mono Variable", ui-monospace, monospace';
 const SCROLLBACK = 5_000;
+const SCROLL_BAR = 14;
 /** Makes a terminal new: RIS. */
 const RESET = new Uint8Array([0x1b, 0x63]);
 
@@ -311,7 +312,8 @@ class XtermEmulator implements Emulator {
     const screen = this.#screen();
     const element = this.#term.element;
     if (!screen || !element) return;
-    element.style.width = `${Math.max(screen.width, this.#box.clientWidth)}px`;
+    const withScrollBar = Math.min(screen.width + SCROLL_BAR, this.#box.clientWidth);
+    element.style.width = `${Math.max(screen.width, withScrollBar)}px`;
     element.style.height = `${screen.height}px`;
   }
 

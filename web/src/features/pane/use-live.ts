@@ -4,7 +4,7 @@ import type { PaneInfo, Size } from "../../api/generated";
 import type { Channel } from "../../lib/channel";
 import { type CallError, hasCode, sentence } from "../../lib/errors";
 import type { ChannelExit } from "../../lib/protocol";
-import { onServerEvent, socket } from "../../state/sync";
+import { details, onServerEvent, socket } from "../../state/sync";
 import type { Emulator } from "./emulator";
 import { Feed, type FeedEvents, type Skip } from "./feed";
 
@@ -71,7 +71,11 @@ export function useLive(pane: PaneInfo) {
 function connect(pane: PaneInfo, emulator: Emulator, change: (fields: Partial<Live>) => void) {
   const events: FeedEvents = {
     opened: () => change({ isOpened: true }),
-    skipped: (skip) => change({ skip }),
+    skipped: (skip) => {
+      change({ skip });
+      // How much of it is kept.
+      details.refresh(pane.id);
+    },
     exited: (exit) => change({ exit }),
     gone: () => change({ isGone: true }),
     failed: (error: CallError) => change({ failure: error.message }),
