@@ -32,7 +32,7 @@ export function Home({ pane, isPhone, isWide }: HomeProps) {
     // The list stays below the pane, so that its scroll position is there on the way back.
     return (
       <>
-        <div className={styles.phoneList} hidden={pane !== null}>
+        <div className={styles.phoneList} inert={pane !== null}>
           {list}
         </div>
         {pane && <PanePage key={pane.id} id={pane.id} tab={pane.tab} isPhone />}
