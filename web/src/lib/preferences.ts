@@ -1,0 +1,51 @@
+/** What the user has chosen on this device: the look, the size of the terminal, single keys. */
+import { create } from "zustand";
+
+export type Theme = "system" | "dark" | "light";
+export type Grouping = "need" | "tag" | "session";
+
+export interface Preferences {
+  theme: Theme;
+  /** Pixels of the terminal's font. */
+  fontSize: number;
+  grouping: Grouping;
+  /** Pixels of the list. */
+  listWidth: number;
+  /** Whether single letters are commands outside terminals and fields. */
+  singleKeys: boolean;
+  screenReader: boolean;
+}
+
+const KEY = "paned.preferences";
+
+const DEFAULTS: Preferences = {
+  theme: "system",
+  fontSize: 13,
+  grouping: "need",
+  listWidth: 360,
+  singleKeys: true,
+  screenReader: false,
+};
+
+function stored(): Partial<Preferences> {
+  try {
+    return JSON.parse(localStorage.getItem(KEY) ?? "{}");
+  } catch {
+    return {};
+  }
+}
+
+export const usePreferences = create<Preferences>(() => ({ ...DEFAULTS, ...stored() }));
+
+/** Changes and keeps some preferences. */
+export function prefer(change: Partial<Preferences>): void {
+  usePreferences.setState(change);
+  localStorage.setItem(KEY, JSON.stringify(usePreferences.getState()));
+}
+
+/** Other tabs of this device. */
+export function followPreferences(): void {
+  window.addEventListener("storage", (event) => {
+    if (event.key === KEY) usePreferences.setState(stored());
+  });
+}

@@ -1,0 +1,12 @@
+/** The parts that every page is made of. */
+export { Button, IconButton } from "./button";
+export { cx } from "./class-names";
+export { Dialog, Sheet } from "./dialog";
+export { controlClass, Field, Input } from "./field";
+export { announce, LiveRegion } from "./live-region";
+export { Menu, type MenuGroups, type MenuItem } from "./menu";
+export { Banner, Chip, EmptyState, Kbd } from "./small";
+export { StateBadge } from "./state-badge";
+export { StateIcon } from "./state-icon";
+export { ToastLayer, toast } from "./toast";
+export { TooltipLayer } from "./tooltip";
