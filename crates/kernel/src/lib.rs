@@ -58,6 +58,7 @@ pub use dump::ScreenDump;
 pub use hooks::{ActionHook, HookCall, HookRegistration, HookVerdict};
 use journal::{CommitTicket, Journal};
 pub use paned_backend::{BoxedFuture, UnixSocket};
+pub use panes::activity::{ActivityFeed, PaneActivity};
 pub use panes::environment::is_reserved as is_reserved_variable;
 
 pub use read_api::{EventFeed, PaneOutput, PaneOutputChunk};

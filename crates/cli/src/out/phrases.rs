@@ -15,6 +15,7 @@ use crate::args::Cli;
 /// The commands of actions. A `…` is the pane that the sentence is about.
 const COMMANDS: &[(&str, &str)] = &[
     ("agent:answer", "paned agent answer …"),
+    ("agent:cancel", "paned action agent:cancel"),
     ("agent:cleanup", "paned agent rm --idle"),
     ("agent:create", "paned agent new"),
     ("agent:explain", "paned agent explain …"),
@@ -30,6 +31,7 @@ const COMMANDS: &[(&str, &str)] = &[
     ("agent:state", "paned agent state …"),
     ("agent:wait", "paned agent wait …"),
     ("event:emit", "paned emit"),
+    ("event:list", "paned action event:list"),
     ("ext:info", "paned ext info"),
     ("ext:install", "paned ext install"),
     ("ext:list", "paned ext list"),
@@ -62,6 +64,7 @@ const COMMANDS: &[(&str, &str)] = &[
     ("pane:prune", "paned prune"),
     ("pane:read", "paned read …"),
     ("pane:record", "paned record …"),
+    ("pane:release", "paned action pane:release"),
     ("pane:remove", "paned rm …"),
     ("pane:rename", "paned rename …"),
     ("pane:resize", "paned resize …"),
