@@ -56,6 +56,7 @@ fn cases(action: &str, socket: &str, approval: &str) -> Option<Vec<(LeakRule, Va
     let beside = || json!({ "beside": "%0", "tmux": socket });
     let params = match action {
         "agent:answer" => on(json!({ "option": 1 })),
+        "agent:cancel" => on(json!({ "messageId": "m1" })),
         "agent:message" => on(json!({ "text": "x", "wait": "none" })),
         "agent:set-state" => on(json!({ "status": "idle", "runtime": "codex" })),
         "pane:delete-meta" => on(json!({ "keys": ["k"] })),
@@ -77,7 +78,7 @@ fn cases(action: &str, socket: &str, approval: &str) -> Option<Vec<(LeakRule, Va
         "agent:explain" | "agent:interrupt" | "agent:last" | "agent:messages" | "agent:record"
         | "agent:restart" | "agent:state" | "layout:hide" | "pane:activate" | "pane:close"
         | "pane:get" | "pane:get-meta" | "pane:kill" | "pane:read" | "pane:record"
-        | "pane:remove" | "pane:restart" | "pane:screen" => on(json!({})),
+        | "pane:release" | "pane:remove" | "pane:restart" | "pane:screen" => on(json!({})),
         "pane:prune" => vec![json!({}), json!({ "tag": SECRET, "dryRun": true })],
         "pane:tag" => on(json!({ "add": ["x"], "remove": [SECRET] })),
         "agent:cleanup" | "agent:list" | "agent:profiles" | "grant:list" | "pane:list"
@@ -85,6 +86,7 @@ fn cases(action: &str, socket: &str, approval: &str) -> Option<Vec<(LeakRule, Va
             vec![json!({})]
         }
         "agent:create" => vec![with(json!({ "argv": ["cat"], "waitReady": false }), beside())],
+        "event:list" => vec![json!({ "limit": 1000 }), json!({ "paneId": OTHER, "limit": 1000 })],
         "event:emit" => vec![json!({ "name": "ci:done", "payload": on_other() })],
         "grant:create" => {
             vec![json!({ "scopes": ["read"] }), json!({ "scopes": ["read"], "panes": [OTHER] })]
@@ -94,6 +96,10 @@ fn cases(action: &str, socket: &str, approval: &str) -> Option<Vec<(LeakRule, Va
         "approval:list" => vec![json!({}), json!({ "paneId": OTHER, "ended": true })],
         "audit:list" => vec![json!({}), json!({ "paneId": OTHER })],
         "notify:list" | "notify:test" => vec![json!({})],
+        "grant:create-code" => {
+            let on_other = json!({ "scopes": ["read"], "panes": [OTHER] });
+            vec![json!({ "scopes": ["read"] }), on_other]
+        }
         "ext:list" | "ext:reload" => vec![json!({})],
         "ext:info" | "ext:logs" | "ext:remove" => vec![json!({ "name": "x" })],
         "ext:install" => vec![json!({ "source": "/nowhere" })],

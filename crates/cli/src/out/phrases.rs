@@ -15,6 +15,7 @@ use crate::args::Cli;
 /// The commands of actions. A `…` is the pane that the sentence is about.
 const COMMANDS: &[(&str, &str)] = &[
     ("agent:answer", "paned agent answer …"),
+    ("agent:cancel", "paned action agent:cancel"),
     ("agent:cleanup", "paned agent rm --idle"),
     ("agent:create", "paned agent new"),
     ("agent:explain", "paned agent explain …"),
@@ -35,6 +36,7 @@ const COMMANDS: &[(&str, &str)] = &[
     ("approval:list", "paned approvals"),
     ("audit:list", "paned audit"),
     ("event:emit", "paned emit"),
+    ("event:list", "paned action event:list"),
     ("ext:info", "paned ext info"),
     ("ext:install", "paned ext install"),
     ("ext:list", "paned ext list"),
@@ -44,6 +46,7 @@ const COMMANDS: &[(&str, &str)] = &[
     ("ext:remove", "paned ext remove"),
     ("ext:set", "paned ext set"),
     ("grant:create", "paned token create"),
+    ("grant:create-code", "paned action grant:create-code"),
     ("grant:list", "paned token list"),
     ("grant:revoke", "paned token revoke"),
     ("layout:apply", "paned layout apply"),
@@ -68,6 +71,7 @@ const COMMANDS: &[(&str, &str)] = &[
     ("pane:prune", "paned prune"),
     ("pane:read", "paned read …"),
     ("pane:record", "paned record …"),
+    ("pane:release", "paned action pane:release"),
     ("pane:remove", "paned rm …"),
     ("pane:rename", "paned rename …"),
     ("pane:resize", "paned resize …"),

@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use std::iter::once;
 
 use axum::extract::ws::{Message, Utf8Bytes};
+use paned_kernel::PaneActivity;
 use paned_kernel::journal::JournalEntry;
 use paned_model::{
     EventId, Offset, PaneId, PaneInfo, PaneStatus, Refusal, Scope, Size, Time, parse_error,
@@ -42,7 +43,7 @@ pub(super) struct WsEnvelope<'a> {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase", deny_unknown_fields)]
 #[schemars(tag = "type")]
-pub(super) enum WsRequest<'a> {
+pub(crate) enum WsRequest<'a> {
     /// Authenticate with this token.
     Auth { token: String },
     /// Open a channel.
@@ -58,8 +59,12 @@ pub(super) enum WsRequest<'a> {
     Keys { pane: PaneId, keys: Vec<String> },
     /// Run `pane:resize`, after the earlier requests.
     Resize { pane: PaneId, cols: u16, rows: u16, force: Option<bool> },
+    /// Run `pane:release`, after the earlier requests.
+    Release { pane: PaneId },
     /// Follow the events of this filter, after this one.
     Events { include: String, since: Option<EventId> },
+    /// Follow which panes print, or no longer.
+    Activity { on: bool },
     /// Run any action, concurrently with others.
     Action {
         name: String,
@@ -74,9 +79,11 @@ pub(super) enum WsRequest<'a> {
 /// A channel to open.
 #[derive(Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(super) struct WsSubscribe {
+pub(crate) struct WsSubscribe {
     pub(super) pane: PaneId,
     pub(super) since: Option<SubscribeSince>,
+    /// How many rows above the screen come with it, at most 1000.
+    pub(super) history: Option<usize>,
     #[serde(default = "default_window", deserialize_with = "window")]
     pub(super) window: u64,
     /// When the pane was created, if the client wants no later pane of the same name.
@@ -89,7 +96,7 @@ pub(super) struct WsSubscribe {
     rename_all = "lowercase",
     expecting = r#"must be "screen", "start", "now" or a byte offset"#
 )]
-pub(super) enum SubscribeSince {
+pub(crate) enum SubscribeSince {
     /// With a snapshot of the screen.
     #[default]
     Screen,
@@ -105,7 +112,7 @@ pub(super) enum SubscribeSince {
 /// What to type. It is serialized as the parameters of `pane:write`.
 #[derive(Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct WsInput<'a> {
+pub(crate) struct WsInput<'a> {
     #[serde(rename(serialize = "paneId"))]
     pane: PaneId,
     #[serde(borrow, skip_serializing_if = "Option::is_none")]
@@ -204,7 +211,7 @@ fn window<'de, D: Deserializer<'de>>(json: D) -> Result<u64, D::Error> {
 /// A message to a client. `docs/websocket.md` lists all of them.
 #[derive(Serialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "lowercase", rename_all_fields = "camelCase")]
-pub(super) enum WsMessage<'a> {
+pub(crate) enum WsMessage<'a> {
     /// The client is authenticated.
     Welcome {
         #[serde(skip_serializing_if = "Option::is_none")]
@@ -256,6 +263,8 @@ pub(super) enum WsMessage<'a> {
     /// The events from `first` to `last` are missing.
     #[serde(rename = "gap")]
     Missed { first: EventId, last: EventId },
+    /// These panes have printed since the last such message, which was at least a second ago.
+    Activity { panes: &'a [PaneActivity] },
     /// The answer to `ping`.
     Pong {
         #[serde(skip_serializing_if = "Option::is_none")]
@@ -267,7 +276,7 @@ pub(super) enum WsMessage<'a> {
 /// How a program ended, with the fields of `pane:get`.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct WsExitInfo<'a> {
+pub(crate) struct WsExitInfo<'a> {
     status: PaneStatus,
     #[serde(skip_serializing_if = "Option::is_none")]
     exit_code: Option<u8>,

@@ -61,7 +61,7 @@ impl Action for PaneAdopt {
                               program.";
     const SCOPE: Scope = Scope::Spawn;
     const KIND: ActionKind = ActionKind::Change;
-    const SECRETS: &'static [&'static str] = &["agent.dialog"];
+    const SECRETS: &'static [&'static str] = &["agent.dialog", "lastLine"];
     type Params = Params;
     type Answer = PaneInfo;
 
@@ -214,6 +214,7 @@ fn no_grant(kernel: &Kernel, pane: &PaneRef) -> StoredGrant {
         scopes: BTreeSet::new(),
         panes: PaneSet::Only(BTreeSet::new()),
         pane: Some(pane.clone()),
+        device: false,
         created_with: Vec::new(),
         created_at: kernel.now(),
         expires_at: None,

@@ -14,6 +14,7 @@ pub(in crate::actions) mod paste;
 pub(in crate::actions) mod prune;
 pub(in crate::actions) mod read;
 pub(in crate::actions) mod record;
+pub(in crate::actions) mod release;
 pub(in crate::actions) mod remove;
 pub(in crate::actions) mod rename;
 pub(in crate::actions) mod resize;
