@@ -1,9 +1,11 @@
 //! The rules of the protocol and of paned over HTTP: who is answered, and what is refused.
 
 use std::collections::BTreeSet;
+use std::io::{BufRead, BufReader};
+use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
-use paned_e2e::{Reply, Request, Server, script, wait_for, wait_within};
+use paned_e2e::{Reply, Request, Server, WAIT_TIMEOUT, script, wait_for, wait_within};
 use serde_json::{Value, json};
 
 use crate::support::{HttpClient, VERSION, initialize, last_message, text, token, tool};
@@ -219,6 +221,13 @@ fn waits_for_port(client: &HttpClient) -> Value {
     client.call("pty_wait", json!({ "id": "web", "port": 1, "timeoutSeconds": 0.1 }))
 }
 
+/// Reads a response until it reports progress: then its wait has begun.
+fn until_progress(stream: &TcpStream) {
+    stream.set_read_timeout(Some(WAIT_TIMEOUT)).unwrap();
+    let mut lines = BufReader::new(stream).lines().map(Result::unwrap);
+    assert!(lines.any(|line| line.contains("notifications/progress")), "it ends before");
+}
+
 #[test]
 fn a_cancelled_wait_and_a_closed_stream_end_the_wait_in_the_kernel() {
     let server = Server::start_set("[limits]\nstreams_per_grant = 1\n", &[]);
@@ -231,11 +240,12 @@ fn a_cancelled_wait_and_a_closed_stream_end_the_wait_in_the_kernel() {
         let waited = waits_for_port(client);
         (waited["isError"] == false).then_some(())
     };
-    let taken = |client: &HttpClient| free(client).is_none().then_some(());
+    let mut call = tool(5, "pty_wait", long);
+    call["params"]["_meta"] = json!({ "progressToken": "wait" });
     for cancels in [true, false] {
-        let request = client.request("POST").json(&tool(5, "pty_wait", long.clone()));
-        let stream = request.begin_tcp(&server.authority());
-        wait_for("the wait to begin", || taken(&client));
+        let stream = client.request("POST").json(&call).begin_tcp(&server.authority());
+        until_progress(&stream);
+        assert!(free(&client).is_none(), "the wait does not take a stream");
         if cancels {
             let params = json!({ "requestId": 5 });
             let notice =

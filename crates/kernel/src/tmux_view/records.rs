@@ -333,20 +333,19 @@ impl ViewRecords {
             let (Some(session), Some(shows)) = (session, &view.shows) else { continue };
             let Ok(pane) = self.kernel.panes().get(shows) else { continue };
             let location = ViewLocation::Session { name: session.name.clone() };
-            let mut state = pane.lock();
-            let Some(spec) = state.record.view.as_mut().filter(|spec| spec.location != location)
-            else {
-                continue;
-            };
-            let before = std::mem::replace(&mut spec.location, location);
+            let before = pane.lock().record.view.as_ref().map(|spec| spec.location.clone());
+            let Some(before) = before.filter(|before| *before != location) else { continue };
             let name = &session.name;
+            // First, so that a client that sees the new name has its next pane shown there.
+            self.save_session(name, session.size, snapshot.server);
+            self.inherit_following(snapshot, &before, name);
+            let mut state = pane.lock();
+            let Some(spec) = &mut state.record.view else { continue };
+            spec.location = location;
             let payload =
                 pane.event_payload(json!({ "session": name, "tmuxPane": view.id.to_string() }));
             let event = draft("pane:shown", &payload);
             self.kernel.journal().record(vec![event], vec![state.record.put()]);
-            drop(state);
-            self.save_session(name, session.size, snapshot.server);
-            self.inherit_following(snapshot, &before, name);
         }
     }
 
@@ -356,7 +355,8 @@ impl ViewRecords {
         let is_there = snapshot.sessions.iter().any(|session| session.name == before);
         let since = self.sessions.get(before).and_then(|record| record.follows_since);
         if let (false, Some(since)) = (is_there, since) {
-            self.follow(to, since);
+            self.follow(to, Some(since));
+            self.follow(before, None);
         }
     }
 
@@ -365,15 +365,15 @@ impl ViewRecords {
     pub(super) fn follow_from_now(&mut self, name: &str) {
         let last = self.sessions.values().filter_map(|session| session.follows_since).max();
         let since = self.kernel.now().max(last.map_or(Time(0), |last| Time(last.0 + 1)));
-        self.follow(name, since);
+        self.follow(name, Some(since));
     }
 
-    /// New panes are shown in a session since this time.
-    fn follow(&mut self, name: &str, since: Time) {
+    /// New panes are shown in a session since this time, or no longer.
+    fn follow(&mut self, name: &str, since: Option<Time>) {
         let Some(record) = self.sessions.get_mut(name) else { return };
-        record.follows_since = Some(since);
+        record.follows_since = since;
         self.kernel.journal().record(Vec::new(), vec![record.put()]);
-        self.kernel.tmux_views().set_following(name, Some(since));
+        self.kernel.tmux_views().set_following(name, since);
     }
 
     /// Stores a session, so that it is restored with its tmux server; publishes one that is new.

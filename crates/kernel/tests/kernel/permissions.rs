@@ -79,8 +79,9 @@ async fn a_program_is_started_again_without_asking() {
     let server = kernel(&[(Deny, "rm")]).await;
     server.act("pane:new", json!({ "id": "old", "argv": ["make"] })).await.unwrap();
     let agent = agent(&server).await;
-    // The keeper of a fake program ends with it only when the program ends by itself.
+    // The keeper of a fake program does not end by itself.
     server.pane("old").exit(Exit::Code(0));
+    server.pane("old").part();
     let restarted = server.act_as(&agent, "pane:restart", json!({ "paneId": "old" })).await;
     assert!(restarted.is_ok(), "{restarted:?}");
 }
