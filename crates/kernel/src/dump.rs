@@ -86,7 +86,7 @@ impl ScreenDump {
 
 /// Moves the offset to the start of the sequence it lies in. Of a string too long for that, the
 /// dump opens such a string again, so that its rest is not shown as text.
-fn align_offset(mut dump: ScreenDump, output: &dyn Output) -> io::Result<ScreenDump> {
+pub(crate) fn align_offset(mut dump: ScreenDump, output: &dyn Output) -> io::Result<ScreenDump> {
     let sequence = last_sequence(output, dump.offset.0)?;
     let mut scanner = OutputScanner::new();
     scanner.feed(&sequence, |_| {});

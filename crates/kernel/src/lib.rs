@@ -32,6 +32,7 @@ pub mod proof;
 mod read_api;
 mod redact;
 mod registry;
+mod seek;
 mod self_wake;
 mod setup;
 mod sign_in;
@@ -111,6 +112,7 @@ struct KernelInner {
     patterns: panes::PatternCache,
     grants: Grants,
     sign_in_codes: sign_in::SignInCodes,
+    seek_cache: seek::SeekCache,
     hooks: ActionHooks,
     background: BackgroundTasks,
     tmux_views: TmuxViews,

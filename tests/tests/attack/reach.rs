@@ -77,8 +77,10 @@ fn cases(action: &str, socket: &str, approval: &str) -> Option<Vec<(LeakRule, Va
         }
         "agent:explain" | "agent:interrupt" | "agent:last" | "agent:messages" | "agent:record"
         | "agent:restart" | "agent:state" | "layout:hide" | "pane:activate" | "pane:close"
-        | "pane:get" | "pane:get-meta" | "pane:kill" | "pane:read" | "pane:record"
-        | "pane:release" | "pane:remove" | "pane:restart" | "pane:screen" => on(json!({})),
+        | "pane:get" | "pane:get-meta" | "pane:kill" | "pane:marks" | "pane:read"
+        | "pane:record" | "pane:release" | "pane:remove" | "pane:restart" | "pane:screen" => {
+            on(json!({}))
+        }
         "pane:prune" => vec![json!({}), json!({ "tag": SECRET, "dryRun": true })],
         "pane:tag" => on(json!({ "add": ["x"], "remove": [SECRET] })),
         "agent:cleanup" | "agent:list" | "agent:profiles" | "grant:list" | "pane:list"

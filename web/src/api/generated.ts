@@ -1522,6 +1522,35 @@ export interface Actions {
     };
     answer: PaneInfo[];
   };
+  /** Show when a pane printed how much, and what happened to it when: what a replay needs. `pane:screen` with `at` has the screen of a moment. */
+  "pane:marks": {
+    params: {
+      /** The pane, living or ended. */
+      paneId: string;
+      /** Into how many spans of time its output is divided at most, 1 to 2000; 300 when omitted. */
+      spans?: number | null;
+    };
+    answer: {
+      /** The first offset that is kept. */
+      first: number;
+      /** The offset after the last byte. */
+      end: number;
+      /** When the first byte that is kept was printed; none without output. */
+      firstTime?: string | null;
+      /** When the last byte was printed. */
+      endTime?: string | null;
+      /** The length of a span, in milliseconds: at least 100, which is how exact times are. */
+      spanMs: number;
+      /** The spans in which it printed, in order. */
+      output: MarkedOutput[];
+      /** The sizes of its terminal, as far as they are known, in order. */
+      sizes: MarkedSize[];
+      /** What happened to it, in order. */
+      marks: PaneMark[];
+      /** If there may be older marks: `before` of a request of `event:list` for them. */
+      before?: number | null;
+    };
+  };
   /** Start a program in a new pane. */
   "pane:new": {
     params: ({
@@ -2203,6 +2232,11 @@ export interface Actions {
       format?: "text" | "ansi" | "svg" | "png";
       /** Also return up to N rows that scrolled off its top. */
       history?: number;
+      /**
+       * The screen of an earlier moment, also of a pane that has ended: an offset in the output, or
+       * a time. The screen now when omitted.
+       */
+      at?: number | string | null;
     };
     answer: {
       /** Its size. */
@@ -2220,6 +2254,8 @@ export interface Actions {
        * the server is restarted.
        */
       revision: number;
+      /** The moment that it is of, if an earlier one was requested. */
+      at?: ScreenMoment | null;
       /** The rows above it, oldest first, if requested. */
       history?: string[] | null;
       /** The rows with colours, for `ansi`. */
@@ -3089,6 +3125,24 @@ export type LostRange = {
   to: number;
 };
 
+/** Output of one span. */
+export type MarkedOutput = {
+  /** When the span begins. */
+  time: string;
+  /** Where its output begins. */
+  offset: number;
+  /** How many bytes were printed in it. */
+  bytes: number;
+};
+
+/** A size of the terminal. */
+export type MarkedSize = {
+  /** Output from here on is for this size. */
+  offset: number;
+  /** The size. */
+  size: Size;
+};
+
 /** How mouse events are encoded. */
 export type MouseEncoding = "bytes" | "utf8" | "sgr";
 
@@ -3248,6 +3302,26 @@ export type PaneInfo = {
   /** The agent's state, if its program is an agent. */
   agent?: AgentInfo | null;
 };
+
+/** Something that happened to a pane. */
+export type PaneMark = {
+  /** What it was. */
+  kind: PaneMarkKind;
+  /** When. */
+  time: string;
+  /** What was printed by then; the first kept offset for what happened before. */
+  offset: number;
+  /** The event. */
+  id: number;
+  /**
+   * The agent's new state, the kind of its question, the outcome of the prompt, or the status of
+   * the pane.
+   */
+  detail?: string | null;
+};
+
+/** What a mark is. */
+export type PaneMarkKind = "prompt" | "question" | "state" | "exit" | "restart";
 
 export type PaneReadOutput = {
   /** The lines, for `lines` and `rendered`. */
@@ -3450,6 +3524,16 @@ export type ScreenModes = {
    * include this.
    */
   reverseVideo: boolean;
+};
+
+/** The moment that a screen is of. */
+export type ScreenMoment = {
+  /** The screen is what the output before this offset has drawn. */
+  offset: number;
+  /** When the last of that was printed, exact to a tenth of a second; none before any output. */
+  time?: string | null;
+  /** Whether older output is no longer kept, so that what it had drawn may be missing. */
+  truncatedStart: boolean;
 };
 
 /** A session, as the API shows it. */

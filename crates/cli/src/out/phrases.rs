@@ -66,6 +66,7 @@ const COMMANDS: &[(&str, &str)] = &[
     ("pane:keys", "paned keys …"),
     ("pane:kill", "paned kill …"),
     ("pane:list", "paned ls"),
+    ("pane:marks", "paned action pane:marks"),
     ("pane:new", "paned new"),
     ("pane:paste", "paned paste …"),
     ("pane:prune", "paned prune"),

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use paned_model::{Event, EventFilter, EventId, PaneId, Refusal, Scope};
+use paned_model::{Event, EventFilter, EventId, PaneId, Refusal, Scope, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -50,11 +50,11 @@ fn all() -> String {
 #[serde(rename_all = "camelCase")]
 pub(super) struct EventListOutput {
     /// The events, oldest first.
-    events: Vec<Event>,
+    pub(super) events: Vec<Event>,
     /// `before` of the next request. There may be older events, even if this answer has none. None
     /// when everything was looked at.
     #[serde(skip_serializing_if = "Option::is_none")]
-    before: Option<EventId>,
+    pub(super) before: Option<EventId>,
     /// The first event that is still kept, if older ones are not and the list has reached it.
     #[serde(skip_serializing_if = "Option::is_none")]
     first_available: Option<EventId>,
@@ -83,33 +83,52 @@ impl Action for EventList {
         let last = context.kernel.journal().last();
         let before = params.before.unwrap_or(last.next());
         let end = EventId(before.0.saturating_sub(1)).min(last);
-        let page = EventPage {
-            context: &context,
-            include,
-            pane: params.pane_id,
-            limit: usize::from(limit),
-            events: VecDeque::new(),
-            bytes: 0,
-            first_available: None,
-        };
+        let page = EventPage::new(&context, include, params.pane_id, usize::from(limit));
         Ok(page.read(end).await)
     }
 }
 
 /// A page that is read backwards.
-struct EventPage<'a> {
+pub(super) struct EventPage<'a> {
     context: &'a ActionContext,
     include: EventFilter,
     pane: Option<PaneId>,
     limit: usize,
+    /// Nothing before this time is wanted.
+    since: Time,
+    is_oldest: bool,
     events: VecDeque<Event>,
     bytes: usize,
     first_available: Option<EventId>,
 }
 
-impl EventPage<'_> {
+impl<'a> EventPage<'a> {
+    pub(super) fn new(
+        context: &'a ActionContext,
+        include: EventFilter,
+        pane: Option<PaneId>,
+        limit: usize,
+    ) -> Self {
+        Self {
+            context,
+            include,
+            pane,
+            limit,
+            since: Time(0),
+            is_oldest: false,
+            events: VecDeque::new(),
+            bytes: 0,
+            first_available: None,
+        }
+    }
+
+    /// Only events from this time on.
+    pub(super) fn since(self, since: Time) -> Self {
+        Self { since, ..self }
+    }
+
     /// Reads back from an event, which is included.
-    async fn read(mut self, end: EventId) -> EventListOutput {
+    pub(super) async fn read(mut self, end: EventId) -> EventListOutput {
         let mut floor = end;
         while 0 < floor.0 && end.0 - floor.0 < MOST_READ {
             let from = EventId(floor.0.saturating_sub(STEP));
@@ -122,7 +141,8 @@ impl EventPage<'_> {
                     first_available: None,
                 };
             }
-            floor = if self.first_available.is_some() { EventId(0) } else { from };
+            let is_oldest = self.is_oldest || self.first_available.is_some();
+            floor = if is_oldest { EventId(0) } else { from };
         }
         let before = (0 < floor.0).then(|| floor.next());
         EventListOutput {
@@ -165,15 +185,20 @@ impl EventPage<'_> {
                 }
                 JournalRead::Closed => break,
             };
-            let entries = batch.iter().take_while(|entry| entry.id <= upto);
-            found.extend(entries.filter_map(|entry| self.wanted(entry)));
+            for entry in batch.iter().take_while(|entry| entry.id <= upto) {
+                self.is_oldest |= entry.time < self.since;
+                found.extend(self.wanted(entry));
+            }
         }
         found
     }
 
     fn wanted(&self, entry: &JournalEntry) -> Option<Event> {
         let ActionContext { kernel, caller, .. } = self.context;
-        if !self.include.matches(&entry.name) || !kernel.sees_event(entry, caller) {
+        if entry.time < self.since
+            || !self.include.matches(&entry.name)
+            || !kernel.sees_event(entry, caller)
+        {
             return None;
         }
         let payload: Value = serde_json::from_str(&entry.payload).unwrap_or_default();

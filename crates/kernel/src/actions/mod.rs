@@ -82,6 +82,7 @@ pub(crate) fn registry() -> Registry {
         .with::<pane::keys::PaneKeys>()
         .with::<pane::kill::PaneKill>()
         .with::<pane::list::PaneList>()
+        .with::<pane::marks::PaneMarks>()
         .with::<pane::new::PaneNew>()
         .with::<pane::paste::PanePaste>()
         .with::<pane::prune::PanePrune>()

@@ -19,6 +19,7 @@ mod permissions;
 mod questions;
 mod reach;
 mod reading;
+mod replay;
 mod restart;
 mod schema;
 mod schema_rules;

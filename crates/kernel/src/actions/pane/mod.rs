@@ -9,6 +9,7 @@ pub(in crate::actions) mod get_meta;
 pub(in crate::actions) mod keys;
 pub(in crate::actions) mod kill;
 pub(in crate::actions) mod list;
+pub(in crate::actions) mod marks;
 pub(in crate::actions) mod new;
 pub(in crate::actions) mod paste;
 pub(in crate::actions) mod prune;

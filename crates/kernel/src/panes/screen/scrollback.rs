@@ -36,6 +36,17 @@ pub(crate) fn scrollback(
     screen_with_scrollback(output, hints, rows).map(|drawn| drawn.scrollback)
 }
 
+/// The same when the output ended at an offset.
+pub(crate) fn scrollback_at(
+    output: &dyn Output,
+    hints: &ScreenHints,
+    rows: usize,
+    end: u64,
+) -> io::Result<Vec<String>> {
+    let (_, drawn) = replay(output, hints, rows, end)?;
+    Ok(drawn.screen().history())
+}
+
 /// The screen with at most this number of rows above it.
 pub(crate) fn screen_with_scrollback(
     output: &dyn Output,
