@@ -7,13 +7,16 @@
 
 pub mod compat_api;
 mod http;
+mod page;
 mod state;
 mod transport;
 mod ws;
 
 pub use http::route_shape::{RouteSchema, RouteShape};
 pub use http::routes::{ParamLocation, RequiredAccess, Route, RouteParam, routes};
+pub use page::{PageBundle, PageContent, PageFile};
 pub use paned_policy::guard::AcceptedBody;
 pub use transport::limits::ServerLimits;
 pub use transport::listener::{Listener, ListenerAuth, Secret, ServedApi};
 pub use transport::serve::{Error, HttpServerConfig, serve};
+pub use transport::tls::{TlsConfigSource, TlsListener, TlsReach};

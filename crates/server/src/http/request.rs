@@ -3,8 +3,10 @@
 
 use axum::body::HttpBody;
 use axum::extract::Request;
-use axum::http::header::{ALLOW, CONTENT_LENGTH, CONTENT_TYPE, HOST, HeaderName, ORIGIN};
-use axum::http::{HeaderValue, StatusCode};
+use axum::http::header::{
+    ALLOW, AUTHORIZATION, CONTENT_LENGTH, CONTENT_TYPE, HOST, HeaderName, LOCATION, ORIGIN,
+};
+use axum::http::{HeaderValue, Method, StatusCode};
 use axum::response::{IntoResponse, Response};
 use hyper::service::Service;
 use paned_kernel::Caller;
@@ -23,6 +25,10 @@ use crate::transport::listener::Ingress;
 
 /// In which a browser says whether the page that sends a request is of the same site.
 const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
+
+/// In which it says what the response is for, and how it was asked for.
+const SEC_FETCH_DEST: HeaderName = HeaderName::from_static("sec-fetch-dest");
+const SEC_FETCH_MODE: HeaderName = HeaderName::from_static("sec-fetch-mode");
 
 /// Answers one request.
 pub(crate) async fn handle_request(
@@ -56,6 +62,29 @@ pub(crate) async fn handle_request(
         headers.remove(CONTENT_LENGTH);
     }
     reply::set_common_headers(headers);
+    response
+}
+
+/// The answer to a request without TLS, on a listener with TLS: a browser in which the user typed
+/// the address without `https` is sent there, and everything else is refused.
+pub(crate) fn plain_http_response(ingress: &Ingress, request: &Request) -> Response {
+    let host = request.headers().get(HOST).and_then(|host| host.to_str().ok());
+    let is_ours = guard::judge(&ingress.transport, &head(request)).is_ok();
+    let is_visit = matches!(*request.method(), Method::GET | Method::HEAD)
+        && !request.headers().contains_key(AUTHORIZATION);
+    let mut response = match host.filter(|_| is_ours && is_visit) {
+        Some(host) => {
+            let path = request.uri().path_and_query().map_or("/", |path| path.as_str());
+            let target = format!("https://{host}{path}");
+            (StatusCode::PERMANENT_REDIRECT, [(LOCATION, target)]).into_response()
+        }
+        None => {
+            let sentence = "this port serves HTTPS only; use https://, and a new token if you \
+                            sent one: it was not encrypted";
+            Rejection::from(Refusal::invalid(sentence)).into_response()
+        }
+    };
+    reply::set_common_headers(response.headers_mut());
     response
 }
 
@@ -103,12 +132,13 @@ fn admit(
 ) -> Result<RequestContext, Rejection> {
     let transport = &ingress.transport;
     check_length(request)?;
-    let head = head(request);
+    let mut head = head(request);
+    head.is_visit = ingress.compat.is_none() && is_visit(request);
     guard::judge(transport, &head).map_err(|refused| rejection(refused, transport))?;
     let content = BodyCheck::of(&head);
     let caller = auth::identify(&shared.kernel, ingress, request.headers());
     let caller = caller.map_err(|rejection| match transport {
-        RequestTransport::Tcp(_) => shared.login_limit.reject(rejection),
+        RequestTransport::Tcp(_) => shared.login_limit(ingress).reject(rejection),
         RequestTransport::Unix => rejection,
     })?;
     if let Some(caller) = &caller {
@@ -145,7 +175,20 @@ fn head(request: &Request) -> RequestHead<'_> {
         types: all(CONTENT_TYPE),
         sites: all(SEC_FETCH_SITE),
         has_body: !request.body().is_end_stream(),
+        is_visit: false,
     }
+}
+
+/// Whether a browser opens the web page in a tab: it says so in headers that no script can set.
+fn is_visit(request: &Request) -> bool {
+    let says = |name: HeaderName, word: &str| {
+        let mut all = request.headers().get_all(name).iter();
+        all.next().is_some_and(|value| value == word) && all.next().is_none()
+    };
+    matches!(*request.method(), Method::GET | Method::HEAD)
+        && request.uri().path() == "/"
+        && says(SEC_FETCH_MODE, "navigate")
+        && says(SEC_FETCH_DEST, "document")
 }
 
 fn rejection(refused: RequestRefusal, transport: &RequestTransport) -> Rejection {
@@ -155,7 +198,9 @@ fn rejection(refused: RequestRefusal, transport: &RequestTransport) -> Rejection
                 RequestTransport::Tcp(names) => names.to_string(),
                 RequestTransport::Unix => String::new(),
             };
-            let sentence = format!("the header `Host` must be one of {names}");
+            let sentence = format!(
+                "the header `Host` must be one of {names}; `paned serve --name` adds a name"
+            );
             Rejection::new(StatusCode::MISDIRECTED_REQUEST, Code::Invalid, sentence)
         }
         RequestRefusal::ForeignOrigin => {

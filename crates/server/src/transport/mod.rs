@@ -9,4 +9,5 @@ pub(crate) mod login_limit;
 pub(crate) mod read_limit;
 pub(crate) mod reclaim;
 pub(crate) mod serve;
+pub(crate) mod tls;
 pub(crate) mod write_timeout;

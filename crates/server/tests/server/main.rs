@@ -14,8 +14,10 @@ mod client;
 mod documents;
 mod events;
 mod limits;
+mod page;
 mod shutdown;
 mod test_server;
+mod tls;
 mod ws;
 
 /// The compat APIs of the servers under test, and the listeners of their own: none. The tests of
