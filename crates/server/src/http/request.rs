@@ -1,6 +1,8 @@
 //! What every request passes, whatever its path and method: the guard, authentication and the
 //! router; and the headers that every response gets.
 
+use std::sync::Arc;
+
 use axum::body::HttpBody;
 use axum::extract::Request;
 use axum::http::header::{
@@ -22,6 +24,7 @@ use crate::state::ServerState;
 use crate::transport::conn_limit::ConnSlot;
 use crate::transport::connection::{ConnContext, MAX_BUFFER};
 use crate::transport::listener::Ingress;
+use crate::transport::login_limit::LoginLimit;
 
 /// In which a browser says whether the page that sends a request is of the same site.
 const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
@@ -103,6 +106,8 @@ pub(crate) struct RequestContext {
     /// The pane that the listener serves, if it serves a single one; or the one that the client
     /// names as its own.
     pub(crate) default_pane: Option<PaneId>,
+    /// The rate limit for failed logins of the listener.
+    pub(crate) login_limit: Arc<LoginLimit>,
 }
 
 impl RequestContext {
@@ -146,7 +151,8 @@ fn admit(
     }
     let label = || auth::pane_label(ingress, request.headers(), caller.as_ref());
     let default_pane = ingress.pane.clone().or_else(label);
-    Ok(RequestContext { caller, content, default_pane })
+    let login_limit = shared.login_limit(ingress).clone();
+    Ok(RequestContext { caller, content, default_pane, login_limit })
 }
 
 /// hyper limits its buffer, but a head that arrives in one read may still be longer than that.

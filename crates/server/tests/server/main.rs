@@ -16,6 +16,7 @@ mod events;
 mod limits;
 mod page;
 mod shutdown;
+mod sign_in;
 mod test_server;
 mod tls;
 mod ws;
