@@ -61,10 +61,11 @@ impl PageBundle {
         self.files.iter().find(|file| file.path == path)
     }
 
-    /// The files that are neither the page itself nor in the folder of assets: a manifest, icons.
+    /// The files that are neither the page itself nor assets: a manifest, icons.
     pub(crate) fn root_files(self) -> impl Iterator<Item = &'static PageFile> {
-        let is_root = |file: &&PageFile| file.path != INDEX && !file.path.starts_with(ASSETS);
-        self.files.iter().filter(is_root)
+        let is_asset =
+            |path: &str| path.strip_prefix(ASSETS).is_some_and(|name| !name.contains('/'));
+        self.files.iter().filter(move |file| file.path != INDEX && !is_asset(file.path))
     }
 }
 

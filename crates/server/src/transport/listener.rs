@@ -87,7 +87,11 @@ impl Ingress {
         api: &ServedApi,
         names: &Arc<[String]>,
     ) -> Result<Self, Error> {
-        let transport = listener.transport(names)?;
+        let names = match listener {
+            Listener::Tls(tls) => names.iter().chain(&tls.names).cloned().collect(),
+            Listener::Tcp(_) | Listener::Unix(_) => names.clone(),
+        };
+        let transport = listener.transport(&names)?;
         let (compat, auth, pane) = match api.clone() {
             ServedApi::Main => (None, ListenerAuth::Grants, None),
             ServedApi::Compat { api, auth, pane } => (Some(api), auth, pane),
@@ -106,7 +110,6 @@ impl Ingress {
         if is_remote && auth == ListenerAuth::Anyone {
             return Err(Error::OpenToOthers);
         }
-        let names = names.clone();
         Ok(Self { transport, address, is_remote, names, compat, auth, pane })
     }
 

@@ -23,6 +23,8 @@ pub struct TlsListener {
     pub config: TlsConfigSource,
     /// Which clients are accepted.
     pub reach: TlsReach,
+    /// Names of this machine in its network, by which clients may call the server, too.
+    pub names: Vec<String>,
 }
 
 /// The certificate for the next connection. It is asked for each, so that a renewed certificate is

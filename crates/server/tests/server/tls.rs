@@ -85,7 +85,7 @@ fn tls_listener(
     let config = config.with_safe_default_protocol_versions().unwrap().with_no_client_auth();
     let config = Arc::new(config.with_single_cert(vec![certificate], key).unwrap());
     let config = TlsConfigSource(Arc::new(move || config.clone()));
-    TlsListener { listener, config, reach: TlsReach::PrivateAddresses }
+    TlsListener { listener, config, reach: TlsReach::PrivateAddresses, names: Vec::new() }
 }
 
 #[tokio::test]

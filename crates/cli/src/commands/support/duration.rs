@@ -1,4 +1,4 @@
-//! Durations as people write them: `500ms`, `30s`, `5m`, `2h`; a number alone is seconds, unless
+//! Durations as people write them: `500ms`, `30s`, `5m`, `2h`, `30d`; a number alone is seconds, unless
 //! the flag's name says otherwise.
 
 /// Parses a duration, in milliseconds.
@@ -47,11 +47,12 @@ fn parse(text: &str, default: DefaultUnit) -> Result<u64, String> {
         ("s", _) | ("", DefaultUnit::Seconds) => Some(1000),
         ("m", _) => Some(60_000),
         ("h", _) => Some(3_600_000),
+        ("d", _) => Some(86_400_000),
         _ => None,
     };
     let number: Option<u64> = number.parse().ok();
     let total = number.zip(unit).and_then(|(number, unit)| number.checked_mul(unit));
-    total.ok_or_else(|| "write it as 500ms, 30s, 5m or 2h".to_owned())
+    total.ok_or_else(|| "write it as 500ms, 30s, 5m, 2h or 30d".to_owned())
 }
 
 #[cfg(test)]
