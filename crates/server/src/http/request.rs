@@ -1,6 +1,7 @@
 //! What every request passes, whatever its path and method: the guard, authentication and the
 //! router; and the headers that every response gets.
 
+use std::net::IpAddr;
 use std::sync::Arc;
 
 use axum::body::HttpBody;
@@ -8,6 +9,7 @@ use axum::extract::Request;
 use axum::http::header::{
     ALLOW, AUTHORIZATION, CONTENT_LENGTH, CONTENT_TYPE, HOST, HeaderName, LOCATION, ORIGIN,
 };
+use axum::http::uri::Authority;
 use axum::http::{HeaderValue, Method, StatusCode};
 use axum::response::{IntoResponse, Response};
 use hyper::service::Service;
@@ -25,6 +27,7 @@ use crate::transport::conn_limit::ConnSlot;
 use crate::transport::connection::{ConnContext, MAX_BUFFER};
 use crate::transport::listener::Ingress;
 use crate::transport::login_limit::LoginLimit;
+use crate::transport::peer_user::LoopbackConn;
 
 /// In which a browser says whether the page that sends a request is of the same site.
 const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
@@ -39,10 +42,11 @@ pub(crate) async fn handle_request(
     slot: &ConnSlot,
     mut request: Request,
 ) -> Response {
-    let ConnContext { shared, router, ingress } = context;
+    let ConnContext { shared, router, ingress, loopback } = context;
     let mut proof = None;
     let mut response = match admit(shared, ingress, slot, &request) {
-        Ok(admitted) => {
+        Ok(mut admitted) => {
+            admitted.loopback = loopback.filter(|_| is_for_loopback(&request));
             proof = prove(shared, ingress, &request);
             request.extensions_mut().insert(admitted);
             let Ok(response) = router.call(request).await;
@@ -75,13 +79,14 @@ pub(crate) fn plain_http_response(ingress: &Ingress, request: &Request) -> Respo
     let is_ours = guard::judge(&ingress.transport, &head(request)).is_ok();
     let is_visit = matches!(*request.method(), Method::GET | Method::HEAD)
         && !request.headers().contains_key(AUTHORIZATION);
-    let mut response = match host.filter(|_| is_ours && is_visit) {
-        Some(host) => {
+    let mut response = match (check_length(request), host.filter(|_| is_ours && is_visit)) {
+        (Err(rejection), _) => rejection.into_response(),
+        (Ok(()), Some(host)) => {
             let path = request.uri().path_and_query().map_or("/", |path| path.as_str());
             let target = format!("https://{host}{path}");
             (StatusCode::PERMANENT_REDIRECT, [(LOCATION, target)]).into_response()
         }
-        None => {
+        (Ok(()), None) => {
             let sentence = "this port serves HTTPS only; use https://, and a new token if you \
                             sent one: it was not encrypted";
             Rejection::from(Refusal::invalid(sentence)).into_response()
@@ -108,6 +113,9 @@ pub(crate) struct RequestContext {
     pub(crate) default_pane: Option<PaneId>,
     /// The rate limit for failed logins of the listener.
     pub(crate) login_limit: Arc<LoginLimit>,
+    /// Both ends of the connection, where the client is on this machine and no proxy of another
+    /// one.
+    pub(crate) loopback: Option<LoopbackConn>,
 }
 
 impl RequestContext {
@@ -152,7 +160,19 @@ fn admit(
     let label = || auth::pane_label(ingress, request.headers(), caller.as_ref());
     let default_pane = ingress.pane.clone().or_else(label);
     let login_limit = shared.login_limit(ingress).clone();
-    Ok(RequestContext { caller, content, default_pane, login_limit })
+    Ok(RequestContext { caller, content, default_pane, login_limit, loopback: None })
+}
+
+/// Whether the client calls the server by an address of this machine. A proxy passes on another
+/// name.
+fn is_for_loopback(request: &Request) -> bool {
+    let host = request.headers().get(HOST).and_then(|host| host.to_str().ok());
+    let host = host.and_then(|host| host.parse::<Authority>().ok());
+    host.is_some_and(|host| {
+        let bare = host.host().trim_start_matches('[').trim_end_matches(']');
+        let is_loopback = bare.parse().is_ok_and(|address: IpAddr| address.is_loopback());
+        is_loopback || bare.eq_ignore_ascii_case("localhost")
+    })
 }
 
 /// hyper limits its buffer, but a head that arrives in one read may still be longer than that.

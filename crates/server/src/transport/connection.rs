@@ -23,6 +23,7 @@ use crate::http::router::ListenerRouter;
 use crate::state::ServerState;
 use crate::transport::conn_limit::ConnSlot;
 use crate::transport::listener::{AcceptedStream, ConnStream, Ingress};
+use crate::transport::peer_user::LoopbackConn;
 use crate::transport::read_limit::{LimitedReader, ReadLimit};
 use crate::transport::reclaim::ReclaimOnDrop;
 use crate::transport::tls::TlsOpening;
@@ -45,6 +46,8 @@ pub(crate) struct ConnContext {
     pub(crate) shared: Arc<ServerState>,
     pub(crate) router: ListenerRouter,
     pub(crate) ingress: Arc<Ingress>,
+    /// Both ends, where both are on this machine.
+    pub(crate) loopback: Option<LoopbackConn>,
 }
 
 /// Serves one connection until it ends, which frees its slot. A connection that never authenticated

@@ -13,6 +13,7 @@ use tokio::net::{TcpListener, UnixListener, UnixStream};
 
 use crate::Error;
 use crate::compat_api::CompatApi;
+use crate::transport::peer_user::LoopbackConn;
 use crate::transport::tls::{TlsListener, TlsStream};
 
 /// A listening socket.
@@ -137,6 +138,8 @@ pub(crate) struct AcceptedConn {
     pub(crate) stream: AcceptedStream,
     /// The address at which it came in, if that differs from connection to connection.
     pub(crate) local: Option<SocketAddr>,
+    /// Both ends, where both are on this machine.
+    pub(crate) loopback: Option<LoopbackConn>,
     /// Why it is refused, if that is known already.
     pub(crate) refusal: Option<Refusal>,
 }
@@ -184,21 +187,23 @@ impl Listener {
     pub(crate) async fn accept(&self) -> io::Result<AcceptedConn> {
         match self {
             Self::Tcp(listener) => {
-                let (stream, _) = listener.accept().await?;
+                let (stream, client) = listener.accept().await?;
                 stream.set_nodelay(true)?;
+                let server = stream.local_addr()?;
+                let loopback = Some(LoopbackConn { server, client });
                 let stream = AcceptedStream::Plain(Box::new(stream));
-                Ok(AcceptedConn { stream, local: None, refusal: None })
+                Ok(AcceptedConn { stream, local: None, loopback, refusal: None })
             }
             Self::Tls(listener) => {
                 let (stream, local) = listener.accept().await?;
                 let stream = AcceptedStream::Tls(stream);
-                Ok(AcceptedConn { stream, local: Some(local), refusal: None })
+                Ok(AcceptedConn { stream, local: Some(local), loopback: None, refusal: None })
             }
             Self::Unix(listener) => {
                 let (stream, _) = listener.accept().await?;
                 let refusal = check_user(&stream).err();
                 let stream = AcceptedStream::Plain(Box::new(UnixSocket::from_stream(stream)?));
-                Ok(AcceptedConn { stream, local: None, refusal })
+                Ok(AcceptedConn { stream, local: None, loopback: None, refusal })
             }
         }
     }

@@ -6,6 +6,7 @@ pub(crate) mod delegate_io;
 pub(crate) mod limits;
 pub(crate) mod listener;
 pub(crate) mod login_limit;
+pub(crate) mod peer_user;
 pub(crate) mod read_limit;
 pub(crate) mod reclaim;
 pub(crate) mod serve;

@@ -124,7 +124,10 @@ impl AcceptLoop {
         while self.connections.join_next().await.is_some() {}
     }
 
-    fn start_connection(&mut self, AcceptedConn { stream, local, refusal }: AcceptedConn) {
+    fn start_connection(
+        &mut self,
+        AcceptedConn { stream, local, loopback, refusal }: AcceptedConn,
+    ) {
         let slot = self.shared.conn_limit(&self.ingress).acquire();
         match (refusal, slot) {
             (None, Some(slot)) => {
@@ -137,6 +140,7 @@ impl AcceptLoop {
                     shared: self.shared.clone(),
                     router: self.router.clone(),
                     ingress: local.map_or_else(|| self.ingress.clone(), at),
+                    loopback,
                 };
                 let connection = connection::talk(context, stream, slot);
                 self.connections.spawn(SelfWake::new(connection));

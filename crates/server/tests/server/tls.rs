@@ -3,6 +3,7 @@
 use std::net::SocketAddr;
 use std::sync::Arc;
 
+use futures_util::{SinkExt, StreamExt};
 use paned_model::Code;
 use paned_server::compat_api::CompatApi;
 use paned_server::{
@@ -19,6 +20,10 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::oneshot;
 use tokio::time::timeout;
 use tokio_rustls::TlsConnector;
+use tokio_rustls::client::TlsStream;
+use tokio_tungstenite::client_async;
+use tokio_tungstenite::tungstenite::Message;
+use tokio_tungstenite::tungstenite::client::IntoClientRequest;
 
 use crate::client::{DEADLINE, RawRequest, RawResponse, send};
 use crate::test_server::TestServer;
@@ -53,7 +58,7 @@ impl TestTls {
         RawRequest::new(method, path).header("host", &self.address.to_string())
     }
 
-    async fn send(&self, ask: &RawRequest) -> RawResponse {
+    async fn connect(&self) -> TlsStream<TcpStream> {
         let mut roots = RootCertStore::empty();
         roots.add(self.certificate.clone()).unwrap();
         let config = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()));
@@ -61,8 +66,11 @@ impl TestTls {
         let config = config.with_root_certificates(roots).with_no_client_auth();
         let name = ServerName::try_from("127.0.0.1").unwrap();
         let stream = TcpStream::connect(self.address).await.unwrap();
-        let stream = TlsConnector::from(Arc::new(config)).connect(name, stream).await.unwrap();
-        send(stream, ask).await
+        TlsConnector::from(Arc::new(config)).connect(name, stream).await.unwrap()
+    }
+
+    async fn send(&self, ask: &RawRequest) -> RawResponse {
+        send(self.connect().await, ask).await
     }
 
     /// The response to bytes that are sent without TLS.
@@ -164,6 +172,28 @@ async fn many_wrong_tokens_from_outside_do_not_use_up_the_limit_of_this_machine(
     assert_eq!(tls.send(&right).await.status(), 200);
     let local = tls.server.request_as("wrong", "GET", "/actions");
     assert_eq!(tls.server.send(&local).await.status(), 401);
+}
+
+#[tokio::test]
+async fn a_websocket_works_over_tls() {
+    let tls = TestTls::start().await;
+    let mut request = format!("wss://{}/ws", tls.address).into_client_request().unwrap();
+    let offered = format!("paned.v1, paned.bearer.{}", tls.server.token);
+    let headers = request.headers_mut();
+    headers.insert("sec-websocket-protocol", offered.parse().unwrap());
+    headers.insert("origin", format!("https://{}", tls.address).parse().unwrap());
+    let (mut socket, _) = client_async(request, tls.connect().await).await.unwrap();
+    socket.send(Message::text(r#"{"type":"ping"}"#)).await.unwrap();
+    let answer = async {
+        while let Some(message) = socket.next().await {
+            let text = message.unwrap().into_text().unwrap();
+            if text.contains("pong") {
+                return;
+            }
+        }
+        panic!("the socket ended");
+    };
+    timeout(DEADLINE, answer).await.unwrap();
 }
 
 /// A protocol without routes.
