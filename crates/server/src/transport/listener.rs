@@ -140,8 +140,8 @@ pub(crate) struct AcceptedConn {
     pub(crate) local: Option<SocketAddr>,
     /// Both ends, where both are on this machine.
     pub(crate) loopback: Option<LoopbackConn>,
-    /// Why it is refused, if that is known already.
-    pub(crate) refusal: Option<Refusal>,
+    /// Why it is refused, if that is known already. Boxed, because that is rare.
+    pub(crate) refusal: Option<Box<Refusal>>,
 }
 
 /// The stream of an accepted connection.
@@ -201,7 +201,7 @@ impl Listener {
             }
             Self::Unix(listener) => {
                 let (stream, _) = listener.accept().await?;
-                let refusal = check_user(&stream).err();
+                let refusal = check_user(&stream).err().map(Box::new);
                 let stream = AcceptedStream::Plain(Box::new(UnixSocket::from_stream(stream)?));
                 Ok(AcceptedConn { stream, local: None, loopback: None, refusal })
             }

@@ -145,7 +145,7 @@ impl AcceptLoop {
                 let connection = connection::talk(context, stream, slot);
                 self.connections.spawn(SelfWake::new(connection));
             }
-            (Some(refusal), _) => self.reject(stream, refusal),
+            (Some(refusal), _) => self.reject(stream, *refusal),
             (None, None) => self.reject(stream, all_connections_taken(&self.shared.limits)),
         }
     }
