@@ -5,6 +5,7 @@
 //! decision and no state lives here that another front end would need too.
 #![forbid(unsafe_code)]
 
+mod client_schemas;
 pub mod compat_api;
 mod http;
 mod page;
@@ -12,6 +13,7 @@ mod state;
 mod transport;
 mod ws;
 
+pub use client_schemas::{ClientSchema, client_schemas};
 pub use http::route_shape::{RouteSchema, RouteShape};
 pub use http::routes::{ParamLocation, RequiredAccess, Route, RouteParam, routes};
 pub use page::{PageBundle, PageContent, PageFile};

@@ -22,7 +22,7 @@ Examples:
   paned web                            open the page in your browser
   paned web --print                    print the link only
   paned web --qr --device \"my phone\"   a QR code for another device
-  paned web --print --read-only        a link for someone who only watches
+  paned web --print --read-only        a link that only shows
 
 The link signs one browser in and is then used up. `paned token ls` lists the devices that are \
 signed in, `paned token revoke` signs one out. Other devices reach the server with \

@@ -80,8 +80,8 @@ pub(crate) struct ListenArgs {
     /// default address comes from the tool's own variables, such as PTY_WEB_PORT and POLY_PORT
     #[arg(long, alias = "door", value_name = "NAME[=ADDRESS[,open]]")]
     compat: Vec<CompatFlag>,
-    /// Also serve other machines, with TLS: `lan` or ADDRESS[:PORT]; the default port is 7443. Every
-    /// client needs a token; `paned web --qr` signs a phone in [env: PANED_LISTEN]
+    /// Also serve other machines, with TLS: `lan` or ADDRESS[:PORT]; the default port is 7443.
+    /// Every client needs a token; `paned web --qr` signs a phone in [env: PANED_LISTEN]
     #[arg(long, value_name = "lan|ADDRESS")]
     listen: Option<String>,
     /// A name by which clients call this server, as HOST or HOST:PORT; repeatable

@@ -106,8 +106,8 @@ impl TlsReach {
     }
 }
 
-/// Whether an address is not routed on the Internet: of this machine, a local network, or an overlay
-/// network such as Tailscale.
+/// Whether an address is not routed on the Internet: of this machine, a local network, or an
+/// overlay network such as Tailscale.
 fn is_private(address: IpAddr) -> bool {
     match address.to_canonical() {
         IpAddr::V4(address) => {

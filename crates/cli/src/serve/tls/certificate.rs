@@ -1,10 +1,11 @@
 //! A certificate and its key as PEM: one that paned makes, or the user's own.
 
-use std::fmt::Write as _;
 use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
 use paned_model::{Refusal, Time};
 use rcgen::{
     CertificateParams, DistinguishedName, DnType, ExtendedKeyUsagePurpose, KeyPair,
@@ -78,8 +79,17 @@ pub(super) fn make(names: &[String], now: Time) -> Result<String, Refusal> {
     params.extended_key_usages = vec![ExtendedKeyUsagePurpose::ServerAuth];
     let certificate = params.self_signed(&key).map_err(Refusal::internal)?;
     let mut text = format!("{MADE_AT}{}\n{NAMES}{}\n\n", now.0, names.join(" "));
-    let _ = write!(text, "{}{}", certificate.pem(), key.serialize_pem());
+    text += &pem("CERTIFICATE", certificate.der());
+    text += &pem("PRIVATE KEY", &key.serialize_der());
     Ok(text)
+}
+
+/// RFC 7468: base64 in lines of 64 characters.
+fn pem(label: &str, bytes: &[u8]) -> String {
+    let text = BASE64_STANDARD.encode(bytes);
+    let lines = text.as_bytes().chunks(64).map(|line| String::from_utf8_lossy(line));
+    let lines: Vec<_> = lines.collect();
+    format!("-----BEGIN {label}-----\n{}\n-----END {label}-----\n", lines.join("\n"))
 }
 
 /// Whether a certificate that [`make`] made still serves for these names.

@@ -23,7 +23,7 @@ use certificate::Certificate;
 /// The certificate that a server uses now.
 pub(super) struct TlsIdentity {
     source: IdentitySource,
-    loaded: Mutex<Loaded>,
+    loaded: Mutex<CertificateState>,
 }
 
 /// Where the certificate comes from.
@@ -34,7 +34,7 @@ enum IdentitySource {
     Given(TlsFiles),
 }
 
-struct Loaded {
+struct CertificateState {
     certificate: Certificate,
     /// When the file was changed last.
     changed_at: Option<SystemTime>,
@@ -92,22 +92,22 @@ impl TlsIdentity {
         loaded.certificate.clone()
     }
 
-    fn lock(&self) -> MutexGuard<'_, Loaded> {
+    fn lock(&self) -> MutexGuard<'_, CertificateState> {
         self.loaded.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl IdentitySource {
-    fn load(&self, now: Time) -> Result<Loaded, Refusal> {
+    fn load(&self, now: Time) -> Result<CertificateState, Refusal> {
         let certificate = match self {
             Self::Made { file, names } => made(file, names, now)?,
             Self::Given(files) => given(files)?,
         };
         let check_at = Time(now.0 + CHECK_MS);
-        Ok(Loaded { certificate, changed_at: self.changed_at(), check_at })
+        Ok(CertificateState { certificate, changed_at: self.changed_at(), check_at })
     }
 
-    fn is_outdated(&self, loaded: &Loaded, now: Time) -> bool {
+    fn is_outdated(&self, loaded: &CertificateState, now: Time) -> bool {
         match self {
             Self::Made { .. } => loaded.check_at <= now,
             Self::Given(_) => self.changed_at() != loaded.changed_at,
@@ -140,8 +140,8 @@ fn given(TlsFiles { cert, key }: &TlsFiles) -> Result<Certificate, Refusal> {
         .map_err(|why| Refusal::invalid(format!("{}: {why}", cert.display())))
 }
 
-/// The certificate that we made, or a new one if there is none, it is old, or other users could have
-/// read its key.
+/// The certificate that we made, or a new one if there is none, it is old, or other users could
+/// have read its key.
 fn made(file: &Path, names: &[String], now: Time) -> Result<Certificate, Refusal> {
     let is_private = fs::metadata(file).is_ok_and(|found| found.mode() & 0o077 == 0);
     let text = fs::read_to_string(file).ok().filter(|_| is_private);
