@@ -56,8 +56,7 @@ function Part({ entries, isList, depth, name }: PartProps) {
     >
       <summary className={styles.line}>
         <Name name={name} />
-        <span className={styles.mark}>{isOpen ? open : `${open}…${close}`}</span>
-        {!isOpen && <span className={styles.count}> {entries.length}</span>}
+        <span className={styles.mark}>{isOpen ? open : `${open}${preview(entries)}${close}`}</span>
       </summary>
       {isOpen && (
         <div className={styles.entries}>
@@ -73,6 +72,21 @@ function Part({ entries, isList, depth, name }: PartProps) {
       )}
     </details>
   );
+}
+
+const MOST_PREVIEWED = 4;
+const LONGEST_PREVIEW = 60;
+
+/** The first entries of a folded part. */
+function preview(entries: readonly [string, unknown][]): string {
+  const shown = entries.slice(0, MOST_PREVIEWED).map(([key, item]) => {
+    if (typeof item === "object" && item !== null)
+      return `${key}: ${Array.isArray(item) ? "[…]" : "{…}"}`;
+    const text = JSON.stringify(item) ?? "";
+    return `${key}: ${text.length > LONGEST_PREVIEW ? `${text.slice(0, LONGEST_PREVIEW)}…` : text}`;
+  });
+  const rest = entries.length - shown.length;
+  return [...shown, ...(rest > 0 ? [`… ${rest} more`] : [])].join(", ");
 }
 
 function Name({ name }: { name: string | undefined }) {
