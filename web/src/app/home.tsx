@@ -2,8 +2,10 @@
 import { type PointerEvent, useRef } from "react";
 import { AnswerButtons } from "../features/approve/answer-buttons";
 import { TriageList } from "../features/triage";
+import { NoPanes } from "../features/triage/empty";
 import { prefer, usePreferences } from "../lib/preferences";
 import { navigate, type PaneTab, panePath } from "../lib/route";
+import { useApp } from "../state/store";
 import { EmptyState, Kbd } from "../ui";
 import styles from "./home.module.css";
 import { PanePage } from "./pane-page";
@@ -23,13 +25,14 @@ export function Home({ pane, isPhone, isWide }: HomeProps) {
       onOpen={(id) => navigate(panePath(id))}
       renderAnswers={(row) => <AnswerButtons row={row} />}
       menu={isWide || isPhone ? null : <PlacesMenu />}
+      empty={isPhone ? <NoPanes /> : null}
     />
   );
   if (isPhone) {
     // The list stays below the pane, so that its scroll position is there on the way back.
     return (
       <>
-        <div className={styles.phoneList} hidden={pane !== null}>
+        <div className={styles.phoneList} inert={pane !== null}>
           {list}
         </div>
         {pane && <PanePage key={pane.id} id={pane.id} tab={pane.tab} isPhone />}
@@ -46,13 +49,22 @@ export function Home({ pane, isPhone, isWide }: HomeProps) {
       {pane ? (
         <PanePage key={pane.id} id={pane.id} tab={pane.tab} isPhone={false} />
       ) : (
-        <EmptyState title="No pane is open">
-          <p>
-            Choose one from the list, or press <Kbd chord="C+." /> for the next one that needs you.
-          </p>
-        </EmptyState>
+        <NoPaneOpen />
       )}
     </>
+  );
+}
+
+function NoPaneOpen() {
+  const isEmpty = useApp((state) => state.isLoaded && state.panes.size === 0);
+  if (isEmpty) return <NoPanes />;
+  return (
+    <EmptyState title="No pane is open">
+      <p>Choose one from the list. The next one that needs you:</p>
+      <p className={styles.hint}>
+        <Kbd chord="C+." />
+      </p>
+    </EmptyState>
   );
 }
 
