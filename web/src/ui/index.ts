@@ -1,4 +1,5 @@
 /** The parts that every page is made of. */
+export { AnsiScreen, type AnsiScreenProps } from "./ansi-screen";
 export { Button, IconButton } from "./button";
 export { cx } from "./class-names";
 export { CopyButton } from "./copy-button";
