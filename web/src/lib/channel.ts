@@ -33,6 +33,8 @@ export interface ChannelOptions {
   createdAt?: string;
   /** Rows of scrollback before the screen. */
   history?: number;
+  /** Only a signal: one byte when there is new output, then nothing until `restart`. */
+  wakes?: boolean;
 }
 
 /** Bytes that the server sends ahead of `consumed`. */
@@ -53,6 +55,7 @@ export class Channel {
   readonly #reader: ChannelReader;
   #createdAt: string | undefined;
   #history: number;
+  readonly #wakes: boolean;
   /** Where to resume: after the last byte that the reader has consumed; `null` for a screen. */
   #consumed: number | null = null;
   #began = 0;
@@ -68,6 +71,7 @@ export class Channel {
     this.#reader = reader;
     this.#createdAt = options.createdAt;
     this.#history = options.history ?? 0;
+    this.#wakes = options.wakes ?? false;
   }
 
   /** Bytes that have arrived and are not consumed yet. */
@@ -80,19 +84,19 @@ export class Channel {
     if (this.#ended) return;
     this.#id = null;
     const turn = ++this.#turn;
-    const since = this.#consumed ?? "screen";
+    const since = this.#consumed ?? (this.#wakes ? "now" : "screen");
     const history = since === "screen" && this.#history > 0 ? { history: this.#history } : {};
     const createdAt = this.#createdAt ? { createdAt: this.#createdAt } : {};
     const message: WsRequest = {
       type: "subscribe",
       pane: this.pane,
       since,
-      window: WINDOW,
+      window: this.#wakes ? 1 : WINDOW,
       ...createdAt,
       ...history,
     };
     this.#port.request(message).then(
-      (answer) => this.#opened(answer as Subscribed, turn, since !== "screen"),
+      (answer) => this.#opened(answer as Subscribed, turn, typeof since === "number"),
       (error: CallError) => turn === this.#turn && this.#refused(error),
     );
   }
