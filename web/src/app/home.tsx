@@ -1,6 +1,7 @@
 /** The list of panes and the pane that is open; on phones one of the two. */
 import { type PointerEvent, useRef } from "react";
 import { AnswerButtons } from "../features/approve/answer-buttons";
+import { AnswerKeys } from "../features/approve/answer-keys";
 import { TriageList } from "../features/triage";
 import { prefer, usePreferences } from "../lib/preferences";
 import { navigate, type PaneTab, panePath } from "../lib/route";
@@ -29,6 +30,7 @@ export function Home({ pane, isPhone, isWide }: HomeProps) {
     // The list stays below the pane, so that its scroll position is there on the way back.
     return (
       <>
+        <AnswerKeys pane={pane?.id ?? null} />
         <div className={styles.phoneList} hidden={pane !== null}>
           {list}
         </div>
@@ -39,6 +41,7 @@ export function Home({ pane, isPhone, isWide }: HomeProps) {
   const listWidth = isWide ? width : 300;
   return (
     <>
+      <AnswerKeys pane={pane?.id ?? null} />
       <div className={styles.list} style={{ width: listWidth }}>
         {list}
       </div>
