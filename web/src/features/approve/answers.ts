@@ -66,18 +66,16 @@ export function failed(
   const code = error instanceof CallError ? error.code : null;
   const isOver = code === "conflict" || code === "gone" || code === "not_found";
   if (isOver) {
-    const note: Note = { tone: "changed", text: changeOf(question) };
+    const note: Note = { tone: "changed", text: changeOf(error) };
     return withStep(withNote(answers, question, note), question, null);
   }
   const text = sentence(error);
   return withStep(answers, question, { at: "failed", choice, error: text });
 }
 
-function changeOf({ approval }: Question): string {
-  if (approval && approval.kind !== "dialog") {
-    return "This request is no longer open, so your answer had no effect.";
-  }
-  return "The question has changed meanwhile. Nothing was typed.";
+/** The server's sentence, which also says whether keys were pressed; its advice is for programs. */
+function changeOf(error: unknown): string {
+  return `Not answered: ${sentence(error).split(";")[0]}.`;
 }
 
 /** Notes are shown for a while. */
