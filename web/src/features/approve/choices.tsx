@@ -14,7 +14,9 @@ export interface ChoicesProps {
 }
 
 /** Longer answers are below each other. */
-const SHORT = 24;
+const SHORT = 28;
+/** Shorter ones are never cut in rows. */
+const TINY = 8;
 
 export function Choices({ question, look, choices = question.choices }: ChoicesProps) {
   const step = useAnswers((state) => state.steps.get(question.key) ?? null);
@@ -51,7 +53,8 @@ interface ChoiceButtonProps {
 
 function ChoiceButton(props: ChoiceButtonProps) {
   const { choice, look, isArmed, isSending, isDisabled, onPress } = props;
-  const text = isArmed ? `Press again: ${choice.label}` : choice.label;
+  const label = look === "row" ? (choice.short ?? choice.label) : choice.label;
+  const text = isArmed ? `Press again: ${label}` : label;
   return (
     <button
       type="button"
@@ -61,11 +64,12 @@ function ChoiceButton(props: ChoiceButtonProps) {
       data-sending={isSending || undefined}
       aria-busy={isSending}
       disabled={isDisabled}
-      title={look === "row" ? text : undefined}
+      title={look === "row" ? choice.label : undefined}
+      data-short={label.length <= TINY || undefined}
       onClick={onPress}
     >
       <span className={styles.number}>{choice.number}</span>
-      <span className={styles.label}>{isSending ? `${choice.label} …` : text}</span>
+      <span className={styles.label}>{isSending ? `${label} …` : text}</span>
     </button>
   );
 }

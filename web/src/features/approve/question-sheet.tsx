@@ -48,7 +48,7 @@ export function QuestionSheet({ question, pane, more, onHide }: QuestionSheetPro
           </button>
         )}
         {onHide && (
-          <IconButton label="Show the terminal" aria-expanded onClick={onHide}>
+          <IconButton label="Show the terminal" onClick={onHide}>
             <ChevronDown />
           </IconButton>
         )}

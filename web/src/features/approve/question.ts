@@ -6,6 +6,8 @@ export interface Choice {
   /** Its number from 1: the key that chooses it. */
   number: number;
   label: string;
+  /** A shorter label, for rows. */
+  short?: string;
   tone: "allow" | "deny" | "neutral";
   /** Whether it holds for later questions too, and so takes a second press. */
   isLasting: boolean;
@@ -80,9 +82,16 @@ function optionOf(number: number, option: { label: string; allows?: boolean | nu
 }
 
 function verdicts({ covers }: ApprovalInfo): Choice[] {
-  const once = { label: "Allow once", tone: "allow" as const, isLasting: false, answer: "allow" };
+  const once = {
+    label: "Allow once",
+    short: "Allow",
+    tone: "allow" as const,
+    isLasting: false,
+    answer: "allow",
+  };
   const pane = {
     label: "Always allow for this pane",
+    short: "Always",
     tone: "allow" as const,
     isLasting: true,
     answer: "allow-pane",

@@ -42,7 +42,9 @@ function Fact({ name, title, children }: { name: string; title?: string; childre
 export function entriesOf(details: unknown): [string, string][] {
   if (details === null || details === undefined) return [];
   if (typeof details !== "object" || Array.isArray(details)) return [["Details", textOf(details)]];
-  return Object.entries(details).map(([name, value]) => [name, textOf(value)]);
+  const { params, ...rest } = details as Record<string, unknown>;
+  const named = typeof params === "object" && params !== null ? { ...params, ...rest } : details;
+  return Object.entries(named).map(([name, value]) => [name, textOf(value)]);
 }
 
 function textOf(value: unknown): string {
