@@ -4,7 +4,7 @@ import { cx } from "./class-names";
 import styles from "./field.module.css";
 
 export interface FieldProps {
-  label: string;
+  label: ReactNode;
   hint?: ReactNode;
   error?: string | null;
   /** Gets what the control needs to belong to its label, hint and error. */
