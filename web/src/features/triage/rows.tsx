@@ -80,7 +80,7 @@ export function Rows({ items: fresh, reason, selected, onOpen, renderAnswers }: 
 const isRow = (item: ListItem): item is RowItem => item.kind === "row";
 const rowIds = (items: readonly ListItem[]) => items.filter(isRow).map((item) => item.row.pane.id);
 
-/** Rows on the screen are read again regularly. */
+/** Rows on the screen are kept up to date in all their details. */
 function useVisible(items: readonly ListItem[], first: number, last: number): void {
   const key = rowIds(items.slice(first, last + 1)).join("\n");
   useEffect(() => {
