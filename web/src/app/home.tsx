@@ -1,7 +1,9 @@
 /** The list of panes and the pane that is open; on phones one of the two. */
-import { type PointerEvent, useRef } from "react";
+import { lazy, type PointerEvent, Suspense, useRef, useState } from "react";
+import type { PaneInfo } from "../api/generated";
 import { AnswerButtons } from "../features/approve/answer-buttons";
 import { AnswerKeys } from "../features/approve/answer-keys";
+import { SelectionBar } from "../features/manage/selection-bar";
 import { TriageList } from "../features/triage";
 import { prefer, usePreferences } from "../lib/preferences";
 import { navigate, type PaneTab, panePath } from "../lib/route";
@@ -9,6 +11,8 @@ import { EmptyState, Kbd } from "../ui";
 import styles from "./home.module.css";
 import { PanePage } from "./pane-page";
 import { PlacesMenu } from "./places-menu";
+
+const BroadcastDialog = lazy(() => import("../features/compose/broadcast-dialog"));
 
 export interface HomeProps {
   pane: { id: string; tab: PaneTab } | null;
@@ -18,13 +22,22 @@ export interface HomeProps {
 
 export function Home({ pane, isPhone, isWide }: HomeProps) {
   const width = usePreferences((state) => state.listWidth);
+  const [prompted, setPrompted] = useState<PaneInfo[] | null>(null);
   const list = (
-    <TriageList
-      selected={pane?.id ?? null}
-      onOpen={(id) => navigate(panePath(id))}
-      renderAnswers={(row) => <AnswerButtons row={row} />}
-      menu={isWide || isPhone ? null : <PlacesMenu />}
-    />
+    <div className={styles.column}>
+      <TriageList
+        selected={pane?.id ?? null}
+        onOpen={(id) => navigate(panePath(id))}
+        renderAnswers={(row) => <AnswerButtons row={row} />}
+        menu={isWide || isPhone ? null : <PlacesMenu />}
+      />
+      <SelectionBar current={pane?.id ?? null} onPrompt={setPrompted} />
+      {prompted && (
+        <Suspense fallback={null}>
+          <BroadcastDialog panes={prompted} onClose={() => setPrompted(null)} />
+        </Suspense>
+      )}
+    </div>
   );
   if (isPhone) {
     // The list stays below the pane, so that its scroll position is there on the way back.

@@ -8,6 +8,10 @@ import styles from "./overlay.module.css";
 
 export default function DialogPopup(props: DialogProps) {
   const { open, onClose, title, description, children, actions, look = "dialog", width } = props;
+  const { initialFocus } = props;
+  const focus = initialFocus && {
+    initialFocus: (opened: string) => (opened === "touch" ? true : initialFocus.current),
+  };
   return (
     <Dialog.Root open={open} onOpenChange={(isOpen) => !isOpen && onClose()}>
       <Dialog.Portal>
@@ -15,6 +19,7 @@ export default function DialogPopup(props: DialogProps) {
         <Dialog.Popup
           className={cx(styles.popup, styles[look])}
           style={width ? { maxWidth: width } : undefined}
+          {...focus}
         >
           <header className={styles.head}>
             <Dialog.Title className={styles.title}>{title}</Dialog.Title>

@@ -14,7 +14,14 @@ export function FolderField({ value, folders, error, onChange }: FolderFieldProp
   return (
     <Field label="Folder" hint="An absolute path; your home folder when empty" error={error}>
       {(control) => (
-        <Autocomplete.Root items={folders} value={value} onValueChange={onChange} openOnInputClick>
+        <Autocomplete.Root
+          items={folders}
+          value={value}
+          onValueChange={onChange}
+          // A folder of the list is where to choose another one from.
+          filter={(folder: string, query) => folders.includes(query) || folder.includes(query)}
+          openOnInputClick
+        >
           <Autocomplete.Input
             {...control}
             className={controlClass}

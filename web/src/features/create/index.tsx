@@ -14,6 +14,9 @@ import { recent } from "./recent";
 import { useCreate } from "./use-create";
 import { isForShell } from "./words";
 
+/** What was filled in when the dialog was closed without a start. */
+let kept: Form | null = null;
+
 export interface CreateDialogProps {
   /** The folder to begin with: that of the open pane. */
   folder?: string | null;
@@ -28,11 +31,17 @@ export default function CreateDialog({ folder, onClose }: CreateDialogProps) {
   const profiles = answer?.profiles ?? [];
   const suggested = suggestedProfiles(profiles, last.profiles, panes.values());
   const folders = recentFolders(last.folders, panes.values());
-  const [changed, setForm] = useState<Form | null>(null);
+  const [changed, setForm] = useState(kept);
   const form = changed ?? emptyForm(suggested[0] ?? "", folder ?? folders[0] ?? "");
-  const change = (fields: Partial<Form>) => setForm({ ...form, ...fields });
+  const change = (fields: Partial<Form>) => {
+    kept = { ...form, ...fields };
+    setForm(kept);
+  };
   const shape = useShape(form.kind === "agent" ? "agent:create" : "pane:new");
-  const { problems, isSending, create } = useCreate(shape, onClose);
+  const { problems, isSending, create } = useCreate(shape, () => {
+    kept = null;
+    onClose();
+  });
   const errorAt = (name: string) =>
     Object.entries(problems).find(([path]) => path.split(/[.[]/)[0] === name)?.[1] ?? null;
   const submit = () => void create(form);

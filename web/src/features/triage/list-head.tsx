@@ -3,6 +3,7 @@ import { ListTree, Plus } from "lucide-react";
 import { type ReactNode, useRef } from "react";
 import { run, useCommand } from "../../lib/commands";
 import { type Grouping, prefer, usePreferences } from "../../lib/preferences";
+import { select } from "../../state/selection";
 import { Button, IconButton, Input, Menu } from "../../ui";
 import styles from "./triage.module.css";
 
@@ -44,7 +45,7 @@ export function ListHead({ filter, onFilter, menu }: ListHeadProps) {
         }}
       />
       <Menu
-        groups={[items]}
+        groups={[items, [{ label: "Choose several panes", onSelect: () => select([]) }]]}
         trigger={(properties) => (
           <IconButton label="Grouping" {...properties}>
             <ListTree />
