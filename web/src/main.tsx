@@ -5,7 +5,7 @@ import { App } from "./app/app";
 import { ErrorBoundary } from "./app/error-boundary";
 import { applyTheme } from "./app/theme";
 import { followPreferences } from "./lib/preferences";
-import { takeCode } from "./lib/sign-in";
+import { hasCode, takeCode } from "./lib/sign-in";
 import "./ui/tokens.css";
 import "./ui/fonts.css";
 import "./ui/base.css";
@@ -13,6 +13,11 @@ import "./ui/base.css";
 const code = takeCode();
 applyTheme();
 followPreferences();
+
+// A link that is opened in a tab which shows the page already changes only the part after `#`.
+window.addEventListener("hashchange", () => {
+  if (hasCode()) location.reload();
+});
 
 const root = document.getElementById("root");
 if (root) {

@@ -1,18 +1,13 @@
 /** The list of panes and the pane that is open; on phones one of the two. */
-import { lazy, type PointerEvent, Suspense, useRef, useState } from "react";
-import type { PaneInfo } from "../api/generated";
-import { AnswerButtons } from "../features/approve/answer-buttons";
-import { AnswerKeys } from "../features/approve/answer-keys";
-import { SelectionBar } from "../features/manage/selection-bar";
-import { TriageList } from "../features/triage";
+import { type PointerEvent, useRef } from "react";
+import { NoPanes } from "../features/triage/empty";
 import { prefer, usePreferences } from "../lib/preferences";
-import { navigate, type PaneTab, panePath } from "../lib/route";
+import type { PaneTab } from "../lib/route";
+import { useApp } from "../state/store";
 import { EmptyState, Kbd } from "../ui";
 import styles from "./home.module.css";
+import { ListColumn } from "./list-column";
 import { PanePage } from "./pane-page";
-import { PlacesMenu } from "./places-menu";
-
-const BroadcastDialog = lazy(() => import("../features/compose/broadcast-dialog"));
 
 export interface HomeProps {
   pane: { id: string; tab: PaneTab } | null;
@@ -22,29 +17,12 @@ export interface HomeProps {
 
 export function Home({ pane, isPhone, isWide }: HomeProps) {
   const width = usePreferences((state) => state.listWidth);
-  const [prompted, setPrompted] = useState<PaneInfo[] | null>(null);
-  const list = (
-    <div className={styles.column}>
-      <TriageList
-        selected={pane?.id ?? null}
-        onOpen={(id) => navigate(panePath(id))}
-        renderAnswers={(row) => <AnswerButtons row={row} />}
-        menu={isWide || isPhone ? null : <PlacesMenu />}
-      />
-      <SelectionBar current={pane?.id ?? null} onPrompt={setPrompted} />
-      {prompted && (
-        <Suspense fallback={null}>
-          <BroadcastDialog panes={prompted} onClose={() => setPrompted(null)} />
-        </Suspense>
-      )}
-    </div>
-  );
+  const list = <ListColumn selected={pane?.id ?? null} isPhone={isPhone} isWide={isWide} />;
   if (isPhone) {
     // The list stays below the pane, so that its scroll position is there on the way back.
     return (
       <>
-        <AnswerKeys pane={pane?.id ?? null} />
-        <div className={styles.phoneList} hidden={pane !== null}>
+        <div className={styles.phoneList} inert={pane !== null}>
           {list}
         </div>
         {pane && <PanePage key={pane.id} id={pane.id} tab={pane.tab} isPhone />}
@@ -54,7 +32,6 @@ export function Home({ pane, isPhone, isWide }: HomeProps) {
   const listWidth = isWide ? width : 300;
   return (
     <>
-      <AnswerKeys pane={pane?.id ?? null} />
       <div className={styles.list} style={{ width: listWidth }}>
         {list}
       </div>
@@ -62,13 +39,22 @@ export function Home({ pane, isPhone, isWide }: HomeProps) {
       {pane ? (
         <PanePage key={pane.id} id={pane.id} tab={pane.tab} isPhone={false} />
       ) : (
-        <EmptyState title="No pane is open">
-          <p>
-            Choose one from the list, or press <Kbd chord="C+." /> for the next one that needs you.
-          </p>
-        </EmptyState>
+        <NoPaneOpen />
       )}
     </>
+  );
+}
+
+function NoPaneOpen() {
+  const isEmpty = useApp((state) => state.isLoaded && state.panes.size === 0);
+  if (isEmpty) return <NoPanes />;
+  return (
+    <EmptyState title="No pane is open">
+      <p>Choose one from the list. The next one that needs you:</p>
+      <p className={styles.hint}>
+        <Kbd chord="C+." />
+      </p>
+    </EmptyState>
   );
 }
 
