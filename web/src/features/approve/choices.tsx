@@ -54,7 +54,8 @@ interface ChoiceButtonProps {
 function ChoiceButton(props: ChoiceButtonProps) {
   const { choice, look, isArmed, isSending, isDisabled, onPress } = props;
   const label = look === "row" ? (choice.short ?? choice.label) : choice.label;
-  const text = isArmed ? `Press again: ${label}` : label;
+  const again = look === "row" ? "Press again" : `Press again: ${label}`;
+  const text = isArmed ? again : label;
   return (
     <button
       type="button"

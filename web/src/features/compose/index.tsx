@@ -64,7 +64,7 @@ function PromptBar({ pane, isPhone }: { pane: PaneInfo; isPhone: boolean }) {
               onClick={() => setPanel(panel === "open" ? "closed" : "open")}
             >
               <ReceiptIcon state={latest.state} />
-              {wordOf(latest)}
+              <span className={styles.chipWord}>{wordOf(latest)}</span>
             </button>
           )}
           {isBusy && <InterruptButton paneId={pane.id} />}
