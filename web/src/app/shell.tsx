@@ -26,7 +26,7 @@ export function Shell() {
         <ConnectionBanner />
         {page && !isWide && <TopBar page={page} isPhone={isPhone} />}
         <main className={styles.main}>
-          <ErrorBoundary key={path}>
+          <ErrorBoundary key={page ?? path}>
             {page ? (
               <PageView name={page} />
             ) : (

@@ -14,7 +14,7 @@ import { ValueField } from "./value-field";
 export type { PaneOption } from "./context";
 export { problemsOfRefusal } from "./refusal";
 export type { AnySchema, JsonSchema } from "./schema";
-export { type Shape, shapeOf } from "./shape";
+export { type FieldShape, type Shape, shapeOf } from "./shape";
 export { type Problems, problemsOf, startOfObject } from "./value";
 
 export interface SchemaFormProps {

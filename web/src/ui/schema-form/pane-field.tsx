@@ -1,6 +1,7 @@
 /** A field for a pane: the panes that there are, or the name of another. */
 import { useState } from "react";
 import { controlClass, Field, Input } from "../field";
+import { prose } from "../prose";
 import { type FieldProps, useForm } from "./context";
 import { hintOf, Label } from "./parts";
 import styles from "./schema-form.module.css";
@@ -20,7 +21,7 @@ export function PaneField(props: FieldProps) {
   // A name that was given in the address, or of a pane that has been removed meanwhile.
   const isTyped = isOther || panes.length === 0 || (id !== "" && !isListed);
   return (
-    <Field label={<Label {...props} />} hint={hintOf(props)} error={errors[path] ?? null}>
+    <Field label={<Label {...props} />} hint={prose(hintOf(props))} error={errors[path] ?? null}>
       {(control) => (
         <span className={styles.pane}>
           {panes.length > 0 && (

@@ -1,6 +1,7 @@
 /** Parts of fields: the label, the hint, and a group of controls under one name. */
 import { type ReactNode, useId } from "react";
 import { cx } from "../class-names";
+import { prose } from "../prose";
 import { type FieldProps, useForm } from "./context";
 import styles from "./schema-form.module.css";
 
@@ -54,7 +55,7 @@ export function Group({ label, mark, shape, isRequired, path, actions, children 
       </div>
       {note && (
         <p id={`${id}-note`} className={cx(styles.note, error !== undefined && styles.error)}>
-          {note}
+          {error ?? prose(note)}
         </p>
       )}
       {children && <div className={styles.groupBody}>{children}</div>}

@@ -2,6 +2,7 @@
 import { type ReactNode, useState } from "react";
 import { cx } from "../class-names";
 import { controlClass, Field, Input } from "../field";
+import { prose } from "../prose";
 import { type FieldProps, useForm } from "./context";
 import { hintOf, Label } from "./parts";
 import styles from "./schema-form.module.css";
@@ -27,7 +28,7 @@ export function TextField(props: FieldProps<ShapeOf<"text">>) {
   const isMono = shape.format !== null || /^(argv|command|pattern|stop)/.test(path);
   const placeholder = shape.format ? EXAMPLES[shape.format] : undefined;
   return (
-    <Field label={<Label {...props} />} hint={hintOf(props)} error={error}>
+    <Field label={<Label {...props} />} hint={prose(hintOf(props))} error={error}>
       {(control) =>
         shape.isLong ? (
           <textarea
@@ -64,7 +65,7 @@ export function NumberField(props: FieldProps<ShapeOf<"number">>) {
   const parse = (text: string) => parseNumber(text, shape.isInteger);
   const [text, setText] = useTyped(value, parse);
   return (
-    <Field label={<Label {...props} />} hint={hintOf(props)} error={error}>
+    <Field label={<Label {...props} />} hint={prose(hintOf(props))} error={error}>
       {(control) => (
         <Input
           {...control}
@@ -93,7 +94,7 @@ export function JsonField(props: FieldProps): ReactNode {
   const error = useForm().errors[path] ?? null;
   const [text, setText] = useTyped(value, parseJson);
   return (
-    <Field label={<Label {...props} />} hint={hintOf(props)} error={error}>
+    <Field label={<Label {...props} />} hint={prose(hintOf(props))} error={error}>
       {(control) => (
         <textarea
           {...control}

@@ -1,6 +1,7 @@
 /** Fields that choose: yes or no, one of a list, some of a list. */
 import { useId } from "react";
 import { controlClass, Field } from "../field";
+import { prose } from "../prose";
 import { type FieldProps, useForm } from "./context";
 import { Group, hintOf, Label } from "./parts";
 import styles from "./schema-form.module.css";
@@ -29,7 +30,7 @@ export function BooleanField(props: FieldProps<ShapeOf<"boolean">>) {
       </label>
       {note && (
         <p id={`${id}-note`} className={error ? styles.error : styles.note}>
-          {note}
+          {error ?? prose(shape.help)}
         </p>
       )}
     </div>
@@ -40,7 +41,7 @@ function ThreeWay(props: FieldProps<ShapeOf<"boolean">>) {
   const { path, value, onChange } = props;
   const error = useForm().errors[path] ?? null;
   return (
-    <Field label={<Label {...props} />} hint={hintOf(props)} error={error}>
+    <Field label={<Label {...props} />} hint={prose(hintOf(props))} error={error}>
       {(control) => (
         <select
           {...control}
@@ -66,7 +67,7 @@ export function EnumField(props: FieldProps<ShapeOf<"enum">>) {
   const help = shape.options[at]?.help;
   const hint = help ? `${hintOf(props)} “${shape.options[at]?.label}”: ${help}` : hintOf(props);
   return (
-    <Field label={<Label {...props} />} hint={hint} error={error}>
+    <Field label={<Label {...props} />} hint={prose(hint)} error={error}>
       {(control) => (
         <select
           {...control}
@@ -105,7 +106,7 @@ export function SetField(props: FieldProps<ShapeOf<"set">>) {
             onChange={(event) => toggle(option.value, event.target.checked)}
           />
           <label htmlFor={`${id}-${option.label}`}>{option.label}</label>
-          {option.help && <p className={styles.note}>{option.help}</p>}
+          {option.help && <p className={styles.note}>{prose(option.help)}</p>}
         </div>
       ))}
     </Group>
