@@ -1,5 +1,5 @@
 /** A dialog in the middle and a sheet at an edge. What they need is loaded when one opens. */
-import { lazy, type ReactNode, type RefObject, Suspense } from "react";
+import { lazy, type ReactNode, Suspense } from "react";
 
 export interface DialogProps {
   open: boolean;
@@ -13,8 +13,6 @@ export interface DialogProps {
   look?: "dialog" | "sheet";
   /** Pixels. */
   width?: number;
-  /** What has the focus first, except after a touch; the first control without it. */
-  initialFocus?: RefObject<HTMLElement | null>;
 }
 
 const Popup = lazy(() => import("./dialog-popup"));

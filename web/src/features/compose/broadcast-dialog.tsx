@@ -1,5 +1,5 @@
 /** One prompt to several agents, with a receipt for each. */
-import { useRef, useState } from "react";
+import { useState } from "react";
 import type { PaneInfo } from "../../api/generated";
 import { useApp } from "../../state/store";
 import { Button, controlClass, cx, Dialog, Field } from "../../ui";
@@ -20,7 +20,6 @@ export default function BroadcastDialog({ panes: given, onClose }: BroadcastDial
   const [text, setText] = useState("");
   const [keys, setKeys] = useState<Readonly<Record<string, string>>>({});
   const isOnline = useApp((state) => state.connection.state === "open");
-  const field = useRef<HTMLTextAreaElement>(null);
   const targets = panes.filter(takesPrompts);
   const others = panes.filter((pane) => !takesPrompts(pane));
   const wasSent = Object.keys(keys).length > 0;
@@ -41,14 +40,7 @@ export default function BroadcastDialog({ panes: given, onClose }: BroadcastDial
     </>
   );
   return (
-    <Dialog
-      open
-      onClose={onClose}
-      title={`Prompt ${count}`}
-      width={560}
-      actions={actions}
-      initialFocus={field}
-    >
+    <Dialog open onClose={onClose} title={`Prompt ${count}`} width={560} actions={actions}>
       <div className={styles.broadcast}>
         {wasSent ? (
           <p className={styles.broadcastText}>{text}</p>
@@ -57,7 +49,6 @@ export default function BroadcastDialog({ panes: given, onClose }: BroadcastDial
             {(control) => (
               <textarea
                 {...control}
-                ref={field}
                 rows={4}
                 className={cx(controlClass, styles.broadcastField)}
                 value={text}

@@ -1,5 +1,5 @@
 /** Adds tags to several panes, or takes them off, with a result for each. */
-import { useRef, useState } from "react";
+import { useState } from "react";
 import type { PaneInfo } from "../../api/generated";
 import { sentence } from "../../lib/errors";
 import { socket } from "../../state/sync";
@@ -15,7 +15,6 @@ export interface TagsDialogProps {
 export function TagsDialog({ panes, onClose }: TagsDialogProps) {
   const [text, setText] = useState("");
   const [results, setResults] = useState<Record<string, string>>({});
-  const input = useRef<HTMLInputElement>(null);
   const tags = tagsOf(text);
   const run = async (change: { add: string[] } | { remove: string[] }) => {
     setResults({});
@@ -43,16 +42,11 @@ export function TagsDialog({ panes, onClose }: TagsDialogProps) {
   );
   const title = `Tags of ${panes.length} panes`;
   return (
-    <Dialog open onClose={onClose} title={title} actions={actions} initialFocus={input}>
+    <Dialog open onClose={onClose} title={title} actions={actions}>
       <div className={styles.form}>
         <Field label="Tags" hint="Separated by commas or blanks">
           {(control) => (
-            <Input
-              {...control}
-              ref={input}
-              value={text}
-              onChange={(event) => setText(event.target.value)}
-            />
+            <Input {...control} value={text} onChange={(event) => setText(event.target.value)} />
           )}
         </Field>
         <ul className={styles.tagged} aria-live="polite">

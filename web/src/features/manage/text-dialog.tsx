@@ -1,5 +1,5 @@
 /** Changes one text of a pane: its title or its tags. */
-import { type FormEvent, useId, useRef, useState } from "react";
+import { type FormEvent, useId, useState } from "react";
 import { sentence } from "../../lib/errors";
 import { Button, Dialog, Field, Input } from "../../ui";
 import styles from "./manage.module.css";
@@ -19,7 +19,6 @@ export function TextDialog(props: TextDialogProps) {
   const { title, label, hint, start, allowsEmpty, onSave, onClose } = props;
   const [text, setText] = useState(start);
   const [error, setError] = useState<string | null>(null);
-  const input = useRef<HTMLInputElement>(null);
   const form = useId();
   const submit = async (event: FormEvent) => {
     event.preventDefault();
@@ -44,16 +43,11 @@ export function TextDialog(props: TextDialogProps) {
     </>
   );
   return (
-    <Dialog open onClose={onClose} title={title} actions={actions} initialFocus={input}>
+    <Dialog open onClose={onClose} title={title} actions={actions}>
       <form id={form} className={styles.form} onSubmit={submit}>
         <Field label={label} hint={hint} error={error}>
           {(control) => (
-            <Input
-              {...control}
-              ref={input}
-              value={text}
-              onChange={(event) => setText(event.target.value)}
-            />
+            <Input {...control} value={text} onChange={(event) => setText(event.target.value)} />
           )}
         </Field>
       </form>
