@@ -50,7 +50,7 @@ export function EndDialog({ verb, panes: given, onClose }: EndDialogProps) {
   const canForce = done && left.length > 0 && verb !== "remove";
   const actions = (
     <>
-      <Button onClick={onClose}>{hasStarted ? "Close" : "Cancel"}</Button>
+      <Button onClick={onClose}>{hasStarted ? "Done" : "Cancel"}</Button>
       {!hasStarted && (
         <Button
           tone={verb === "restart" ? "primary" : "danger"}
@@ -71,7 +71,7 @@ export function EndDialog({ verb, panes: given, onClose }: EndDialogProps) {
     <Dialog
       open
       onClose={onClose}
-      title={`${words.verb} ${name}?`}
+      title={`${words.verb} ${name}${hasStarted ? "" : "?"}`}
       description={hasStarted ? null : words.meaning}
       width={560}
       actions={actions}
