@@ -9,6 +9,7 @@ import { startSync } from "../state/sync";
 import { LiveRegion, ToastLayer, TooltipLayer } from "../ui";
 import { followAnnouncements } from "./announcements";
 import { followAttention } from "./attention";
+import { CreateSlot } from "./create-slot";
 import { PaletteSlot } from "./palette-slot";
 import { Shell } from "./shell";
 import { useKeys } from "./use-keys";
@@ -33,6 +34,7 @@ export function App({ code }: { code: string | null }) {
         <>
           <Shell />
           <PaletteSlot />
+          <CreateSlot />
         </>
       )}
       <TooltipLayer />

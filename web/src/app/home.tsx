@@ -1,15 +1,13 @@
 /** The list of panes and the pane that is open; on phones one of the two. */
 import { type PointerEvent, useRef } from "react";
-import { AnswerButtons } from "../features/approve/answer-buttons";
-import { TriageList } from "../features/triage";
 import { NoPanes } from "../features/triage/empty";
 import { prefer, usePreferences } from "../lib/preferences";
-import { navigate, type PaneTab, panePath } from "../lib/route";
+import type { PaneTab } from "../lib/route";
 import { useApp } from "../state/store";
 import { EmptyState, Kbd } from "../ui";
 import styles from "./home.module.css";
+import { ListColumn } from "./list-column";
 import { PanePage, preloadTerminal } from "./pane-page";
-import { PlacesMenu } from "./places-menu";
 
 export interface HomeProps {
   pane: { id: string; tab: PaneTab } | null;
@@ -19,15 +17,7 @@ export interface HomeProps {
 
 export function Home({ pane, isPhone, isWide }: HomeProps) {
   const width = usePreferences((state) => state.listWidth);
-  const list = (
-    <TriageList
-      selected={pane?.id ?? null}
-      onOpen={(id) => navigate(panePath(id))}
-      renderAnswers={(row) => <AnswerButtons row={row} />}
-      menu={isWide || isPhone ? null : <PlacesMenu />}
-      empty={isPhone ? <NoPanes /> : null}
-    />
-  );
+  const list = <ListColumn selected={pane?.id ?? null} isPhone={isPhone} isWide={isWide} />;
   if (isPhone) {
     // The list stays below the pane, so that its scroll position is there on the way back.
     return (

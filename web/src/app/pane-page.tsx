@@ -3,6 +3,7 @@ import { lazy, Suspense } from "react";
 import type { PaneInfo } from "../api/generated";
 import { ApproveDock } from "../features/approve/approve-dock";
 import { Composer } from "../features/compose";
+import { useManageMenu } from "../features/manage/use-manage-menu";
 import { PaneHead } from "../features/pane/pane-head";
 import { useSeen } from "../features/pane/use-seen";
 import { useCommand } from "../lib/commands";
@@ -29,6 +30,7 @@ const TABS = {
 export function PanePage({ id, tab, isPhone }: { id: string; tab: PaneTab; isPhone: boolean }) {
   const pane = usePane(id);
   const isLoaded = useApp((state) => state.isLoaded);
+  const manage = useManageMenu(pane);
   useCommand("why", () => navigate(panePath(id, "why")));
   useCommand("replay", () => navigate(panePath(id, "replay")));
   if (!pane) return isLoaded ? <NoPane id={id} /> : <div className={styles.page} />;
@@ -36,7 +38,7 @@ export function PanePage({ id, tab, isPhone }: { id: string; tab: PaneTab; isPho
   return (
     <section className={styles.page} aria-label={`Pane ${id}`}>
       <Seen pane={pane} />
-      <PaneHead pane={pane} tab={tab} isPhone={isPhone} />
+      <PaneHead pane={pane} tab={tab} isPhone={isPhone} actions={manage.groups} />
       <div className={styles.view}>
         <Suspense fallback={<Loading />}>
           <View pane={pane} isPhone={isPhone} />
@@ -48,6 +50,7 @@ export function PanePage({ id, tab, isPhone }: { id: string; tab: PaneTab; isPho
           <Composer pane={pane} isPhone={isPhone} />
         </>
       )}
+      {manage.dialog}
     </section>
   );
 }

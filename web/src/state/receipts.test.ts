@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { agentOf, eventOf } from "./fixtures";
-import { answered, applyEvent, failed, noReceipts, sent } from "./receipts";
+import { answered, applyEvent, cancelled, failed, isFinal, noReceipts, sent } from "./receipts";
 
 const draft = { key: "k", paneId: "ui", text: "go", sentAt: 1 };
 const queued = {
@@ -35,4 +35,23 @@ test("an event of another message changes nothing", () => {
 test("a refused request keeps its sentence", () => {
   const receipts = failed(sent(noReceipts, draft), "k", "no pane `ui`");
   expect(receipts.get("k")).toMatchObject({ state: "failed", error: "no pane `ui`" });
+});
+
+test("a cancelled message stays cancelled when it ends as refused", () => {
+  const receipts = cancelled(answered(sent(noReceipts, draft), "k", queued), "k");
+  const ended = eventOf(7, "agent:delivered", "ui", { messageId: "m1", outcome: "refused" });
+  expect(applyEvent(receipts, ended).get("k")?.state).toBe("cancelled");
+});
+
+test("queued and held messages are not final", () => {
+  const states = [
+    "sending",
+    "queued",
+    "held",
+    "submitted",
+    "drafted",
+    "refused",
+    "unknown",
+  ] as const;
+  expect(states.filter(isFinal)).toEqual(["submitted", "drafted", "refused", "unknown"]);
 });

@@ -49,11 +49,23 @@ export function failed(receipts: Receipts, key: string, error: string): Receipts
   return change(receipts, key, { state: "failed", error });
 }
 
+/** It was taken out of the queue before it was typed. */
+export function cancelled(receipts: Receipts, key: string): Receipts {
+  return change(receipts, key, { state: "cancelled", position: null });
+}
+
+/** Whether nothing more happens to a message. */
+export function isFinal(state: ReceiptState): boolean {
+  return state !== "sending" && state !== "queued" && state !== "held";
+}
+
 /** `agent:delivered` has the final outcome, also of a message that was queued. */
 export function applyEvent(receipts: Receipts, { name, payload }: ServerEvent): Receipts {
   if (name !== "agent:delivered") return receipts;
   for (const receipt of receipts.values()) {
     if (receipt.messageId !== payload.messageId) continue;
+    // A cancelled message ends as refused.
+    if (receipt.state === "cancelled") return receipts;
     const state = (payload.outcome ?? "unknown") as ReceiptState;
     const evidence = Array.isArray(payload.evidence) ? payload.evidence : receipt.evidence;
     return change(receipts, receipt.key, { state, evidence, position: null });

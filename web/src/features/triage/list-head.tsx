@@ -4,6 +4,7 @@ import { type ReactNode, useRef } from "react";
 import { run, useCommand } from "../../lib/commands";
 import { useMedia } from "../../lib/hooks";
 import { type Grouping, prefer, usePreferences } from "../../lib/preferences";
+import { select } from "../../state/selection";
 import { Button, IconButton, Input, Menu } from "../../ui";
 import styles from "./triage.module.css";
 
@@ -46,7 +47,7 @@ export function ListHead({ filter, onFilter, menu }: ListHeadProps) {
         }}
       />
       <Menu
-        groups={[items]}
+        groups={[items, [{ label: "Choose several panes", onSelect: () => select([]) }]]}
         trigger={(properties) => (
           <IconButton label="Grouping" {...properties}>
             <ListTree />

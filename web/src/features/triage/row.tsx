@@ -4,6 +4,7 @@ import { age } from "../../lib/format";
 import { useNow } from "../../lib/hooks";
 import { panePath } from "../../lib/route";
 import type { TriageRow } from "../../state/needs";
+import { toggleSelected, useSelection } from "../../state/selection";
 import { cx, StateIcon } from "../../ui";
 import { questionOf, type RowItem } from "./items";
 import styles from "./triage.module.css";
@@ -19,11 +20,18 @@ export interface RowProps {
 export const Row = memo(function Row({ item, isSelected, isTabStop, renderAnswers }: RowProps) {
   const { row, question, isGone } = item;
   const { pane, state, mark } = row;
+  const isChoosing = useSelection((selection) => selection.isOn);
   return (
     <div
-      className={cx(styles.row, isSelected && styles.selected, isGone && styles.gone)}
+      className={cx(
+        styles.row,
+        isChoosing && styles.choosing,
+        isSelected && styles.selected,
+        isGone && styles.gone,
+      )}
       data-need={row.need}
     >
+      {isChoosing && <Chooser id={pane.id} />}
       <a
         className={styles.link}
         href={`#${panePath(pane.id)}`}
@@ -50,6 +58,20 @@ export const Row = memo(function Row({ item, isSelected, isTabStop, renderAnswer
     </div>
   );
 });
+
+/** Chooses the row for an action on several panes. */
+function Chooser({ id }: { id: string }) {
+  const isChosen = useSelection((selection) => selection.ids.has(id));
+  return (
+    <input
+      type="checkbox"
+      className={styles.chooser}
+      aria-label={`Choose ${id}`}
+      checked={isChosen}
+      onChange={() => toggleSelected(id)}
+    />
+  );
+}
 
 function Facts({ row, isGone }: { row: TriageRow; isGone: boolean }) {
   const { state, pane } = row;
