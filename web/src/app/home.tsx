@@ -8,7 +8,7 @@ import { navigate, type PaneTab, panePath } from "../lib/route";
 import { useApp } from "../state/store";
 import { EmptyState, Kbd } from "../ui";
 import styles from "./home.module.css";
-import { PanePage } from "./pane-page";
+import { PanePage, preloadTerminal } from "./pane-page";
 import { PlacesMenu } from "./places-menu";
 
 export interface HomeProps {
@@ -32,7 +32,7 @@ export function Home({ pane, isPhone, isWide }: HomeProps) {
     // The list stays below the pane, so that its scroll position is there on the way back.
     return (
       <>
-        <div className={styles.phoneList} inert={pane !== null}>
+        <div ref={listPlace} className={styles.phoneList} inert={pane !== null}>
           {list}
         </div>
         {pane && <PanePage key={pane.id} id={pane.id} tab={pane.tab} isPhone />}
@@ -42,7 +42,7 @@ export function Home({ pane, isPhone, isWide }: HomeProps) {
   const listWidth = isWide ? width : 300;
   return (
     <>
-      <div className={styles.list} style={{ width: listWidth }}>
+      <div ref={listPlace} className={styles.list} style={{ width: listWidth }}>
         {list}
       </div>
       {isWide && <Separator width={width} />}
@@ -60,12 +60,21 @@ function NoPaneOpen() {
   if (isEmpty) return <NoPanes />;
   return (
     <EmptyState title="No pane is open">
-      <p>Choose one from the list. The next one that needs you:</p>
+      <p>Choose one from the list, or go to the next one that needs you.</p>
       <p className={styles.hint}>
         <Kbd chord="C+." />
       </p>
     </EmptyState>
   );
+}
+
+/** The terminal is loaded when the pointer or the focus comes to the list. */
+function listPlace(element: HTMLElement | null): () => void {
+  const intents = ["pointerenter", "pointerdown", "focusin"];
+  for (const intent of intents) element?.addEventListener(intent, preloadTerminal);
+  return () => {
+    for (const intent of intents) element?.removeEventListener(intent, preloadTerminal);
+  };
 }
 
 const NARROWEST = 280;

@@ -31,6 +31,7 @@ export function TriageList({ selected, onOpen, renderAnswers, menu, empty }: Tri
   const items = useMemo(() => itemsOf(found, grouping), [found, grouping]);
   return (
     <nav className={styles.triage} aria-label="Panes">
+      {selected === null && <h1 className="sr-only">Panes</h1>}
       <ListHead filter={filter} onFilter={setFilter} menu={menu} />
       {rows.length > 0 && <Quiet rows={rows} />}
       {isLoaded && rows.length === 0 && empty}

@@ -127,7 +127,7 @@ function Item({ item, selected, tabStop, renderAnswers }: ItemProps) {
 function Head({ item }: { item: HeadItem }) {
   return (
     <h2 className={styles.groupHead}>
-      <span className={styles.groupName}>{item.label}</span>
+      <span className={styles.groupName}>{item.label}</span>{" "}
       <span className={styles.groupCount}>{item.count}</span>
       {item.needs > 0 && <span className={styles.groupNeeds}>{item.needs} need you</span>}
     </h2>
