@@ -144,6 +144,7 @@ fn generated_files_are_what_the_program_writes() {
     for (what, path) in [
         ("configuration", "docs/configuration.md"),
         ("typescript", "extensions/sdk/src/actions.d.ts"),
+        ("web-types", "web/src/api/generated.ts"),
     ] {
         let file = fs::read_to_string(root.join(path)).unwrap();
         let (written, _, _) = paned(root, &[], &["generate", what]);

@@ -118,6 +118,7 @@ fn panes_and_the_server_answer_as_they_are_described() {
     described.act("pane:run", json!({ "argv": ["sh", "-c", "exit 3"] }));
     described.act("shell:run", json!({ "command": "echo x" }));
     described.act("grant:create", json!({ "scopes": ["read"], "label": "x" }));
+    described.act("grant:create-code", json!({ "scopes": ["read"], "label": "x" }));
     described.act("event:emit", json!({ "name": "x:y", "payload": 1 }));
     for name in ["server:status", "pane:list", "grant:list", "agent:profiles", "session:list"] {
         described.act(name, json!({}));

@@ -56,6 +56,7 @@ fn tidy() -> Result<ExitCode> {
 const GENERATED: &[(&str, &str)] = &[
     ("configuration", "docs/configuration.md"),
     ("typescript", "extensions/sdk/src/actions.d.ts"),
+    ("web-types", "web/src/api/generated.ts"),
 ];
 
 /// Writes the files that are made from the program's tables.

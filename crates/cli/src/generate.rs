@@ -1,7 +1,7 @@
 //! `paned generate`: writes what is made from the program's own tables, for `make` and packages.
 //!
 //! `configuration` prints `docs/configuration.md`, `typescript` the types of the actions for
-//! extensions, `man FOLDER` writes the man pages.
+//! extensions, `web-types` those for the web page, `man FOLDER` writes the man pages.
 
 mod man;
 mod typescript;
@@ -14,6 +14,8 @@ use std::process::ExitCode;
 
 use crate::settings::page;
 
+const USAGE: &str = "usage: paned generate configuration | typescript | web-types | man FOLDER";
+
 pub(crate) fn run(mut args: impl Iterator<Item = OsString>) -> ExitCode {
     let what = args.next().unwrap_or_default();
     let result = match (what.to_str(), args.next()) {
@@ -21,8 +23,9 @@ pub(crate) fn run(mut args: impl Iterator<Item = OsString>) -> ExitCode {
             io::stdout().write_all(page::configuration_page().as_bytes())
         }
         (Some("typescript"), None) => io::stdout().write_all(typescript::action_types().as_bytes()),
+        (Some("web-types"), None) => io::stdout().write_all(typescript::web_types().as_bytes()),
         (Some("man"), Some(folder)) => write_man_pages(Path::new(&folder)),
-        _ => Err(io::Error::other("usage: paned generate configuration | typescript | man FOLDER")),
+        _ => Err(io::Error::other(USAGE)),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,

@@ -139,6 +139,7 @@ mod tests {
             scopes: BTreeSet::from([scope]),
             panes: PaneSet::All,
             pane: None,
+            device: false,
             created_with: Vec::new(),
             created_at: Time(0),
             expires_at: None,

@@ -8,7 +8,7 @@ use paned_model::{Grant, GrantId, PaneRef, PaneSet, Scope};
 use serde::{Serialize, Serializer};
 
 use crate::client::ConnectedClient;
-use crate::grants::Token;
+use crate::grants::{Token, is_owner};
 use crate::{Kernel, KernelInner};
 
 /// An authenticated caller: its grant, and the pane it runs in.
@@ -81,7 +81,7 @@ impl Caller {
 
     /// Whether it has the owner's grant, which cannot be revoked.
     pub(crate) fn is_owner(&self) -> bool {
-        self.grant.id.0 == "owner"
+        is_owner(&self.grant)
     }
 }
 
@@ -128,6 +128,7 @@ impl Kernel {
             scopes,
             panes: PaneSet::All,
             pane: None,
+            device: false,
             created_with: Vec::new(),
             created_at: self.now(),
             expires_at: None,

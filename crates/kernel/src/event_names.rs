@@ -20,6 +20,7 @@ pub(crate) const OWN_EVENTS: &[&str] = &[
     "approval:asked",
     "gap",
     "grant:revoked",
+    "grant:signed-in",
     "handler:error",
     "journal:dropped",
     "journal:recovered",

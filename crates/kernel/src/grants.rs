@@ -26,10 +26,16 @@ pub(crate) fn owner_grant(now: Time) -> Grant {
         scopes: BTreeSet::from([Scope::Admin]),
         panes: PaneSet::All,
         pane: None,
+        device: false,
         created_with: Vec::new(),
         created_at: now,
         expires_at: None,
     }
+}
+
+/// Whether this is the owner's grant, which cannot be revoked.
+pub(crate) fn is_owner(grant: &Grant) -> bool {
+    grant.id.0 == "owner"
 }
 
 /// A grant with the hash of its secret, as it is stored.
@@ -226,6 +232,7 @@ mod tests {
             scopes: std::collections::BTreeSet::new(),
             panes: PaneSet::All,
             pane: None,
+            device: false,
             created_with: Vec::new(),
             created_at: Time(0),
             expires_at: None,

@@ -34,6 +34,7 @@ mod redact;
 mod registry;
 mod self_wake;
 mod setup;
+mod sign_in;
 mod start;
 mod state_folder;
 mod tmux_view;
@@ -68,6 +69,7 @@ pub use self_wake::SelfWake;
 pub use setup::{
     AdvertisedAddress, ApprovalSetup, KernelLimits, KernelSetup, PermissionSetup, TmuxViewSetup,
 };
+pub use sign_in::SignedIn;
 pub use start::{Error, StartSummary};
 
 use agents::Agents;
@@ -107,6 +109,7 @@ struct KernelInner {
     restart_pane: panes::restart::RestartPaneFn,
     patterns: panes::PatternCache,
     grants: Grants,
+    sign_in_codes: sign_in::SignInCodes,
     hooks: ActionHooks,
     background: BackgroundTasks,
     tmux_views: TmuxViews,
@@ -207,6 +210,10 @@ impl Kernel {
 
     pub(crate) fn grants(&self) -> &Grants {
         &self.inner.grants
+    }
+
+    pub(crate) fn sign_in_codes(&self) -> &sign_in::SignInCodes {
+        &self.inner.sign_in_codes
     }
 
     pub(crate) fn hooks(&self) -> &ActionHooks {

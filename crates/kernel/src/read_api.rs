@@ -13,7 +13,7 @@ use paned_term::screen::view::ScreenModes;
 use serde::Deserialize;
 use tokio::sync::watch;
 
-use crate::grants::Token;
+use crate::grants::{Token, is_owner};
 use crate::journal::{EventBatch, JournalEntry, JournalRead, JournalReader};
 use crate::panes::screen::live_screen::visible_screen;
 use crate::panes::{Pane, unreadable};
@@ -48,8 +48,13 @@ impl Kernel {
 
     /// Whether an authenticated caller's grant is still valid.
     pub(crate) fn is_authorized(&self, caller: &Caller) -> bool {
-        let held = caller.is_owner() || self.grants().contains(&caller.grant.id);
-        held && !permit::is_expired(&caller.grant, self.now())
+        self.is_valid_grant(&caller.grant)
+    }
+
+    /// Whether a grant was neither revoked nor has expired. The owner's never ends.
+    pub(crate) fn is_valid_grant(&self, grant: &Grant) -> bool {
+        let held = is_owner(grant) || self.grants().contains(&grant.id);
+        held && !permit::is_expired(grant, self.now())
     }
 
     /// Waits until a caller's grant is revoked or expires. Open streams end then.

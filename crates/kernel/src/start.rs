@@ -19,11 +19,13 @@ use crate::extensions::ExtensionHostSlot;
 use crate::grants::{GRANT_KIND, Grants, StoredGrant, owner_grant, random_name};
 use crate::hooks::ActionHooks;
 use crate::journal::{
-    self, CommitTicket, Journal, JournalRecord, JournalRecovery, OpenedJournal, RecordChange, draft,
+    self, CommitTicket, EventDraft, Journal, JournalRecord, JournalRecovery, OpenedJournal,
+    RecordChange, draft,
 };
 use crate::notifications::NotifierSlot;
 use crate::panes::restart::{self, RestartObserver};
 use crate::panes::{self, PaneTable, PatternCache, recover};
+use crate::sign_in::SignInCodes;
 use crate::state_folder::{StateFolderIdentity, write_private};
 use crate::tmux_view::{self, TmuxViewObserver, TmuxViews};
 use crate::{Kernel, KernelInner, KernelSetup, actions};
@@ -92,6 +94,7 @@ impl Kernel {
             restart_pane: actions::restart_pane,
             patterns: PatternCache::default(),
             grants: Grants::new(),
+            sign_in_codes: SignInCodes::default(),
             hooks: ActionHooks::default(),
             background: BackgroundTasks::default(),
             tmux_views: TmuxViews::default(),
@@ -201,11 +204,19 @@ impl Kernel {
 
     /// Adds a grant, and records it in the journal.
     pub(crate) fn store_grant(&self, stored: StoredGrant) -> CommitTicket {
+        self.store_grant_with(stored, Vec::new())
+    }
+
+    /// The same with events that are recorded together with it.
+    pub(crate) fn store_grant_with(
+        &self,
+        stored: StoredGrant,
+        events: Vec<EventDraft>,
+    ) -> CommitTicket {
         let key = stored.grant.id.to_string();
         let value = serde_json::to_string(&stored).expect("our own types always become JSON");
-        let ticket = self
-            .journal()
-            .record(Vec::new(), vec![RecordChange::Put { kind: GRANT_KIND, key, value }]);
+        let ticket =
+            self.journal().record(events, vec![RecordChange::Put { kind: GRANT_KIND, key, value }]);
         self.grants().insert(stored);
         ticket
     }

@@ -104,6 +104,9 @@ pub struct Grant {
     /// The pane it was created for, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pane: Option<PaneRef>,
+    /// Whether a device got it for a sign-in code.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub device: bool,
     /// The grants that its creator acted with, and those that these were created with. Empty for
     /// one that the owner has created outside of panes.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

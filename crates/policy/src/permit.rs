@@ -64,6 +64,7 @@ mod tests {
             scopes: scopes.iter().copied().collect(),
             panes: panes.map_or(PaneSet::All, only),
             pane: None,
+            device: false,
             created_with: Vec::new(),
             created_at: Time(0),
             expires_at: Some(Time(100)),

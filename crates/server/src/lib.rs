@@ -5,12 +5,14 @@
 //! decision and no state lives here that another front end would need too.
 #![forbid(unsafe_code)]
 
+mod client_schemas;
 pub mod compat_api;
 mod http;
 mod state;
 mod transport;
 mod ws;
 
+pub use client_schemas::{ClientSchema, client_schemas};
 pub use http::route_shape::{RouteSchema, RouteShape};
 pub use http::routes::{ParamLocation, RequiredAccess, Route, RouteParam, routes};
 pub use paned_policy::guard::AcceptedBody;

@@ -541,7 +541,7 @@ export interface Actions {
       at: string;
     };
   };
-  /** Return an approval: what is asked, by whom, and what became of it. */
+  /** Return an approval: what is asked, by whom, and the outcome. */
   "approval:get": {
     params: {
       /** The approval. */
@@ -928,6 +928,27 @@ export interface Actions {
       grant: Grant;
       /** The token, which is shown only once. */
       token: string;
+    };
+  };
+  /** Create a one-use code that signs in a device: `POST /sign-in` exchanges it for a token. The code is shown only once. */
+  "grant:create-code": {
+    params: {
+      /** The scopes of the device's token. */
+      scopes: ("read" | "input" | "spawn" | "kill" | "approve" | "admin")[];
+      /** The panes that it covers, as for `grant:create`; defaults to all. */
+      panes?: string[] | null;
+      /** A label for the device; when empty, the device chooses one. */
+      label?: string;
+      /** How long the device stays signed in; 30 days when omitted. */
+      expiresInSeconds?: number;
+      /** How long the code is good for; 60 when omitted. */
+      codeExpiresInSeconds?: number;
+    };
+    answer: {
+      /** The code, which is shown only once. */
+      code: string;
+      /** Until when it is good. */
+      codeExpiresAt: string;
     };
   };
   /** List the active tokens by id and label. The tokens themselves are never shown. */
@@ -2758,7 +2779,7 @@ export type AuditRecord = {
   /** The action; none for an agent's question. */
   action?: string | null;
   /**
-   * What became of it: `success` or `error` of an action; `asked`, `allowed`, `denied`,
+   * The outcome: `success` or `error` of an action; `asked`, `allowed`, `denied`,
    * `expired`, `withdrawn` or `answered` of an approval.
    */
   outcome: string;
@@ -2907,6 +2928,8 @@ export type Grant = {
   panes: PaneSet;
   /** The pane it was created for, if any. */
   pane?: PaneRef | null;
+  /** Whether a device got it for a sign-in code. */
+  device?: boolean;
   /**
    * The grants that its creator acted with, and those that these were created with. Empty for
    * one that the owner has created outside of panes.

@@ -137,6 +137,8 @@ export interface Events {
   "session:detached": { name: string; attached: number };
 
   "grant:revoked": { id: string };
+  /** A device was signed in with a code. */
+  "grant:signed-in": { id: string; label: string };
 
   "server:started": Record<string, never>;
   "server:shutdown": Record<string, never>;

@@ -85,6 +85,10 @@ fn cases(action: &str, socket: &str) -> Option<Vec<(LeakRule, Value)>> {
         "grant:create" => {
             vec![json!({ "scopes": ["read"] }), json!({ "scopes": ["read"], "panes": [OTHER] })]
         }
+        "grant:create-code" => {
+            let on_other = json!({ "scopes": ["read"], "panes": [OTHER] });
+            vec![json!({ "scopes": ["read"] }), on_other]
+        }
         "ext:list" | "ext:reload" => vec![json!({})],
         "ext:info" | "ext:logs" | "ext:remove" => vec![json!({ "name": "x" })],
         "ext:install" => vec![json!({ "source": "/nowhere" })],

@@ -1,6 +1,6 @@
-/** Written by `make docs` from the actions of paned. */
+/** Written by `make docs` from the actions, events and messages of paned. */
 
-/** Parameters and answers of paned's own actions, by name. */
+/** Parameters and answers of actions, by name. */
 export interface Actions {
   /** Answer the question on an agent's screen, unless it has changed. */
   "agent:answer": {
@@ -541,7 +541,7 @@ export interface Actions {
       at: string;
     };
   };
-  /** Return an approval: what is asked, by whom, and what became of it. */
+  /** Return an approval: what is asked, by whom, and the outcome. */
   "approval:get": {
     params: {
       /** The approval. */
@@ -928,6 +928,27 @@ export interface Actions {
       grant: Grant;
       /** The token, which is shown only once. */
       token: string;
+    };
+  };
+  /** Create a one-use code that signs in a device: `POST /sign-in` exchanges it for a token. The code is shown only once. */
+  "grant:create-code": {
+    params: {
+      /** The scopes of the device's token. */
+      scopes: ("read" | "input" | "spawn" | "kill" | "approve" | "admin")[];
+      /** The panes that it covers, as for `grant:create`; defaults to all. */
+      panes?: string[] | null;
+      /** A label for the device; when empty, the device chooses one. */
+      label?: string;
+      /** How long the device stays signed in; 30 days when omitted. */
+      expiresInSeconds?: number;
+      /** How long the code is good for; 60 when omitted. */
+      codeExpiresInSeconds?: number;
+    };
+    answer: {
+      /** The code, which is shown only once. */
+      code: string;
+      /** Until when it is good. */
+      codeExpiresAt: string;
     };
   };
   /** List the active tokens by id and label. The tokens themselves are never shown. */
@@ -2758,7 +2779,7 @@ export type AuditRecord = {
   /** The action; none for an agent's question. */
   action?: string | null;
   /**
-   * What became of it: `success` or `error` of an action; `asked`, `allowed`, `denied`,
+   * The outcome: `success` or `error` of an action; `asked`, `allowed`, `denied`,
    * `expired`, `withdrawn` or `answered` of an approval.
    */
   outcome: string;
@@ -2907,6 +2928,8 @@ export type Grant = {
   panes: PaneSet;
   /** The pane it was created for, if any. */
   pane?: PaneRef | null;
+  /** Whether a device got it for a sign-in code. */
+  device?: boolean;
   /**
    * The grants that its creator acted with, and those that these were created with. Empty for
    * one that the owner has created outside of panes.
@@ -3085,10 +3108,6 @@ export type PaneInfo = {
   maxLines?: number | null;
   /** What is wrong with its output file, if that was damaged. */
   damage?: string | null;
-  /** The last line of its output that is not blank, as text. */
-  lastLine?: string | null;
-  /** When it last printed. */
-  printedAt?: string | null;
   /** The agent's state, if its program is an agent. */
   agent?: AgentInfo | null;
 };
@@ -3435,7 +3454,136 @@ export type UnprunedPane = {
 /** Whether tmux shows a pane. */
 export type ViewState = "shown" | "waiting" | "hidden";
 
-/* Events. */
+/** A message of the client on the WebSocket, without its `id`. */
+export type WsRequest = {
+  type: "auth";
+  token: string;
+} | {
+  type: "subscribe";
+  pane: string;
+  since?: "screen" | "start" | "now" | number | null;
+  window?: number;
+  /** When the pane was created, if the client wants no later pane of the same name. */
+  createdAt?: string | null;
+} | {
+  type: "unsubscribe";
+  channel: number;
+} | {
+  type: "ack";
+  channel: number;
+  /** A place in a pane's output: how many bytes the pane had printed before it. Never goes back. */
+  offset: number;
+} | {
+  type: "input";
+  pane: string;
+  text?: string | null;
+  base64?: string | null;
+} | {
+  type: "keys";
+  pane: string;
+  keys: string[];
+} | {
+  type: "resize";
+  pane: string;
+  cols: number;
+  rows: number;
+  force?: boolean | null;
+} | {
+  type: "events";
+  include: string;
+  /** Numbers one event. Ids rise by one and are never reused, across restarts too. */
+  since?: number | null;
+} | {
+  type: "action";
+  name: string;
+  params?: any;
+} | {
+  type: "ping";
+};
+
+/** A message of the server on the WebSocket, except events. */
+export type WsMessage = {
+  type: "welcome";
+  id?: any;
+  version: string;
+  protocol: string;
+  scopes: Scope[];
+} | {
+  type: "subscribed";
+  id?: any;
+  channel: number;
+  pane: string;
+  /** A place in a pane's output: how many bytes the pane had printed before it. Never goes back. */
+  offset: number;
+  size: Size;
+  status: PaneStatus;
+  createdAt: string;
+} | {
+  type: "gap";
+  channel: number;
+  /** A place in a pane's output: how many bytes the pane had printed before it. Never goes back. */
+  from: number;
+  /** A place in a pane's output: how many bytes the pane had printed before it. Never goes back. */
+  to: number;
+} | {
+  type: "exit";
+  channel: number;
+  /** A place in a pane's output: how many bytes the pane had printed before it. Never goes back. */
+  offset: number;
+  status: PaneStatus;
+  exitCode?: number | null;
+  exitSignal?: string | null;
+  timedOut: boolean;
+  endedAt?: string | null;
+} | {
+  type: "ok";
+  id: any;
+  answer?: any;
+} | {
+  type: "error";
+  id?: any;
+  channel?: number | null;
+  /** The error message for the user: what was wrong and, where possible, what to do. */
+  error: string;
+  /** A code for programs. */
+  code: Code;
+  /**
+   * Details for programs: the invalid field, the process that holds a lock, the survivors of a
+   * kill.
+   */
+  details?: any;
+} | {
+  type: "gap";
+  /** Numbers one event. Ids rise by one and are never reused, across restarts too. */
+  first: number;
+  /** Numbers one event. Ids rise by one and are never reused, across restarts too. */
+  last: number;
+} | {
+  type: "pong";
+  id?: any;
+};
+
+/** The body of `POST /sign-in`. */
+export type SignInRequest = {
+  /** The code. */
+  code: string;
+  /** A name for this device, if the code has none. */
+  label?: string | null;
+};
+
+/** The answer of `POST /sign-in`. */
+export type SignInResponse = {
+  /** The token, which is shown only once. */
+  token: string;
+  /** The id by which `grant:list` shows it and `grant:revoke` ends it. */
+  id: string;
+  /** Its label. */
+  label: string;
+  /** Until when it is valid. */
+  expiresAt?: string | null;
+  /** What it permits. */
+  scopes: Scope[];
+};
 
 /** What every event about a pane has. */
 export interface PaneEvent {
@@ -3573,6 +3721,8 @@ export interface Events {
   "session:detached": { name: string; attached: number };
 
   "grant:revoked": { id: string };
+  /** A device was signed in with a code. */
+  "grant:signed-in": { id: string; label: string };
 
   "server:started": Record<string, never>;
   "server:shutdown": Record<string, never>;
@@ -3585,3 +3735,24 @@ export interface Events {
   /** Events that the journal no longer has. */
   gap: { firstAvailable: number; lastAvailable: number };
 }
+
+/** The `id` of a message, by which its answer is recognised. */
+export type MessageId = string | number;
+
+/** A message of the client on the WebSocket. */
+export type ClientMessage = WsRequest & { id?: MessageId };
+
+/** An event, as the WebSocket sends it. Names of extensions' events are not in `Events`. */
+export interface EventMessage<Name extends string = string> {
+  type: "event";
+  id: number;
+  time: string;
+  name: Name;
+  payload: Name extends keyof Events ? Events[Name] : any;
+}
+
+/** An event of paned's own: `name` tells the type of `payload`. */
+export type OwnEvent = { [Name in keyof Events]: EventMessage<Name> }[keyof Events];
+
+/** A text frame of the server on the WebSocket. */
+export type ServerMessage = WsMessage | EventMessage;

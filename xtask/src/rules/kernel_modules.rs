@@ -39,6 +39,7 @@ const ORDER: &[&str] = &[
     "audit",
     "dispatch",
     "read_api",
+    "sign_in",
     "dump",
     "agents",
     "tmux_view",
@@ -56,6 +57,7 @@ const ACCESSORS: &[(&str, &str)] = &[
     ("hooks", "hooks"),
     ("journal", "journal"),
     ("panes", "panes"),
+    ("sign_in_codes", "sign_in"),
     ("patterns", "panes"),
     ("tmux_views", "tmux_view"),
 ];

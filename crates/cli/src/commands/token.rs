@@ -134,10 +134,19 @@ fn table(grants: &[Grant]) -> TextTable {
             panes(&grant.panes).into(),
             units::age(now.since(grant.created_at)).into(),
             left.unwrap_or_else(|| "never".into()).into(),
-            grant.label.as_str().into(),
+            label(grant).into(),
         ]
     })
     .dropping(&["AGE", "PANES", "EXPIRES IN"])
+}
+
+/// The label, and whether a device has the token.
+fn label(grant: &Grant) -> String {
+    match (grant.device, grant.label.as_str()) {
+        (false, label) => label.to_owned(),
+        (true, "") => "(device)".to_owned(),
+        (true, label) => format!("{label} (device)"),
+    }
 }
 
 fn panes(panes: &PaneSet) -> String {

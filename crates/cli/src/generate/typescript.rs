@@ -1,9 +1,11 @@
-//! The types of all actions in TypeScript, for extensions: `extensions/sdk/src/actions.d.ts`.
+//! The types of all actions in TypeScript, for extensions: `extensions/sdk/src/actions.d.ts`; and
+//! those of actions, events and messages for the web page: `web/src/api/generated.ts`.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use paned_kernel::Registry;
+use paned_server::{ClientSchema, client_schemas};
 use schemars::SchemaGenerator;
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value};
@@ -14,32 +16,108 @@ const HEAD: &str = "\
 /** Parameters and answers of paned's own actions, by name. */
 export interface Actions {
 ";
+/// The head of the types for the web page.
+const WEB_HEAD: &str = "\
+/** Written by `make docs` from the actions, events and messages of paned. */
+
+/** Parameters and answers of actions, by name. */
+export interface Actions {
+";
+/// The payloads of events, which are kept by hand and checked by name.
+const EVENTS: &str = include_str!("../../../../extensions/sdk/src/events.d.ts");
+/// What the schemas do not say: ids of messages, and events on the WebSocket.
+const WEB_TAIL: &str = "
+/** The `id` of a message, by which its answer is recognised. */
+export type MessageId = string | number;
+
+/** A message of the client on the WebSocket. */
+export type ClientMessage = WsRequest & { id?: MessageId };
+
+/** An event, as the WebSocket sends it. Names of extensions' events are not in `Events`. */
+export interface EventMessage<Name extends string = string> {
+  type: \"event\";
+  id: number;
+  time: string;
+  name: Name;
+  payload: Name extends keyof Events ? Events[Name] : any;
+}
+
+/** An event of paned's own: `name` tells the type of `payload`. */
+export type OwnEvent = { [Name in keyof Events]: EventMessage<Name> }[keyof Events];
+
+/** A text frame of the server on the WebSocket. */
+export type ServerMessage = WsMessage | EventMessage;
+";
 const STEP: &str = "  ";
 
 /// The whole file.
 pub(super) fn action_types() -> String {
     // A type may be read differently than it is written, under the same name: so answers refer to
     // named types, while parameters contain theirs.
-    let settings = SchemaSettings::draft2020_12();
-    let inlined = settings.clone().with(|settings| settings.inline_subschemas = true);
-    let mut params = inlined.into_generator();
-    let mut answers = settings.for_serialize().into_generator();
+    let mut generators = Generators::new();
     let mut text = HEAD.to_owned();
+    actions(&mut text, &mut generators);
+    named_types(&mut text, &mut generators.answers);
+    text
+}
+
+/// The whole file for the web page.
+pub(super) fn web_types() -> String {
+    let mut generators = Generators::new();
+    let mut text = WEB_HEAD.to_owned();
+    actions(&mut text, &mut generators);
+    let Generators { params, answers } = &mut generators;
+    let schemas = client_schemas(params, answers);
+    named_types(&mut text, answers);
+    for ClientSchema { name, doc, schema } in schemas {
+        text.push('\n');
+        comment(&mut text, doc, 0);
+        let _ = writeln!(text, "export type {name} = {};", type_of(&schema, 0));
+    }
+    // Its first lines are a comment and an import of types that are in this file.
+    let events = EVENTS.split_once("\n\n").map_or("", |(_, events)| events);
+    let _ = write!(text, "\n{events}");
+    text.push_str(WEB_TAIL);
+    text
+}
+
+/// The generators of parameters and of answers.
+struct Generators {
+    params: SchemaGenerator,
+    answers: SchemaGenerator,
+}
+
+impl Generators {
+    fn new() -> Self {
+        let settings = SchemaSettings::draft2020_12();
+        let inlined = settings.clone().with(|settings| settings.inline_subschemas = true);
+        Self {
+            params: inlined.into_generator(),
+            answers: settings.for_serialize().into_generator(),
+        }
+    }
+}
+
+/// The parameters and the answer of each action, and the end of the interface.
+fn actions(text: &mut String, Generators { params, answers }: &mut Generators) {
     for action in Registry::built_in().iter() {
-        comment(&mut text, &action.doc, 1);
-        let params = type_of(&action.params(&mut params), 2);
-        let answer = type_of(&action.answer(&mut answers), 2);
+        comment(text, &action.doc, 1);
+        let params = type_of(&action.params(params), 2);
+        let answer = type_of(&action.answer(answers), 2);
         let name = &action.name;
         let fields = format!("    params: {params};\n    answer: {answer};\n");
         let _ = write!(text, "{STEP}\"{name}\": {{\n{fields}{STEP}}};\n");
     }
     text.push_str("}\n");
-    for (name, schema) in definitions(&mut answers) {
+}
+
+/// The types that answers refer to.
+fn named_types(text: &mut String, answers: &mut SchemaGenerator) {
+    for (name, schema) in definitions(answers) {
         text.push('\n');
-        comment(&mut text, description(&schema), 0);
+        comment(text, description(&schema), 0);
         let _ = writeln!(text, "export type {name} = {};", type_of(&schema, 0));
     }
-    text
 }
 
 /// The named types, by name.
@@ -241,6 +319,33 @@ mod tests {
             json!({ "type": "object", "properties": fields, "oneOf": variants }),
             "(\"a\" | \"b\") & {\n  n?: number;\n}",
         );
+    }
+
+    #[test]
+    fn the_page_gets_messages_and_events_too() {
+        let types = web_types();
+        for expect in [
+            "\"pane:list\": {",
+            "export type WsRequest = {",
+            "type: \"subscribe\";",
+            "export type WsMessage = {",
+            "type: \"subscribed\";",
+            "export interface Events {",
+            "export type PaneInfo = ",
+        ] {
+            assert!(types.contains(expect), "{expect}");
+        }
+        let names: Vec<&str> = types.lines().filter_map(exported).collect();
+        let unique: std::collections::BTreeSet<_> = names.iter().collect();
+        assert_eq!(names.len(), unique.len(), "a type is there twice: {names:?}");
+        assert!(!types.contains("import "), "the page has no file to import from");
+    }
+
+    /// The name of the type that a line defines.
+    fn exported(line: &str) -> Option<&str> {
+        let rest = line.strip_prefix("export ")?;
+        let rest = rest.strip_prefix("type ").or_else(|| rest.strip_prefix("interface "))?;
+        rest.split(|c: char| !c.is_ascii_alphanumeric()).next()
     }
 
     #[test]

@@ -58,6 +58,7 @@ pub(crate) fn registry() -> Registry {
         .with::<ext::remove::ExtRemove>()
         .with::<ext::set::ExtSet>()
         .with::<grant::create::GrantCreate>()
+        .with::<grant::create_code::GrantCreateCode>()
         .with::<grant::list::GrantList>()
         .with::<grant::revoke::GrantRevoke>()
         .with::<layout::apply::LayoutApply>()

@@ -247,6 +247,7 @@ fn guess_record(kernel: &Kernel, found: &RecoveredPane) -> Option<PaneRecord> {
         scopes: BTreeSet::new(),
         panes: PaneSet::Only(BTreeSet::new()),
         pane: Some(pane),
+        device: false,
         created_with: Vec::new(),
         created_at: kernel.now(),
         expires_at: None,

@@ -21,6 +21,7 @@ mod restart;
 mod schema;
 mod schema_rules;
 mod screens;
+mod sign_in;
 mod test_kernel;
 mod tmux_view;
 mod waiting;

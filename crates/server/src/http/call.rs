@@ -64,18 +64,23 @@ impl Call {
     /// # Errors
     /// If it is too long, takes too long or breaks off.
     pub async fn body(&mut self) -> Result<Bytes, Rejection> {
-        let limits = self.shared.limits;
-        let body = std::mem::take(&mut self.body);
-        // Refused before it is read, so that a client that sent `Expect: 100-continue` need not
-        // send the body.
-        if body.size_hint().lower() > limits.body_bytes as u64 {
-            return Err(too_long(&limits));
-        }
-        let read =
-            timeout(limits.body_timeout, Limited::new(body, limits.body_bytes).collect()).await;
-        let read = read.map_err(|_| too_slow(&limits))?;
-        Ok(read.map_err(|error| broken(error.as_ref(), &limits))?.to_bytes())
+        read_body(std::mem::take(&mut self.body), &self.shared.limits).await
     }
+}
+
+/// The whole body of a request.
+///
+/// # Errors
+/// If it is too long, takes too long or breaks off.
+pub(crate) async fn read_body(body: Body, limits: &ServerLimits) -> Result<Bytes, Rejection> {
+    // Refused before it is read, so that a client that sent `Expect: 100-continue` need not send
+    // the body.
+    if body.size_hint().lower() > limits.body_bytes as u64 {
+        return Err(too_long(limits));
+    }
+    let read = timeout(limits.body_timeout, Limited::new(body, limits.body_bytes).collect()).await;
+    let read = read.map_err(|_| too_slow(limits))?;
+    Ok(read.map_err(|error| broken(error.as_ref(), limits))?.to_bytes())
 }
 
 fn too_long(limits: &ServerLimits) -> Rejection {

@@ -15,4 +15,5 @@ pub(crate) mod request;
 pub(crate) mod route_shape;
 pub(crate) mod router;
 pub(crate) mod routes;
+pub(crate) mod sign_in;
 pub(crate) mod sse;

@@ -114,6 +114,7 @@ fn operation(route: &Route) -> Value {
     });
     match route.required_access() {
         RequiredAccess::Open => operation["security"] = json!([{}, { "bearer": [] }]),
+        RequiredAccess::Code => operation["security"] = json!([]),
         RequiredAccess::Grant => {}
         RequiredAccess::Scope(scope) => operation["x-scope"] = json!(scope),
     }

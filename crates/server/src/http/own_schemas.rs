@@ -5,6 +5,8 @@ use paned_model::Scope;
 use schemars::{JsonSchema, generate::SchemaSettings};
 use serde_json::{Value, json};
 
+use crate::http::sign_in::{SignInRequest, SignInResponse};
+
 /// Any JSON.
 pub(super) fn anything() -> Value {
     json!({})
@@ -96,6 +98,16 @@ pub(super) fn health() -> Value {
     })
 }
 
+/// The body of `POST /sign-in`.
+pub(super) fn sign_in() -> Value {
+    inline_read::<SignInRequest>()
+}
+
+/// Its answer.
+pub(super) fn signed_in() -> Value {
+    inline::<SignInResponse>()
+}
+
 /// The answer of `GET /ws` without an upgrade.
 pub(super) fn web_socket() -> Value {
     let count = json!({ "type": "integer", "minimum": 1 });
@@ -114,9 +126,16 @@ pub(super) fn web_socket() -> Value {
 }
 
 fn inline<T: JsonSchema>() -> Value {
-    let settings = SchemaSettings::draft2020_12().with(|set| {
+    settings().for_serialize().into_generator().into_root_schema_for::<T>().to_value()
+}
+
+fn inline_read<T: JsonSchema>() -> Value {
+    settings().into_generator().into_root_schema_for::<T>().to_value()
+}
+
+fn settings() -> SchemaSettings {
+    SchemaSettings::draft2020_12().with(|set| {
         set.inline_subschemas = true;
         set.meta_schema = None;
-    });
-    settings.for_serialize().into_generator().into_root_schema_for::<T>().to_value()
+    })
 }

@@ -19,7 +19,7 @@ use crate::http::call::Call;
 use crate::http::reply::{HandlerResult, JSON};
 use crate::http::request::RequestContext;
 use crate::http::route_shape::{RouteSchema, RouteShape};
-use crate::http::{actions, api_reference, events, health, metrics, own_schemas};
+use crate::http::{actions, api_reference, events, health, metrics, own_schemas, sign_in};
 use crate::state::ServerState;
 use crate::ws;
 
@@ -70,6 +70,8 @@ pub enum ParamLocation {
 pub enum RequiredAccess {
     /// Nothing; a caller with a grant gets more details.
     Open,
+    /// A one-use code in the body instead of a grant.
+    Code,
     /// Any grant; the action decides which scope it needs.
     Grant,
     /// A grant with this scope.
@@ -83,6 +85,8 @@ pub type CallHandler = Arc<dyn Fn(Call) -> BoxFuture<'static, HandlerResult> + S
 /// caller.
 pub(crate) enum RouteHandler {
     Open(fn(Arc<ServerState>, Option<Caller>) -> BoxFuture<'static, HandlerResult>),
+    /// Without a caller: the body proves what the client may do.
+    Code(fn(Arc<ServerState>, Request) -> BoxFuture<'static, HandlerResult>),
     Grant(fn(Call) -> BoxFuture<'static, HandlerResult>),
     Scope(Scope, fn(Call) -> BoxFuture<'static, HandlerResult>),
     /// As [`RouteHandler::Grant`], but a socket may send its token after it is open, and does
@@ -92,7 +96,7 @@ pub(crate) enum RouteHandler {
     Compat(CallHandler),
 }
 
-const OWN_ROUTES: [Route; 8] = [
+const OWN_ROUTES: [Route; 9] = [
     Route {
         method: Method::POST,
         path: "/action/{name}",
@@ -187,6 +191,18 @@ const OWN_ROUTES: [Route; 8] = [
         handler: RouteHandler::Open(|shared, caller| Box::pin(health::health(shared, caller))),
     },
     Route {
+        method: Method::POST,
+        path: "/sign-in",
+        doc: "Exchange a one-use code of `grant:create-code` for a token.",
+        params: &[],
+        takes: AcceptedBody::Json,
+        answers: JSON,
+        shape: RouteShape::NOTHING
+            .with_required_body(own_schemas::sign_in)
+            .with_answer(own_schemas::signed_in),
+        handler: RouteHandler::Code(|shared, request| Box::pin(sign_in::sign_in(shared, request))),
+    },
+    Route {
         method: Method::GET,
         path: "/metrics",
         doc: "Return counters and gauges in the Prometheus text format.",
@@ -276,6 +292,7 @@ impl Route {
     pub fn required_access(&self) -> RequiredAccess {
         match self.handler {
             RouteHandler::Open(_) => RequiredAccess::Open,
+            RouteHandler::Code(_) => RequiredAccess::Code,
             RouteHandler::Grant(_) | RouteHandler::Socket(_) | RouteHandler::Compat(_) => {
                 RequiredAccess::Grant
             }
@@ -293,6 +310,7 @@ impl Route {
         context.check_content(self.takes)?;
         let handling = match &self.handler {
             RouteHandler::Open(handler) => handler(shared, context.caller().ok()),
+            RouteHandler::Code(handler) => handler(shared, request),
             RouteHandler::Socket(handler) => handler(shared, context.caller().ok(), request),
             RouteHandler::Grant(handler) => handler(Call::new(shared, context, request).await?),
             RouteHandler::Compat(handler) => handler(Call::new(shared, context, request).await?),

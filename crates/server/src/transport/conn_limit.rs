@@ -157,6 +157,7 @@ mod tests {
             scopes: [scope].into(),
             panes: paned_model::PaneSet::All,
             pane: None,
+            device: false,
             created_with: Vec::new(),
             created_at: paned_model::Time(0),
             expires_at: None,

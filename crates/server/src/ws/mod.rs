@@ -40,7 +40,8 @@ use crate::state::ServerState;
 use crate::transport::conn_limit::ConnSlot;
 use crate::transport::read_limit::ReadLimit;
 use outbound::{CloseReason, WsInbound, WsOutbound};
-use protocol::{WsEnvelope, WsRequest, WsRequestId};
+use protocol::{WsEnvelope, WsRequestId};
+pub(crate) use protocol::{WsMessage, WsRequest};
 use session::WsSession;
 
 /// The protocol, as clients offer it in `Sec-WebSocket-Protocol`.

@@ -42,7 +42,7 @@ pub(super) struct WsEnvelope<'a> {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase", deny_unknown_fields)]
 #[schemars(tag = "type")]
-pub(super) enum WsRequest<'a> {
+pub(crate) enum WsRequest<'a> {
     /// Authenticate with this token.
     Auth { token: String },
     /// Open a channel.
@@ -74,7 +74,7 @@ pub(super) enum WsRequest<'a> {
 /// A channel to open.
 #[derive(Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(super) struct WsSubscribe {
+pub(crate) struct WsSubscribe {
     pub(super) pane: PaneId,
     pub(super) since: Option<SubscribeSince>,
     #[serde(default = "default_window", deserialize_with = "window")]
@@ -89,7 +89,7 @@ pub(super) struct WsSubscribe {
     rename_all = "lowercase",
     expecting = r#"must be "screen", "start", "now" or a byte offset"#
 )]
-pub(super) enum SubscribeSince {
+pub(crate) enum SubscribeSince {
     /// With a snapshot of the screen.
     #[default]
     Screen,
@@ -105,7 +105,7 @@ pub(super) enum SubscribeSince {
 /// What to type. It is serialized as the parameters of `pane:write`.
 #[derive(Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct WsInput<'a> {
+pub(crate) struct WsInput<'a> {
     #[serde(rename(serialize = "paneId"))]
     pane: PaneId,
     #[serde(borrow, skip_serializing_if = "Option::is_none")]
@@ -204,7 +204,7 @@ fn window<'de, D: Deserializer<'de>>(json: D) -> Result<u64, D::Error> {
 /// A message to a client. `docs/websocket.md` lists all of them.
 #[derive(Serialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "lowercase", rename_all_fields = "camelCase")]
-pub(super) enum WsMessage<'a> {
+pub(crate) enum WsMessage<'a> {
     /// The client is authenticated.
     Welcome {
         #[serde(skip_serializing_if = "Option::is_none")]
@@ -267,7 +267,7 @@ pub(super) enum WsMessage<'a> {
 /// How a program ended, with the fields of `pane:get`.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct WsExitInfo<'a> {
+pub(crate) struct WsExitInfo<'a> {
     status: PaneStatus,
     #[serde(skip_serializing_if = "Option::is_none")]
     exit_code: Option<u8>,

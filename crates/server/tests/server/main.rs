@@ -15,6 +15,7 @@ mod documents;
 mod events;
 mod limits;
 mod shutdown;
+mod sign_in;
 mod test_server;
 mod ws;
 

@@ -68,6 +68,7 @@ impl Action for GrantCreate {
             scopes: params.scopes,
             panes,
             pane: None,
+            device: false,
             created_with: context.caller.acts_with(),
             created_at: now,
             expires_at: params.expires_in_seconds.map(expires),
@@ -82,6 +83,9 @@ impl Action for GrantCreate {
 }
 
 /// The panes that have these names now.
-fn resolve_panes(kernel: &Kernel, names: &BTreeSet<PaneId>) -> Result<BTreeSet<PaneRef>, Refusal> {
+pub(super) fn resolve_panes(
+    kernel: &Kernel,
+    names: &BTreeSet<PaneId>,
+) -> Result<BTreeSet<PaneRef>, Refusal> {
     names.iter().map(|name| Ok(kernel.panes().get(name)?.pane_ref())).collect()
 }

@@ -214,6 +214,7 @@ fn no_grant(kernel: &Kernel, pane: &PaneRef) -> StoredGrant {
         scopes: BTreeSet::new(),
         panes: PaneSet::Only(BTreeSet::new()),
         pane: Some(pane.clone()),
+        device: false,
         created_with: Vec::new(),
         created_at: kernel.now(),
         expires_at: None,

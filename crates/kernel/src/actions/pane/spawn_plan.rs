@@ -231,6 +231,7 @@ fn grant(kernel: &Kernel, pane: &PaneRef) -> (StoredGrant, Token) {
         scopes: BTreeSet::from([Scope::Read, Scope::Input]),
         panes: PaneSet::Only(BTreeSet::from([pane.clone()])),
         pane: Some(pane.clone()),
+        device: false,
         created_with: Vec::new(),
         created_at: kernel.now(),
         expires_at: None,
