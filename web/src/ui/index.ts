@@ -4,6 +4,7 @@ export { cx } from "./class-names";
 export { Dialog, Sheet } from "./dialog";
 export { controlClass, Field, Input } from "./field";
 export { announce, LiveRegion } from "./live-region";
+export { Marked } from "./marked";
 export { Menu, type MenuGroups, type MenuItem } from "./menu";
 export { Banner, Chip, EmptyState, Kbd } from "./small";
 export { StateBadge } from "./state-badge";
