@@ -5,12 +5,13 @@ import { Link } from "wouter";
 import type { PaneSearchHit } from "../../api/generated";
 import { clock, moment } from "../../lib/format";
 import { useMedia } from "../../lib/hooks";
+import { patternQuery } from "../../lib/line-pattern";
 import { excerpt, segments } from "../../lib/matches";
 import { panePath } from "../../lib/route";
 import { usePane } from "../../state/store";
 import { Marked } from "../../ui";
 import styles from "./find.module.css";
-import { type FindQuery, matchQuery } from "./query";
+import type { FindQuery } from "./query";
 import { AROUND, useContextLines } from "./use-context-lines";
 
 const OFFSETS = Array.from({ length: 2 * AROUND + 1 }, (_, index) => index - AROUND);
@@ -20,7 +21,7 @@ export function HitRow({ hit, query }: { hit: PaneSearchHit; query: FindQuery })
   const lines = useContextLines(hit, instance);
   const isNarrow = useMedia("(max-width: 699px)");
   const texts = useMemo(() => new Map(lines.map((line) => [line.n, line.text])), [lines]);
-  const line = panePath(hit.paneId, "history", { line: hit.n, ...matchQuery(query) });
+  const line = panePath(hit.paneId, "history", { line: hit.n, ...patternQuery(query) });
   const shown = excerpt(hit.text, hit.matches, isNarrow ? 14 : 70);
   return (
     <article className={styles.hit} aria-label={`Line ${hit.n} of ${hit.paneId}`}>

@@ -1,7 +1,7 @@
 /** One search over the output of all panes, living and ended. */
 import { useEffect, useMemo, useRef, useState } from "react";
 import { useCommand } from "../../lib/commands";
-import { useDelayed } from "../../lib/hooks";
+import { useDelayed, useMedia } from "../../lib/hooks";
 import { navigate, useQuery } from "../../lib/route";
 import { useApp } from "../../state/store";
 import { Banner, Button, EmptyState } from "../../ui";
@@ -19,7 +19,11 @@ export default function FindPage() {
   const key = toRoute(query);
   const search = useSearch(query, most === key ? MOST_LIMITS : FIRST_LIMITS);
   const input = useRef<HTMLInputElement>(null);
-  useEffect(() => input.current?.focus({ preventScroll: true }), []);
+  // Where a keyboard would cover the page, the box waits to be tapped.
+  const isCoarse = useMedia("(pointer: coarse)");
+  useEffect(() => {
+    if (!isCoarse) input.current?.focus({ preventScroll: true });
+  }, [isCoarse]);
   useCommand("filter", () => input.current?.select());
   useCommand("find-in-pane", () => input.current?.select());
   const change = (fields: Partial<FindQuery>) =>
@@ -56,22 +60,20 @@ function Found({ query, answer, tookMs, isSearching, onMore }: FoundProps) {
     return groupHits(answer.hits, sinceTime(query.since, Date.now()));
   }, [answer, query.since]);
   const missing = limits(answer);
-  const more = missing && onMore && (
-    <Button size="small" onClick={onMore} disabled={isSearching}>
-      {answer.timedOut ? "Search longer" : "Show up to 1,000"}
+  const text = summary(groups, answer, tookMs);
+  const more = onMore && (
+    <Button size="small" tone={missing ? "plain" : "quiet"} onClick={onMore} disabled={isSearching}>
+      {missing ? "Search longer" : "Show up to 1,000"}
     </Button>
   );
   return (
     <>
-      <p className={styles.summary} role="status">
-        {isSearching ? (
-          <Searching>{summary(groups, answer, tookMs)}</Searching>
-        ) : (
-          summary(groups, answer, tookMs)
-        )}
-      </p>
+      <div className={styles.summary}>
+        <p role="status">{isSearching ? <Searching>{text}</Searching> : text}</p>
+        {answer.truncated && !missing && more}
+      </div>
       {missing && (
-        <Banner tone={answer.timedOut ? "warning" : "info"} actions={more}>
+        <Banner tone="warning" actions={more}>
           {missing}
         </Banner>
       )}

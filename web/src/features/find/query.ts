@@ -1,6 +1,7 @@
 /** What is searched: as the route has it, and as the server is asked. Pure. */
 import type { Actions } from "../../api/generated";
-import { type Query, withQuery } from "../../lib/route";
+import { type LinePattern, patternOf, patternParams, patternQuery } from "../../lib/line-pattern";
+import { withQuery } from "../../lib/route";
 import type { Panes } from "../../state/panes";
 
 export const SINCE = ["", "10m", "1h", "24h", "7d"] as const;
@@ -23,10 +24,7 @@ const SINCE_MS: Record<Since, number> = {
   "7d": 7 * 24 * 60 * MINUTE,
 };
 
-export interface FindQuery {
-  text: string;
-  isRegex: boolean;
-  matchCase: boolean;
+export interface FindQuery extends LinePattern {
   /** One pane, or all if empty. */
   pane: string;
   since: Since;
@@ -37,24 +35,16 @@ export interface FindQuery {
 export function fromRoute(params: URLSearchParams): FindQuery {
   const since = (params.get("since") ?? "") as Since;
   return {
-    text: params.get("q") ?? "",
-    isRegex: params.get("re") === "1",
-    matchCase: params.get("case") === "1",
+    ...patternOf(params),
     pane: params.get("pane") ?? "",
     since: SINCE.includes(since) ? since : "",
     withEnded: params.get("ended") !== "0",
   };
 }
 
-/** The text and how it is matched, for routes to a line. */
-export function matchQuery(query: FindQuery): Query {
-  const re = query.isRegex ? "1" : null;
-  return { q: query.text, re, case: query.matchCase ? "1" : null };
-}
-
 export function toRoute(query: FindQuery): string {
   const { pane, since, withEnded } = query;
-  return withQuery("/find", { ...matchQuery(query), pane, since, ended: withEnded ? null : "0" });
+  return withQuery("/find", { ...patternQuery(query), pane, since, ended: withEnded ? null : "0" });
 }
 
 /** The time before which hits are left out; 0 for none. */
@@ -80,8 +70,7 @@ export const MOST_LIMITS: SearchLimits = { hits: 1_000, timeoutMs: 10_000 };
 export function toParams(query: FindQuery, panes: Panes, limits: SearchLimits): Params | null {
   if (query.text === "") return null;
   const params: Params = {
-    pattern: query.isRegex ? query.text : escapeRegex(query.text),
-    ignoreCase: !query.matchCase,
+    ...patternParams(query),
     limit: limits.hits,
     timeoutMs: limits.timeoutMs,
   };
@@ -89,9 +78,4 @@ export function toParams(query: FindQuery, panes: Panes, limits: SearchLimits): 
   if (query.withEnded) return params;
   const living = [...panes.values()].filter(isLiving).map((pane) => pane.id);
   return living.length > 0 ? { ...params, panes: living.sort() } : null;
-}
-
-/** Text as a pattern that matches just this text. */
-export function escapeRegex(text: string): string {
-  return text.replace(/[\\^$.|?*+()[\]{}#&~-]/g, "\\$&");
 }

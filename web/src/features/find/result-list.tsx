@@ -25,7 +25,9 @@ export function ResultList({ query, groups }: { query: FindQuery; groups: readon
   const move = useMoves(rows, scroller, (index) => list.scrollToIndex(index, { align: "auto" }));
   const key = JSON.stringify(query);
   // biome-ignore lint/correctness/useExhaustiveDependencies: another query begins at the top
-  useEffect(() => scroller.current?.scrollTo({ top: 0 }), [key]);
+  useEffect(() => {
+    scroller.current?.scrollTo({ top: 0 });
+  }, [key]);
   const pressed = (event: KeyboardEvent) => {
     if (event.key === "ArrowDown") move(1);
     else if (event.key === "ArrowUp") move(-1);

@@ -52,7 +52,13 @@ export function resultRows(
   });
 }
 
-/** `41 hits in 9 panes, 0.2 s`. */
+/** An answer with the hits of other panes. */
+export function widened(answer: SearchAnswer, others: SearchAnswer): SearchAnswer {
+  const hits = [...answer.hits, ...others.hits];
+  return { ...answer, hits, timedOut: others.timedOut };
+}
+
+/** `41 hits in 9 of 12 panes, 0.2 s`. */
 export function summary(groups: readonly HitGroup[], answer: SearchAnswer, tookMs: number): string {
   const hits = groups.reduce((sum, group) => sum + group.hits.length, 0);
   const found = answer.truncated ? `The newest ${count(hits, "hit")}` : count(hits, "hit");
@@ -61,11 +67,8 @@ export function summary(groups: readonly HitGroup[], answer: SearchAnswer, tookM
   return `${found} in ${groups.length.toLocaleString("en-US")} of ${searched}, ${seconds} s`;
 }
 
-/** What is missing from the results, in words; nothing when they are complete. */
+/** What was not searched, in words; nothing when everything was. */
 export function limits(answer: SearchAnswer): string | null {
-  if (answer.timedOut) {
-    return `Time ran out after ${count(answer.panes, "whole pane")}: older output was not searched.`;
-  }
-  if (answer.truncated) return "There are more: only the newest are shown.";
-  return null;
+  if (!answer.timedOut) return null;
+  return `Time ran out after ${count(answer.panes, "whole pane")}: the rest was not searched.`;
 }

@@ -4,7 +4,7 @@ import { sentence } from "../../lib/errors";
 import { useApp } from "../../state/store";
 import { socket } from "../../state/sync";
 import { type FindQuery, type SearchLimits, toParams } from "./query";
-import type { SearchAnswer } from "./results";
+import { type SearchAnswer, widened } from "./results";
 
 const DEBOUNCE_MS = 250;
 
@@ -17,6 +17,24 @@ export interface SearchState {
 }
 
 const NOTHING: SearchState = { answer: null, tookMs: 0, error: null, isSearching: false };
+
+/** How often panes are searched that have no hits yet, because others have all the newest. */
+const ROUNDS = 3;
+
+/** Searches again without the panes that were found, so that one pane does not hide the others. */
+async function searchWidely(params: NonNullable<ReturnType<typeof toParams>>) {
+  let answer = await socket.call("pane:search", params);
+  for (let round = 1; round < ROUNDS && answer.truncated && !answer.timedOut; round += 1) {
+    const found = new Set(answer.hits.map((hit) => hit.paneId));
+    const known = params.panes ?? [...useApp.getState().panes.keys()];
+    const panes = known.filter((id) => !found.has(id));
+    if (panes.length === 0) break;
+    const next = await socket.call("pane:search", { ...params, panes });
+    if (next.hits.length === 0) break;
+    answer = widened(answer, next);
+  }
+  return answer;
+}
 
 export function useSearch(query: FindQuery, limits: SearchLimits): SearchState {
   const isOpen = useApp((state) => state.connection.state === "open");
@@ -39,7 +57,7 @@ export function useSearch(query: FindQuery, limits: SearchLimits): SearchState {
     const search = async () => {
       const began = performance.now();
       try {
-        const answer = await socket.call("pane:search", asked);
+        const answer = await searchWidely(asked);
         const tookMs = performance.now() - began;
         if (isCurrent) setState({ answer, tookMs, error: null, isSearching: false });
       } catch (error) {
