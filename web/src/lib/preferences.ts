@@ -14,6 +14,8 @@ export interface Preferences {
   /** Whether single letters are commands outside terminals and fields. */
   singleKeys: boolean;
   screenReader: boolean;
+  /** Whether long lines of the history continue on the next row. */
+  wrapLines: boolean;
 }
 
 const KEY = "paned.preferences";
@@ -25,6 +27,7 @@ const DEFAULTS: Preferences = {
   listWidth: 360,
   singleKeys: true,
   screenReader: false,
+  wrapLines: true,
 };
 
 function stored(): Partial<Preferences> {
