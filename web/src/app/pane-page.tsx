@@ -1,8 +1,10 @@
 /** One pane: its head, the open tab, and what features dock below the terminal. */
-import { lazy, Suspense, useEffect } from "react";
+import { lazy, Suspense } from "react";
+import type { PaneInfo } from "../api/generated";
 import { ApproveDock } from "../features/approve/approve-dock";
 import { Composer } from "../features/compose";
 import { PaneHead } from "../features/pane/pane-head";
+import { useSeen } from "../features/pane/use-seen";
 import { useCommand } from "../lib/commands";
 import { navigate, type PaneTab, panePath } from "../lib/route";
 import { useApp, usePane } from "../state/store";
@@ -22,13 +24,11 @@ export function PanePage({ id, tab, isPhone }: { id: string; tab: PaneTab; isPho
   const isLoaded = useApp((state) => state.isLoaded);
   useCommand("why", () => navigate(panePath(id, "why")));
   useCommand("replay", () => navigate(panePath(id, "replay")));
-  useEffect(() => {
-    if (isPhone) window.scrollTo(0, 0);
-  }, [isPhone]);
   if (!pane) return isLoaded ? <NoPane id={id} /> : <div className={styles.page} />;
   const View = TABS[tab];
   return (
     <section className={styles.page} aria-label={`Pane ${id}`}>
+      <Seen pane={pane} />
       <PaneHead pane={pane} tab={tab} isPhone={isPhone} />
       <div className={styles.view}>
         <Suspense fallback={<Loading />}>
@@ -43,6 +43,12 @@ export function PanePage({ id, tab, isPhone }: { id: string; tab: PaneTab; isPho
       )}
     </section>
   );
+}
+
+/** Clears the mark of the pane that is looked at. */
+function Seen({ pane }: { pane: PaneInfo }) {
+  useSeen(pane);
+  return null;
 }
 
 function NoPane({ id }: { id: string }) {

@@ -3,10 +3,20 @@ import type { PaneStatus, Size } from "../api/generated";
 import { type CallError, hasCode } from "./errors";
 import type { BinaryFrame, ChannelExit, ClientMessage, Subscribed } from "./protocol";
 
+export interface ChannelOpening {
+  size: Size;
+  status: PaneStatus;
+  createdAt: string;
+  /** Where its output begins. */
+  offset: number;
+  /** Whether it continues after what the reader has consumed. */
+  resumed: boolean;
+}
+
 /** What a channel tells its reader. */
 export interface ChannelReader {
   /** The channel is open. A resumed one continues where `consumed` stood; others begin anew. */
-  opened(opening: { size: Size; status: PaneStatus; createdAt: string; resumed: boolean }): void;
+  opened(opening: ChannelOpening): void;
   /** Bytes that draw the whole screen on a new terminal. */
   screen(bytes: Uint8Array, offset: number): void;
   output(bytes: Uint8Array, offset: number): void;
@@ -24,6 +34,9 @@ export interface ChannelOptions {
   /** Rows of scrollback before the screen. */
   history?: number;
 }
+
+/** Bytes that the server sends ahead of `consumed`. */
+const WINDOW = 1_572_864;
 
 /** What a channel needs of the socket. */
 export interface ChannelPort {
@@ -70,7 +83,14 @@ export class Channel {
     const since = this.#consumed ?? "screen";
     const history = since === "screen" && this.#history > 0 ? { history: this.#history } : {};
     const createdAt = this.#createdAt ? { createdAt: this.#createdAt } : {};
-    const message = { type: "subscribe", pane: this.pane, since, ...createdAt, ...history };
+    const message = {
+      type: "subscribe",
+      pane: this.pane,
+      since,
+      window: WINDOW,
+      ...createdAt,
+      ...history,
+    };
     this.#port.request(message).then(
       (answer) => this.#opened(answer as Subscribed, turn, since !== "screen"),
       (error: CallError) => turn === this.#turn && this.#refused(error),
@@ -136,8 +156,8 @@ export class Channel {
     if (!resumed) this.#consumed = null;
     this.#began = answer.offset;
     this.#received = answer.offset;
-    const { size, status, createdAt } = answer;
-    this.#reader.opened({ size, status, createdAt, resumed });
+    const { size, status, createdAt, offset } = answer;
+    this.#reader.opened({ size, status, createdAt, offset, resumed });
   }
 
   #refused(error: CallError): void {

@@ -35,6 +35,16 @@ export interface ServerEvent {
   payload: any;
 }
 
+/** A pane that has printed since the last such message. */
+export interface PaneActivity {
+  pane: string;
+  instance: string;
+  bytes: number;
+  lines: number;
+  printedAt?: string;
+  lastLine?: string;
+}
+
 export interface Refusal {
   type: "error";
   id?: number;
@@ -54,6 +64,7 @@ export type ServerFrame =
   | { type: "gap"; channel: number; from: number; to: number }
   | { type: "gap"; channel?: undefined; first: number; last: number }
   | { type: "ok"; id: number; answer?: unknown }
+  | { type: "activity"; panes: PaneActivity[] }
   | { type: "pong"; id?: number };
 
 /** A binary frame: output from `offset` on, or a screen at `offset`. */

@@ -165,7 +165,11 @@ test("a pong tells the latency", async () => {
 test("events resume after the last one", async () => {
   const ws = await open();
   const events: number[] = [];
-  socket.follow("pane:*", 3, { event: ({ id }) => events.push(id), gap: () => {} });
+  socket.follow("pane:*", 3, {
+    event: ({ id }) => events.push(id),
+    gap: () => {},
+    activity: () => {},
+  });
   expect(ws.lastSent("events")).toMatchObject({ include: "pane:*", since: 3 });
   await ws.text({ type: "event", id: 7, time: "T", name: "pane:bell", payload: {} });
   ws.drop();

@@ -8,7 +8,13 @@ import { Channel, type ChannelOptions, type ChannelPort, type ChannelReader } fr
 import type { Connection, SocketEnvironment } from "./connection";
 import { callError, offline } from "./errors";
 import { Liveness } from "./liveness";
-import { type ClientMessage, parseBinary, type ServerEvent, type ServerFrame } from "./protocol";
+import {
+  type ClientMessage,
+  type PaneActivity,
+  parseBinary,
+  type ServerEvent,
+  type ServerFrame,
+} from "./protocol";
 import { Requests } from "./requests";
 
 const WELCOME_MS = 5_000;
@@ -21,6 +27,8 @@ export interface EventReader {
   event(event: ServerEvent): void;
   /** Events before `first` are not stored. */
   gap(first: number, last: number): void;
+  /** These panes have printed. */
+  activity(panes: readonly PaneActivity[]): void;
 }
 
 export class Socket implements ChannelPort {
@@ -156,6 +164,8 @@ export class Socket implements ChannelPort {
         return this.#refused(frame);
       case "event":
         return this.#event(frame);
+      case "activity":
+        return this.#events?.reader.activity(frame.panes);
       case "gap":
         if (frame.channel === undefined) return this.#events?.reader.gap(frame.first, frame.last);
         return this.#bound.get(frame.channel)?.gap(frame.from, frame.to);
@@ -182,6 +192,8 @@ export class Socket implements ChannelPort {
     const { include, since } = this.#events;
     const from = since === null ? {} : { since };
     this.request({ type: "events", include, ...from }).catch(() => {});
+    // An older server refuses this; its lists show no last lines.
+    this.request({ type: "activity", on: true }).catch(() => {});
   }
 
   #event({ id, time, name, payload }: ServerEvent): void {

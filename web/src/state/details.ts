@@ -1,41 +1,33 @@
-/** Reads single panes again: after events that lack details, and regularly for visible rows. */
+/** Reads single panes again, after events that lack details. */
 import { hasCode } from "../lib/errors";
 import type { Socket } from "../lib/socket";
 import { put, remove } from "./panes";
 import { useApp } from "./store";
 
-const VISIBLE_EVERY_MS = 2_000;
 const AT_ONCE = 8;
 
 export class Details {
   readonly #socket: Socket;
   readonly #wanted = new Set<string>();
-  #visible: readonly string[] = [];
+  #visible: ReadonlySet<string> = new Set();
   #running = 0;
 
   constructor(socket: Socket) {
     this.#socket = socket;
   }
 
-  /** These rows are on the screen: no event says what they print, so they are read regularly. */
+  /** The rows on the screen: of others, minor changes are not worth a request. */
   show(ids: readonly string[]): void {
-    this.#visible = ids;
+    this.#visible = new Set(ids);
   }
 
+  isVisible(id: string): boolean {
+    return this.#visible.has(id);
+  }
+
+  /** Reads a pane soon; for a change that has no event of its own, such as that of its tags. */
   refresh(id: string): void {
     this.#wanted.add(id);
-    this.#next();
-  }
-
-  start(): () => void {
-    const timer = window.setInterval(() => this.#refreshVisible(), VISIBLE_EVERY_MS);
-    return () => window.clearInterval(timer);
-  }
-
-  #refreshVisible(): void {
-    if (document.hidden || !this.#socket.isOpen()) return;
-    const { panes } = useApp.getState();
-    for (const id of this.#visible) if (panes.get(id)?.status === "running") this.#wanted.add(id);
     this.#next();
   }
 

@@ -46,10 +46,20 @@ export interface TriageRow {
   approval: ApprovalInfo | null;
 }
 
-/** Where a pane belongs. */
+const latest = new WeakMap<PaneInfo, TriageRow>();
+
+/** Where a pane belongs; the same row as before if nothing has changed. */
 export function triage(pane: PaneInfo, approvals: Approvals, unread: Unread): TriageRow {
   const mark = unread.marks[pane.instance] ?? null;
   const approval = oldestOf(approvals, pane.id);
+  const before = latest.get(pane);
+  if (before && before.mark === mark && before.approval === approval) return before;
+  const row = rowOf(pane, approval, mark);
+  latest.set(pane, row);
+  return row;
+}
+
+function rowOf(pane: PaneInfo, approval: ApprovalInfo | null, mark: UnreadMark | null): TriageRow {
   const shown = displayState(pane);
   const need = needOf(shown, approval, mark);
   // An approval of a rule waits while the agent's own screen shows that it is working.

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { agentOf, agentPane, at, eventOf, paneOf, stateEvent } from "./fixtures";
-import { applyEvent, put, replaceAll, staleAfter } from "./panes";
+import { applyActivity, applyEvent, put, replaceAll, staleAfter } from "./panes";
 
 const some = replaceAll(new Map(), [agentPane("ui", "busy"), paneOf("db")]);
 
@@ -41,8 +41,15 @@ test("panes are read again after events that lack their change", () => {
   expect(staleAfter(eventOf(1, "pane:moved", "old", { newId: "old.previous" }))).toBe(
     "old.previous",
   );
-  const tagged = { id: 1, time: at(0), name: "action:success" };
-  const params = { paneId: "ui" };
-  expect(staleAfter({ ...tagged, payload: { actionName: "pane:tag", params } })).toBe("ui");
-  expect(staleAfter({ ...tagged, payload: { actionName: "pane:write", params } })).toBeNull();
+  expect(staleAfter(eventOf(1, "pane:resized", "ui"))).toBeNull();
+});
+
+test("what a pane printed is that of its instance only", () => {
+  const printed = { bytes: 9, lines: 2, lastLine: "done", printedAt: at(1) };
+  const panes = applyActivity(some, [
+    { pane: "db", instance: "db-1", ...printed },
+    { pane: "ui", instance: "ui-0", ...printed },
+  ]);
+  expect(panes.get("db")).toMatchObject(printed);
+  expect(panes.get("ui")).toBe(some.get("ui"));
 });

@@ -1,6 +1,6 @@
 /** The panes by id, folded from `pane:list` and events. Pure: no fetch, no clock. */
 import type { AgentInfo, PaneInfo } from "../api/generated";
-import type { ServerEvent } from "../lib/protocol";
+import type { PaneActivity, ServerEvent } from "../lib/protocol";
 
 export type Panes = ReadonlyMap<string, PaneInfo>;
 
@@ -82,6 +82,16 @@ function agentOf(
   };
 }
 
+/** Folds what panes have printed. */
+export function applyActivity(panes: Panes, activity: readonly PaneActivity[]): Panes {
+  const next = new Map(panes);
+  for (const { pane: id, instance, ...printed } of activity) {
+    const pane = panes.get(id);
+    if (pane?.instance === instance) next.set(id, { ...pane, ...printed });
+  }
+  return next;
+}
+
 const READ_AGAIN = new Set([
   "pane:created",
   "pane:restarted",
@@ -93,17 +103,14 @@ const READ_AGAIN = new Set([
   "pane:shown",
   "pane:hidden",
   "agent:created",
+  "agent:state",
   "agent:delivered",
 ]);
-
-const CHANGING = /^(pane:(tag|rename|set-meta|update-meta|delete-meta|resize)|agent:message)$/;
 
 /** The pane that has to be read again after an event, because the event does not have its change. */
 export function staleAfter({ name, payload }: ServerEvent): string | null {
   if (name === "pane:moved") return payload.newId;
-  if (READ_AGAIN.has(name)) return payload.paneId ?? null;
-  if (name !== "action:success" || !CHANGING.test(payload.actionName)) return null;
-  return typeof payload.params?.paneId === "string" ? payload.params.paneId : null;
+  return READ_AGAIN.has(name) ? (payload.paneId ?? null) : null;
 }
 
 function keepIfEqual(old: PaneInfo | undefined, pane: PaneInfo): PaneInfo {

@@ -1,16 +1,18 @@
 /** Connects the socket with the store: snapshot first, then events in batches. */
 import { socketUrl } from "../lib/connection";
-import type { ServerEvent } from "../lib/protocol";
+import type { PaneActivity, ServerEvent } from "../lib/protocol";
 import { forgetToken, isRefused, token } from "../lib/session";
 import { Socket } from "../lib/socket";
 import { Details } from "./details";
 import * as events from "./events";
-import { staleAfter } from "./panes";
+import { applyActivity, staleAfter } from "./panes";
 import { type AppState, foldEvents, foldList, useApp } from "./store";
 import { keepUnread, storedUnread } from "./unread-storage";
 
 /** The events that the lists need; the timeline asks for all. */
-const BASE = "pane:*,agent:*,approval:*,session:*,grant:*,server:*,journal:*,action:success";
+const BASE = "pane:*,agent:*,approval:*,session:*,grant:*,server:*,journal:*";
+/** Tags and meta change without an event, so the list is read again now and then. */
+const LIST_EVERY_MS = 60_000;
 /** Events older than this many are not worth replaying for unread marks. */
 const MOST_REPLAYED = 5_000;
 
@@ -28,7 +30,15 @@ let include = BASE;
 let batch: ServerEvent[] = [];
 let flushing: number | undefined;
 
-/** Events are folded at most once per frame, so that a burst draws once. */
+const listeners = new Set<(event: ServerEvent) => void>();
+
+/** Hears every event at once, before it is folded; returns the opposite. */
+export function onServerEvent(listener: (event: ServerEvent) => void): () => void {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
+}
+
+/** Events are folded in batches, so that a burst draws once. */
 function flush(): void {
   flushing = undefined;
   const folded = batch;
@@ -39,10 +49,16 @@ function flush(): void {
 const reader = {
   event(event: ServerEvent): void {
     batch.push(event);
+    for (const listener of listeners) listener(event);
     // A hidden tab has no frames.
     if (flushing === undefined) flushing = window.setTimeout(flush, 30);
     const stale = staleAfter(event);
-    if (stale) details.refresh(stale);
+    // The event has all of a new state but the share of the context that is used.
+    const isMinor = event.name === "agent:state";
+    if (stale && (!isMinor || details.isVisible(stale))) details.refresh(stale);
+  },
+  activity(printed: readonly PaneActivity[]): void {
+    useApp.setState((state) => ({ panes: applyActivity(state.panes, printed) }));
   },
   gap(first: number): void {
     useApp.setState((state) => ({ events: events.gap(state.events, first) }));
@@ -87,6 +103,11 @@ async function opened(): Promise<void> {
   }
 }
 
+function every(ms: number, run: () => void): () => void {
+  const timer = window.setInterval(run, ms);
+  return () => window.clearInterval(timer);
+}
+
 /** Starts everything; returns the opposite. */
 export function startSync(): () => void {
   const wake = () => !document.hidden && socket.wake();
@@ -100,7 +121,9 @@ export function startSync(): () => void {
       if (isNew) void opened();
     }),
     keepUnread(),
-    details.start(),
+    every(LIST_EVERY_MS, () => {
+      if (!document.hidden && socket.isOpen()) snapshot().catch(() => {});
+    }),
   ];
   window.addEventListener("online", wake);
   window.addEventListener("pageshow", shown);

@@ -1,7 +1,14 @@
 /** The list of panes in the order of who needs the user. */
-import type { ReactNode } from "react";
-import type { TriageRow } from "../../state/needs";
-import { useTriageRows } from "../../state/store";
+import { type ReactNode, useDeferredValue, useMemo, useState } from "react";
+import { usePreferences } from "../../lib/preferences";
+import { NEED_LABELS, type TriageRow } from "../../state/needs";
+import { useApp, useTriageRows } from "../../state/store";
+import { NoMatch, NoPanes } from "./empty";
+import { filterRows } from "./filter";
+import { itemsOf } from "./items";
+import { ListHead } from "./list-head";
+import { Rows } from "./rows";
+import styles from "./triage.module.css";
 
 export interface TriageListProps {
   selected: string | null;
@@ -12,19 +19,39 @@ export interface TriageListProps {
   menu: ReactNode;
 }
 
-export function TriageList({ onOpen, renderAnswers, menu }: TriageListProps) {
+export function TriageList({ selected, onOpen, renderAnswers, menu }: TriageListProps) {
   const rows = useTriageRows();
+  const isLoaded = useApp((state) => state.isLoaded);
+  const grouping = usePreferences((state) => state.grouping);
+  const [filter, setFilter] = useState("");
+  const applied = useDeferredValue(filter);
+  const found = useMemo(() => filterRows(rows, applied), [rows, applied]);
+  const items = useMemo(() => itemsOf(found, grouping), [found, grouping]);
   return (
-    <div>
-      {menu}
-      {rows.map((row) => (
-        <div key={row.pane.instance}>
-          <button type="button" onClick={() => onOpen(row.pane.id)}>
-            {row.pane.id} {row.state.word}
-          </button>
-          {row.need === "needs-you" && renderAnswers(row)}
-        </div>
-      ))}
-    </div>
+    <nav className={styles.triage} aria-label="Panes">
+      <ListHead filter={filter} onFilter={setFilter} menu={menu} />
+      {rows.length > 0 && <Quiet rows={rows} />}
+      {isLoaded && rows.length === 0 && <NoPanes />}
+      {rows.length > 0 && found.length === 0 && (
+        <NoMatch filter={applied} onClear={() => setFilter("")} />
+      )}
+      {found.length > 0 && (
+        <Rows
+          items={items}
+          reason={`${grouping} ${applied}`}
+          selected={selected}
+          onOpen={onOpen}
+          renderAnswers={renderAnswers}
+        />
+      )}
+    </nav>
   );
+}
+
+/** One line when nothing needs the user. */
+function Quiet({ rows }: { rows: readonly TriageRow[] }) {
+  if (rows.some((row) => row.need === "needs-you")) return null;
+  const working = rows.filter((row) => row.need === "busy").length;
+  const more = working > 0 ? ` ${working} ${NEED_LABELS.busy.toLowerCase()}.` : "";
+  return <p className={styles.quiet}>Nothing needs you.{more}</p>;
 }
