@@ -7,11 +7,11 @@ import { type IBufferRange, type ITheme, Terminal } from "@xterm/xterm";
 import "@xterm/xterm/css/xterm.css";
 import { useEffect, useRef } from "react";
 import type { Size } from "../../api/generated";
+import { namedColours, TERMINAL_THEMES, type TerminalTheme } from "../../lib/terminal-theme";
 import type { Emulator, EmulatorEvents, SearchOptions } from "./emulator";
 import { firstGuess, fitFont } from "./font-fit";
 import { CSI_QUERIES, DCS_QUERIES, isColourQuery, OSC_COLOURS } from "./queries";
 import styles from "./terminal.module.css";
-import { namedColours, TERMINAL_THEMES, type TerminalTheme } from "./terminal-theme";
 import { acquire, forget, touch } from "./webgl-pool";
 
 const FAMILY = '"Geist Mono Variable", ui-monospace, monospace';
