@@ -6,6 +6,7 @@ export { controlClass, Field, Input } from "./field";
 export { announce, LiveRegion } from "./live-region";
 export { Marked } from "./marked";
 export { Menu, type MenuGroups, type MenuItem } from "./menu";
+export { ScreenRows } from "./screen-rows";
 export { SearchBox } from "./search-box";
 export { Banner, Chip, EmptyState, Kbd } from "./small";
 export { StateBadge } from "./state-badge";
