@@ -73,7 +73,10 @@ export function Scrubber({ timeline, at, onSeek }: ScrubberProps) {
       <div className={styles.past} style={{ width: place(at) }} />
       <div className={styles.needle} style={{ left: place(at) }} />
       {hover !== null && (
-        <div className={styles.hover} style={{ left: `clamp(min(160px, 50%), ${place(hover)}, 100% - min(160px, 50%))` }}>
+        <div
+          className={styles.hover}
+          style={{ left: `clamp(min(160px, 50%), ${place(hover)}, 100% - min(160px, 50%))` }}
+        >
           {told(timeline, hover)}
         </div>
       )}
