@@ -1,18 +1,30 @@
 /** The token of this tab. It is in the tab's storage, or kept on this device if the user asked. */
 
 const KEY = "paned.token";
+const GRANT_KEY = "paned.grant";
 
 export function token(): string | null {
   return sessionStorage.getItem(KEY) ?? localStorage.getItem(KEY);
 }
 
-export function saveToken(value: string, keep: boolean): void {
-  (keep ? localStorage : sessionStorage).setItem(KEY, value);
+/** Keeps a token, with the id by which `grant:list` shows it if that is known. */
+export function saveToken(value: string, keep: boolean, grant?: string): void {
+  forgetToken();
+  const storage = keep ? localStorage : sessionStorage;
+  storage.setItem(KEY, value);
+  if (grant) storage.setItem(GRANT_KEY, grant);
+}
+
+/** The id of this device's grant, if it signed in by a code. */
+export function ownGrant(): string | null {
+  return sessionStorage.getItem(GRANT_KEY) ?? localStorage.getItem(GRANT_KEY);
 }
 
 export function forgetToken(): void {
-  sessionStorage.removeItem(KEY);
-  localStorage.removeItem(KEY);
+  for (const storage of [sessionStorage, localStorage]) {
+    storage.removeItem(KEY);
+    storage.removeItem(GRANT_KEY);
+  }
 }
 
 /** Whether the server refuses the token; false when there is no answer. */

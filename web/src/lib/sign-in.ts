@@ -1,13 +1,27 @@
-/** One-use links: `#t=CODE` is exchanged for a token and erased from the address. */
+/**
+ * One-use links: `#t=CODE` is exchanged for a token and erased from the address. With `&keep`, as
+ * links for other devices have it, the token is kept on the device and not only in the tab.
+ */
+import { deviceName } from "./device-name";
 import { CallError } from "./errors";
 import { saveToken } from "./session";
 
 const RETURN_KEY = "paned.return";
 
+let keepsToken = false;
+
+/** The link that signs in another device, which stays signed in. */
+export function deviceLink(page: string, code: string): string {
+  const url = new URL(page);
+  url.hash = `t=${encodeURIComponent(code)}&keep`;
+  return url.href;
+}
+
 /** The code in the address, which is erased from it and from the history. */
 export function takeCode(): string | null {
-  const match = /^#\/?t=([^&]+)/.exec(location.hash);
+  const match = /^#\/?t=([^&]+)(&keep)?/.exec(location.hash);
   if (!match?.[1]) return null;
+  keepsToken = match[2] !== undefined;
   const route = sessionStorage.getItem(RETURN_KEY) ?? "#/";
   history.replaceState(null, "", location.pathname + route);
   return decodeURIComponent(match[1]);
@@ -20,7 +34,7 @@ export function keepRoute(): void {
 
 /** Exchanges a code for a token; `gone` and `unauthorized` mean that it was used or expired. */
 export async function exchange(code: string): Promise<void> {
-  const body = JSON.stringify({ code });
+  const body = JSON.stringify({ code, label: deviceName(navigator.userAgent) });
   const headers = { "content-type": "application/json" };
   const address = new URL("sign-in", document.baseURI);
   const answer = await fetch(address, { method: "POST", headers, body });
@@ -28,5 +42,5 @@ export async function exchange(code: string): Promise<void> {
   if (!answer.ok) {
     throw new CallError(content.code ?? "unavailable", content.error ?? `status ${answer.status}`);
   }
-  saveToken(content.token, false);
+  saveToken(content.token, keepsToken, content.id);
 }
