@@ -4,6 +4,7 @@ import { createRoot } from "react-dom/client";
 import { App } from "./app/app";
 import { ErrorBoundary } from "./app/error-boundary";
 import { applyTheme } from "./app/theme";
+import { followInstallOffer } from "./lib/install";
 import { followPreferences } from "./lib/preferences";
 import { takeCode } from "./lib/sign-in";
 import "./ui/tokens.css";
@@ -13,6 +14,7 @@ import "./ui/base.css";
 const code = takeCode();
 applyTheme();
 followPreferences();
+followInstallOffer();
 
 const root = document.getElementById("root");
 if (root) {

@@ -11,6 +11,7 @@ import { useApp, usePane } from "../state/store";
 import { Button, EmptyState } from "../ui";
 import styles from "./pane-page.module.css";
 import { Loading } from "./routes";
+import { useTellItem } from "./use-tell-item";
 
 const TABS = {
   terminal: lazy(() => import("../features/pane")),
@@ -24,12 +25,13 @@ export function PanePage({ id, tab, isPhone }: { id: string; tab: PaneTab; isPho
   const isLoaded = useApp((state) => state.isLoaded);
   useCommand("why", () => navigate(panePath(id, "why")));
   useCommand("replay", () => navigate(panePath(id, "replay")));
+  const tell = useTellItem(pane);
   if (!pane) return isLoaded ? <NoPane id={id} /> : <div className={styles.page} />;
   const View = TABS[tab];
   return (
     <section className={styles.page} aria-label={`Pane ${id}`}>
       <Seen pane={pane} />
-      <PaneHead pane={pane} tab={tab} isPhone={isPhone} />
+      <PaneHead pane={pane} tab={tab} isPhone={isPhone} actions={[[tell]]} />
       <div className={styles.view}>
         <Suspense fallback={<Loading />}>
           <View pane={pane} isPhone={isPhone} />

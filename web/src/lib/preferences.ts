@@ -16,6 +16,12 @@ export interface Preferences {
   screenReader: boolean;
   /** Whether long lines of the history continue on the next row. */
   wrapLines: boolean;
+  /** Whether the list shows one line per pane. */
+  compact: boolean;
+  /** Whether questions that wait show notifications. */
+  alerts: boolean;
+  /** Whether these contain the question. */
+  alertText: boolean;
 }
 
 const KEY = "paned.preferences";
@@ -28,6 +34,9 @@ const DEFAULTS: Preferences = {
   singleKeys: true,
   screenReader: false,
   wrapLines: true,
+  compact: false,
+  alerts: false,
+  alertText: false,
 };
 
 function stored(): Partial<Preferences> {
