@@ -2,6 +2,7 @@
 import { QrCode } from "lucide-react";
 import { useEffect, useRef, useState } from "react";
 import { sentence } from "../../lib/errors";
+import { count } from "../../lib/format";
 import { useDelayed, useNow } from "../../lib/hooks";
 import { ownGrant } from "../../lib/session";
 import { useApp } from "../../state/store";
@@ -32,6 +33,7 @@ export function DevicesSection() {
     if (latest > 0) read.current();
   }, [latest]);
   const lines = grantLines(answer ?? [], ownGrant(), now);
+  const ofPanes = lines.filter((line) => line.kind === "pane");
   const add = (
     <Button icon={<QrCode size={16} />} onClick={() => setAdding(true)} disabled={error !== null}>
       Sign in another device
@@ -41,13 +43,25 @@ export function DevicesSection() {
     <Section id="devices" title="Devices" action={add}>
       {error && <Banner tone="warning">The devices cannot be listed: {error}</Banner>}
       {!error && lines.length === 0 && (isLoading ? <Waiting /> : <None />)}
-      <ul>
-        {lines.map((line) => (
-          <Device key={line.id} line={line} onChange={reload} />
-        ))}
-      </ul>
+      <DeviceList lines={lines.filter((line) => line.kind !== "pane")} onChange={reload} />
+      {ofPanes.length > 0 && (
+        <details className={styles.fold}>
+          <summary>{count(ofPanes.length, "token")} of panes</summary>
+          <DeviceList lines={ofPanes} onChange={reload} />
+        </details>
+      )}
       {isAdding && <NewDevice onClose={() => setAdding(false)} />}
     </Section>
+  );
+}
+
+function DeviceList({ lines, onChange }: { lines: readonly GrantLine[]; onChange: () => void }) {
+  return (
+    <ul>
+      {lines.map((line) => (
+        <Device key={line.id} line={line} onChange={onChange} />
+      ))}
+    </ul>
   );
 }
 

@@ -32,7 +32,14 @@ function lineOf(grant: Grant, own: string | null, now: number): GrantLine {
   const until = grant.expiresAt ? Date.parse(grant.expiresAt) : null;
   const isExpired = until !== null && until <= now;
   const facts = [scopeWords(grant.scopes), panesWords(grant), expiryWords(until, now)];
-  return { id: grant.id, name, kind, facts: facts.join(" · "), isOwn: grant.id === own, isExpired };
+  return {
+    id: grant.id,
+    name,
+    kind,
+    facts: facts.join(" · "),
+    isOwn: grant.id === own,
+    isExpired,
+  };
 }
 
 const ALL: readonly Scope[] = ["read", "input", "spawn", "kill", "approve", "admin"];

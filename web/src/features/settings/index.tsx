@@ -21,8 +21,7 @@ export default function SettingsPage({ keys }: { keys: readonly KeyLine[] }) {
   const wanted = useQuery().get("s");
   const scroller = useRef<HTMLDivElement>(null);
   useEffect(() => {
-    if (!wanted) return;
-    scroller.current?.querySelector(`#s-${CSS.escape(wanted)}`)?.scrollIntoView();
+    if (wanted && scroller.current) return stayAt(scroller.current, `s-${wanted}`);
   }, [wanted]);
   return (
     <div ref={scroller} className={styles.page}>
@@ -36,7 +35,7 @@ export default function SettingsPage({ keys }: { keys: readonly KeyLine[] }) {
             onClick={(event) => {
               event.preventDefault();
               navigate(withQuery("/settings", { s: id }), { replace: true });
-              scroller.current?.querySelector(`#s-${id}`)?.scrollIntoView();
+              if (scroller.current) stayAt(scroller.current, `s-${id}`);
             }}
           >
             {label}
@@ -52,4 +51,24 @@ export default function SettingsPage({ keys }: { keys: readonly KeyLine[] }) {
       </div>
     </div>
   );
+}
+
+/** Scrolls to a section, again while lists above it load, until the user does something. */
+function stayAt(scroller: HTMLElement, id: string): () => void {
+  const scroll = () => {
+    const section = document.getElementById(id);
+    if (!section) return;
+    const by = section.getBoundingClientRect().top - scroller.getBoundingClientRect().top;
+    scroller.scrollBy({ top: by - 16 });
+  };
+  const sizes = new ResizeObserver(scroll);
+  for (const child of scroller.children) sizes.observe(child);
+  const acts = ["wheel", "touchstart", "pointerdown", "keydown"] as const;
+  const end = () => {
+    sizes.disconnect();
+    for (const act of acts) window.removeEventListener(act, end);
+  };
+  for (const act of acts) window.addEventListener(act, end, { passive: true });
+  scroll();
+  return end;
 }

@@ -1,5 +1,6 @@
 /** Theme, size and density; single keys; the screen reader of the terminal. */
 import { Minus, Plus } from "lucide-react";
+import { useMedia } from "../../lib/hooks";
 import { prefer, type Theme, usePreferences } from "../../lib/preferences";
 import { controlClass, cx, IconButton } from "../../ui";
 import { Section, Setting, Switch } from "./section";
@@ -16,6 +17,7 @@ const LARGEST = 28;
 
 export function LookSection() {
   const { theme, fontSize, compact, screenReader } = usePreferences();
+  const isCoarse = useMedia("(pointer: coarse)");
   const resize = (by: number) =>
     prefer({ fontSize: Math.min(LARGEST, Math.max(SMALLEST, fontSize + by)) });
   return (
@@ -57,12 +59,14 @@ export function LookSection() {
           </span>
         )}
       </Setting>
-      <Switch
-        label="Compact list"
-        hint="One line per pane, without its last output."
-        checked={compact}
-        onChange={(next) => prefer({ compact: next })}
-      />
+      {!isCoarse && (
+        <Switch
+          label="Compact list"
+          hint="One line per pane, without its last output."
+          checked={compact}
+          onChange={(next) => prefer({ compact: next })}
+        />
+      )}
       <Switch
         label="Screen reader for terminals"
         hint="Terminals offer their text to screen readers. Costs time with much output."
