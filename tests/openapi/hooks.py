@@ -213,6 +213,7 @@ STATEFUL = [
     (r"/action/.*", 400, "no program ", "programs are installed and removed"),
     # What a pane has printed, and what its program is.
     (r"/action/pane:(read|wait)", 400, "`since` is ", "the output ends before that offset"),
+    (r"/action/pane:screen", 400, "`at` is beyond", "the output ends before that offset"),
     (r"/action/(agent|pane):.*", 400, "the program in pane ", "it is no agent, or not yet"),
     (r"/action/agent:(create|restart)", 400, ".* has no option", "the profile decides what its program can do"),
     (r"/action/agent:restart", 504, "the new agent did not become ready", "it takes longer than we wait"),

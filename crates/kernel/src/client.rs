@@ -47,6 +47,22 @@ impl ConnectedClient {
         }
     }
 
+    /// Releases a pane's size. Returns whether the client may have held it.
+    pub(crate) async fn release(&self, pane: &PaneId) -> bool {
+        let was_held = self.held_sizes.lock().unwrap_or_else(PoisonError::into_inner).remove(pane);
+        let sender = self.kernel.panes().get(pane).and_then(|pane| pane.sender());
+        if was_held && let Ok(sender) = sender {
+            // An error means that the pane has ended, and the hold with it.
+            let _ = sender.send(PaneCommand::Release(self.name.clone())).await;
+        }
+        was_held
+    }
+
+    /// Another client holds the size.
+    pub(crate) fn forget_size_hold(&self, pane: &PaneId) {
+        self.held_sizes.lock().unwrap_or_else(PoisonError::into_inner).remove(pane);
+    }
+
     /// Records that the client requested a pane's size and may hold it from now on.
     pub(crate) fn note_size_hold(&self, pane: &PaneId) {
         self.held_sizes.lock().unwrap_or_else(PoisonError::into_inner).insert(pane.clone());

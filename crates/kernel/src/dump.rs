@@ -13,9 +13,11 @@ use paned_term::vt::ESC;
 
 use crate::panes::screen::live_screen::ScreenHints;
 use crate::panes::screen::live_screen::visible_screen;
-use crate::panes::unreadable;
+use crate::panes::{scrollback_dump, unreadable};
 use crate::{Caller, Kernel};
 
+/// The most rows above the screen that a dump has.
+const MAX_HISTORY: usize = 1000;
 /// How far back a sequence may have begun; the screen abandons longer ones, too.
 const FAR: u64 = 1 << 20;
 /// How far back most have begun.
@@ -38,10 +40,38 @@ impl Kernel {
     /// # Errors
     /// When there is no such pane, or the caller may not see it.
     pub async fn dump(&self, pane: &PaneId, caller: &Caller) -> Result<ScreenDump, Refusal> {
+        self.dump_with_history(pane, 0, caller).await
+    }
+
+    /// The same after at most so many rows that scrolled off the top: the terminal then has them in
+    /// its scrollback.
+    ///
+    /// # Errors
+    /// When there is no such pane, the caller may not see it, or there are too many rows.
+    pub async fn dump_with_history(
+        &self,
+        pane: &PaneId,
+        rows: usize,
+        caller: &Caller,
+    ) -> Result<ScreenDump, Refusal> {
         let pane = self.readable_pane(pane, caller)?;
+        if MAX_HISTORY < rows {
+            return Err(Refusal::invalid(format!("`history` must be at most {MAX_HISTORY}")));
+        }
         let output = pane.readable()?;
         let dump = pane.with_screen(output.clone(), output.end(), ScreenDump::of);
-        let dump = dump.await.map_err(unreadable)?;
+        let mut dump = dump.await.map_err(unreadable)?;
+        if 0 < rows {
+            let hints = pane.screen_hints(output.as_ref());
+            let tape = output.clone();
+            // The rows above this very screen: it may have scrolled on meanwhile.
+            let end = dump.offset.0;
+            let draw = move || scrollback_dump(tape.as_ref(), &hints, rows, end);
+            let drawn = tokio::task::spawn_blocking(draw).await.map_err(Refusal::internal)?;
+            let mut bytes = drawn.map_err(unreadable)?;
+            bytes.append(&mut dump.bytes);
+            dump.bytes = bytes;
+        }
         align_offset(dump, output.as_ref()).map_err(unreadable)
     }
 }
@@ -56,7 +86,7 @@ impl ScreenDump {
 
 /// Moves the offset to the start of the sequence it lies in. Of a string too long for that, the
 /// dump opens such a string again, so that its rest is not shown as text.
-fn align_offset(mut dump: ScreenDump, output: &dyn Output) -> io::Result<ScreenDump> {
+pub(crate) fn align_offset(mut dump: ScreenDump, output: &dyn Output) -> io::Result<ScreenDump> {
     let sequence = last_sequence(output, dump.offset.0)?;
     let mut scanner = OutputScanner::new();
     scanner.feed(&sequence, |_| {});

@@ -32,6 +32,7 @@ pub mod proof;
 mod read_api;
 mod redact;
 mod registry;
+mod seek;
 mod self_wake;
 mod setup;
 mod sign_in;
@@ -58,6 +59,7 @@ pub use dump::ScreenDump;
 pub use hooks::{ActionHook, HookCall, HookRegistration, HookVerdict};
 use journal::{CommitTicket, Journal};
 pub use paned_backend::{BoxedFuture, UnixSocket};
+pub use panes::activity::{ActivityFeed, PaneActivity};
 pub use panes::environment::is_reserved as is_reserved_variable;
 
 pub use read_api::{EventFeed, PaneOutput, PaneOutputChunk};
@@ -110,6 +112,7 @@ struct KernelInner {
     patterns: panes::PatternCache,
     grants: Grants,
     sign_in_codes: sign_in::SignInCodes,
+    seek_cache: seek::SeekCache,
     hooks: ActionHooks,
     background: BackgroundTasks,
     tmux_views: TmuxViews,

@@ -25,6 +25,7 @@ use crate::journal::{
 use crate::notifications::NotifierSlot;
 use crate::panes::restart::{self, RestartObserver};
 use crate::panes::{self, PaneTable, PatternCache, recover};
+use crate::seek::SeekCache;
 use crate::sign_in::SignInCodes;
 use crate::state_folder::{StateFolderIdentity, write_private};
 use crate::tmux_view::{self, TmuxViewObserver, TmuxViews};
@@ -95,6 +96,7 @@ impl Kernel {
             patterns: PatternCache::default(),
             grants: Grants::new(),
             sign_in_codes: SignInCodes::default(),
+            seek_cache: SeekCache::default(),
             hooks: ActionHooks::default(),
             background: BackgroundTasks::default(),
             tmux_views: TmuxViews::default(),

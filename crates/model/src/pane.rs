@@ -349,6 +349,14 @@ pub struct PaneInfo {
     pub bytes: u64,
     /// How many of these bytes are no longer retained.
     pub dropped: u64,
+    /// When it printed last. Only in answers of `pane:list` and `pane:get`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub printed_at: Option<Time>,
+    /// The last line of its output that has any text, cut at 200 characters, without control
+    /// characters. None for a program that draws the whole screen. Only in answers of `pane:list`
+    /// and `pane:get`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last_line: Option<String>,
     /// How many of its last lines are retained, if that is limited.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_lines: Option<u64>,

@@ -52,6 +52,7 @@ fn cases(action: &str, socket: &str) -> Option<Vec<(LeakRule, Value)>> {
     let beside = || json!({ "beside": "%0", "tmux": socket });
     let params = match action {
         "agent:answer" => on(json!({ "option": 1 })),
+        "agent:cancel" => on(json!({ "messageId": "m1" })),
         "agent:message" => on(json!({ "text": "x", "wait": "none" })),
         "agent:set-state" => on(json!({ "status": "idle", "runtime": "codex" })),
         "pane:delete-meta" => on(json!({ "keys": ["k"] })),
@@ -72,8 +73,10 @@ fn cases(action: &str, socket: &str) -> Option<Vec<(LeakRule, Value)>> {
         }
         "agent:explain" | "agent:interrupt" | "agent:last" | "agent:messages" | "agent:record"
         | "agent:restart" | "agent:state" | "layout:hide" | "pane:activate" | "pane:close"
-        | "pane:get" | "pane:get-meta" | "pane:kill" | "pane:read" | "pane:record"
-        | "pane:remove" | "pane:restart" | "pane:screen" => on(json!({})),
+        | "pane:get" | "pane:get-meta" | "pane:kill" | "pane:marks" | "pane:read"
+        | "pane:record" | "pane:release" | "pane:remove" | "pane:restart" | "pane:screen" => {
+            on(json!({}))
+        }
         "pane:prune" => vec![json!({}), json!({ "tag": SECRET, "dryRun": true })],
         "pane:tag" => on(json!({ "add": ["x"], "remove": [SECRET] })),
         "agent:cleanup" | "agent:list" | "agent:profiles" | "grant:list" | "pane:list"
@@ -81,6 +84,7 @@ fn cases(action: &str, socket: &str) -> Option<Vec<(LeakRule, Value)>> {
             vec![json!({})]
         }
         "agent:create" => vec![with(json!({ "argv": ["cat"], "waitReady": false }), beside())],
+        "event:list" => vec![json!({ "limit": 1000 }), json!({ "paneId": OTHER, "limit": 1000 })],
         "event:emit" => vec![json!({ "name": "ci:done", "payload": on_other() })],
         "grant:create" => {
             vec![json!({ "scopes": ["read"] }), json!({ "scopes": ["read"], "panes": [OTHER] })]

@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 
+use paned_e2e::wait_for;
 use paned_model::Code;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::{ScriptedAgentServer, at_once, check};
 
@@ -56,6 +57,39 @@ fn busy_is_dealt_with_as_asked() {
     assert_eq!(broken["interrupted"], true, "{broken:#}");
     house.settled();
     assert_eq!(house.agent.prompts(), ["FAKE hang", "later", "still later"]);
+}
+
+#[test]
+fn a_queued_message_is_cancelled_by_its_id_and_the_others_are_typed() {
+    let house = ScriptedAgentServer::ready(&[]);
+    let cancel = |id: &Value| {
+        let params = json!({ "paneId": "a", "messageId": id });
+        house.server.try_act("agent:cancel", params)
+    };
+    let hanging = house.send("FAKE hang");
+    house.is("busy");
+    let [first, second, third] = ["one", "two", "three"].map(|text| house.send(text));
+    for queued in [&first, &second] {
+        assert_eq!(cancel(&queued["messageId"]).unwrap()["messageId"], queued["messageId"]);
+    }
+    wait_for("one in the queue", || (house.state()["queued"] == 1).then_some(()));
+    for (id, code, because) in [
+        (&first["messageId"], Code::Conflict, "no longer queued"),
+        (&hanging["messageId"], Code::Conflict, "no longer queued"),
+        (&json!("m999"), Code::NotFound, "no message"),
+        (&json!("x"), Code::NotFound, "no message"),
+    ] {
+        let refusal = cancel(id).unwrap_err();
+        assert!(refusal.code == code && refusal.sentence.contains(because), "{refusal:?}");
+    }
+    house.server.act("agent:interrupt", json!({ "paneId": "a" }));
+    house.settled();
+    assert_eq!(house.agent.prompts(), ["FAKE hang", "three"]);
+    let outcome = |sent: &Value| {
+        let id = sent["messageId"].as_str().unwrap();
+        house.delivered().into_iter().find(|(of, _)| of == id).unwrap().1
+    };
+    assert_eq!([&first, &second, &third].map(outcome), ["refused", "refused", "submitted"]);
 }
 
 #[test]

@@ -24,6 +24,19 @@ export interface Actions {
       agent: AgentInfo;
     };
   };
+  /** Cancel a message to an agent while it is queued. Its outcome is then `refused`; one that is being typed, or was, is not cancelled. */
+  "agent:cancel": {
+    params: {
+      /** The agent's pane. */
+      paneId: string;
+      /** The message, as `agent:message` has named it. */
+      messageId: string;
+    };
+    answer: {
+      /** The message, of which nothing was typed. */
+      messageId: string;
+    };
+  };
   /** Close idle agents that no client is watching. Busy, blocked and persistent agents are never closed. */
   "agent:cleanup": {
     params: {
@@ -210,6 +223,14 @@ export interface Actions {
       bytes: number;
       /** How many of these bytes are no longer retained. */
       dropped: number;
+      /** When it printed last. Only in answers of `pane:list` and `pane:get`. */
+      printedAt?: string | null;
+      /**
+       * The last line of its output that has any text, cut at 200 characters, without control
+       * characters. None for a program that draws the whole screen. Only in answers of `pane:list`
+       * and `pane:get`.
+       */
+      lastLine?: string | null;
       /** How many of its last lines are retained, if that is limited. */
       maxLines?: number | null;
       /** What is wrong with its output file, if that was damaged. */
@@ -644,6 +665,33 @@ export interface Actions {
     answer: {
       /** The event. */
       id: number;
+    };
+  };
+  /** List past events, newest page first: the same events that the caller would see in the stream. */
+  "event:list": {
+    params: {
+      /**
+       * The events to list, as for `GET /events`: names, `prefix:*` or `*`, separated by commas; all
+       * when omitted.
+       */
+      include?: string;
+      /** Only events about this pane, or of actions on it. */
+      paneId?: string | null;
+      /** Events before the one with this id; without it, the newest ones. */
+      before?: number | null;
+      /** How many at most, 1 to 1000; 100 when omitted. */
+      limit?: number | null;
+    };
+    answer: {
+      /** The events, oldest first. */
+      events: Event[];
+      /**
+       * `before` of the next request. There may be older events, even if this answer has none. None
+       * when everything was looked at.
+       */
+      before?: number | null;
+      /** The first event that is still kept, if older ones are not and the list has reached it. */
+      firstAvailable?: number | null;
     };
   };
   /** Show an extension: whether it runs, what it may do, what it offers. */
@@ -1265,6 +1313,14 @@ export interface Actions {
       bytes: number;
       /** How many of these bytes are no longer retained. */
       dropped: number;
+      /** When it printed last. Only in answers of `pane:list` and `pane:get`. */
+      printedAt?: string | null;
+      /**
+       * The last line of its output that has any text, cut at 200 characters, without control
+       * characters. None for a program that draws the whole screen. Only in answers of `pane:list`
+       * and `pane:get`.
+       */
+      lastLine?: string | null;
       /** How many of its last lines are retained, if that is limited. */
       maxLines?: number | null;
       /** What is wrong with its output file, if that was damaged. */
@@ -1379,6 +1435,14 @@ export interface Actions {
       bytes: number;
       /** How many of these bytes are no longer retained. */
       dropped: number;
+      /** When it printed last. Only in answers of `pane:list` and `pane:get`. */
+      printedAt?: string | null;
+      /**
+       * The last line of its output that has any text, cut at 200 characters, without control
+       * characters. None for a program that draws the whole screen. Only in answers of `pane:list`
+       * and `pane:get`.
+       */
+      lastLine?: string | null;
       /** How many of its last lines are retained, if that is limited. */
       maxLines?: number | null;
       /** What is wrong with its output file, if that was damaged. */
@@ -1640,6 +1704,14 @@ export interface Actions {
       bytes: number;
       /** How many of these bytes are no longer retained. */
       dropped: number;
+      /** When it printed last. Only in answers of `pane:list` and `pane:get`. */
+      printedAt?: string | null;
+      /**
+       * The last line of its output that has any text, cut at 200 characters, without control
+       * characters. None for a program that draws the whole screen. Only in answers of `pane:list`
+       * and `pane:get`.
+       */
+      lastLine?: string | null;
       /** How many of its last lines are retained, if that is limited. */
       maxLines?: number | null;
       /** What is wrong with its output file, if that was damaged. */
@@ -1836,6 +1908,19 @@ export interface Actions {
       truncated: boolean;
     };
   };
+  /** Release the size of a pane that this client holds on its persistent connection. The size stays as it is until another client sets it. */
+  "pane:release": {
+    params: {
+      /** The pane. */
+      paneId: string;
+    };
+    answer: {
+      /** The pane. */
+      id: string;
+      /** Whether this client held its size until now. */
+      released: boolean;
+    };
+  };
   /** Delete a finished pane and its output. */
   "pane:remove": {
     params: {
@@ -1915,6 +2000,14 @@ export interface Actions {
       bytes: number;
       /** How many of these bytes are no longer retained. */
       dropped: number;
+      /** When it printed last. Only in answers of `pane:list` and `pane:get`. */
+      printedAt?: string | null;
+      /**
+       * The last line of its output that has any text, cut at 200 characters, without control
+       * characters. None for a program that draws the whole screen. Only in answers of `pane:list`
+       * and `pane:get`.
+       */
+      lastLine?: string | null;
       /** How many of its last lines are retained, if that is limited. */
       maxLines?: number | null;
       /** What is wrong with its output file, if that was damaged. */
@@ -2025,6 +2118,14 @@ export interface Actions {
       bytes: number;
       /** How many of these bytes are no longer retained. */
       dropped: number;
+      /** When it printed last. Only in answers of `pane:list` and `pane:get`. */
+      printedAt?: string | null;
+      /**
+       * The last line of its output that has any text, cut at 200 characters, without control
+       * characters. None for a program that draws the whole screen. Only in answers of `pane:list`
+       * and `pane:get`.
+       */
+      lastLine?: string | null;
       /** How many of its last lines are retained, if that is limited. */
       maxLines?: number | null;
       /** What is wrong with its output file, if that was damaged. */
@@ -2868,6 +2969,18 @@ export type EarlierMatch = {
   echo?: boolean;
 };
 
+/** A fact that happened. Written once, never changed. */
+export type Event = {
+  /** Increases by one, never reused. */
+  id: number;
+  /** When it was recorded. */
+  time: string;
+  /** `noun:past`, as in `pane:created`. */
+  name: string;
+  /** The event's data. */
+  payload: any;
+};
+
 /** An extension. */
 export type ExtensionInfo = {
   /** Its name, which is the noun of its actions and events. */
@@ -3024,6 +3137,22 @@ export type OutputLine = {
   match?: boolean | null;
 };
 
+/** What a pane has printed up to now. */
+export type PaneActivity = {
+  /** The pane. */
+  pane: string;
+  /** Distinguishes it from earlier and later panes of its name. */
+  instance: string;
+  /** The number of bytes of output so far. */
+  bytes: number;
+  /** The number of lines of output so far. */
+  lines: number;
+  /** When it printed last. */
+  printedAt?: string | null;
+  /** Its last line with text, see [`paned_model::PaneInfo::last_line`]. */
+  lastLine?: string | null;
+};
+
 /** An answer that holds for a pane. */
 export type PaneAnswer = {
   /** The approval that was answered; `approval:forget` takes this id. */
@@ -3104,6 +3233,14 @@ export type PaneInfo = {
   bytes: number;
   /** How many of these bytes are no longer retained. */
   dropped: number;
+  /** When it printed last. Only in answers of `pane:list` and `pane:get`. */
+  printedAt?: string | null;
+  /**
+   * The last line of its output that has any text, cut at 200 characters, without control
+   * characters. None for a program that draws the whole screen. Only in answers of `pane:list`
+   * and `pane:get`.
+   */
+  lastLine?: string | null;
   /** How many of its last lines are retained, if that is limited. */
   maxLines?: number | null;
   /** What is wrong with its output file, if that was damaged. */
@@ -3466,6 +3603,8 @@ export type WsRequest = {
   type: "subscribe";
   pane: string;
   since?: "screen" | "start" | "now" | number | null;
+  /** How many rows above the screen come with it, at most 1000. */
+  history?: number | null;
   window?: number;
   /** When the pane was created, if the client wants no later pane of the same name. */
   createdAt?: string | null;
@@ -3493,10 +3632,16 @@ export type WsRequest = {
   rows: number;
   force?: boolean | null;
 } | {
+  type: "release";
+  pane: string;
+} | {
   type: "events";
   include: string;
   /** Numbers one event. Ids rise by one and are never reused, across restarts too. */
   since?: number | null;
+} | {
+  type: "activity";
+  on: boolean;
 } | {
   type: "action";
   name: string;
@@ -3562,6 +3707,9 @@ export type WsMessage = {
   first: number;
   /** Numbers one event. Ids rise by one and are never reused, across restarts too. */
   last: number;
+} | {
+  type: "activity";
+  panes: PaneActivity[];
 } | {
   type: "pong";
   id?: any;

@@ -41,6 +41,7 @@ const ORDER: &[&str] = &[
     "read_api",
     "sign_in",
     "dump",
+    "seek",
     "agents",
     "tmux_view",
     "notifications",

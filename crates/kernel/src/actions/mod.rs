@@ -4,6 +4,7 @@ pub(crate) mod agent;
 mod approval;
 mod audit;
 mod event_emit;
+mod event_list;
 pub(crate) mod ext;
 pub(crate) mod grant;
 pub(crate) mod layout;
@@ -26,9 +27,11 @@ pub(crate) use self::support::next_run::restart_pane;
 use crate::registry::Registry;
 
 /// Every action there is.
+#[expect(clippy::too_many_lines, reason = "a table of actions")]
 pub(crate) fn registry() -> Registry {
     Registry::new()
         .with::<agent::answer::AgentAnswer>()
+        .with::<agent::cancel::AgentCancel>()
         .with::<agent::cleanup::AgentCleanup>()
         .with::<agent::create::AgentCreate>()
         .with::<agent::explain::AgentExplain>()
@@ -49,6 +52,7 @@ pub(crate) fn registry() -> Registry {
         .with::<approval::list::ApprovalList>()
         .with::<audit::list::AuditList>()
         .with::<event_emit::EventEmit>()
+        .with::<event_list::EventList>()
         .with::<ext::info::ExtInfo>()
         .with::<ext::install::ExtInstall>()
         .with::<ext::list::ExtList>()
@@ -78,11 +82,13 @@ pub(crate) fn registry() -> Registry {
         .with::<pane::keys::PaneKeys>()
         .with::<pane::kill::PaneKill>()
         .with::<pane::list::PaneList>()
+        .with::<pane::marks::PaneMarks>()
         .with::<pane::new::PaneNew>()
         .with::<pane::paste::PanePaste>()
         .with::<pane::prune::PanePrune>()
         .with::<pane::read::PaneRead>()
         .with::<pane::record::PaneRecordAction>()
+        .with::<pane::release::PaneRelease>()
         .with::<pane::remove::PaneRemove>()
         .with::<pane::rename::PaneRename>()
         .with::<pane::resize::PaneResize>()

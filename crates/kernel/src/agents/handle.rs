@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use paned_model::{AgentInfo, AgentState, BlockKind, Time};
+use paned_model::{AgentInfo, AgentState, BlockKind, Refusal, Time};
 use paned_policy::agent::{Composer, EvidenceItem, HookReport, Profile};
 use paned_policy::delivery::InterruptOutcome;
 use paned_policy::transcript::TranscriptAnswer;
@@ -70,6 +70,8 @@ pub(crate) enum AgentRequest {
     History(Time, oneshot::Sender<HistorySlice>),
     /// A message was accepted; it is in the outbox.
     Message,
+    /// Cancel this message, if nothing of it is typed.
+    Cancel(u64, oneshot::Sender<Result<(), Refusal>>),
     /// Answer the question on the screen.
     Answer(DialogAnswer),
     /// Interrupt the turn.

@@ -171,6 +171,24 @@ impl Agents {
         Ok(receipt)
     }
 
+    /// Cancels a queued message. The agent's task does that between two writes; where there is no
+    /// task, nothing is being typed.
+    pub(crate) async fn cancel(
+        &self,
+        kernel: &Kernel,
+        pane: &PaneId,
+        message: &str,
+    ) -> Result<(), Refusal> {
+        let number = message.strip_prefix('m').and_then(|number| number.parse().ok());
+        let number = number.ok_or_else(|| outbox::no_message(pane, message))?;
+        if let Some(agent) = self.find(pane)
+            && let Some(cancelled) = agent.ask(|reply| AgentRequest::Cancel(number, reply)).await
+        {
+            return cancelled;
+        }
+        self.outbox.cancel(kernel, pane, number, false)
+    }
+
     /// A profile by its name.
     pub(crate) fn profile(&self, name: &str) -> Result<Arc<Profile>, Refusal> {
         if let Some(known) = self.profiles().library.get(name) {

@@ -52,7 +52,8 @@ impl PaneStateGuard<'_> {
         if let Some(cached) = cached.as_ref().filter(|cached| cached.stats == now) {
             return cached.json.clone();
         }
-        let json = PaneJson::new(&state.info(now)).expect("our own types always become JSON");
+        let json =
+            PaneJson::new(&state.info_with_tail(now)).expect("our own types always become JSON");
         *cached = Some(CachedPaneJson { json: json.clone(), stats: now });
         json
     }

@@ -1,5 +1,6 @@
 //! Panes: the table, each pane's own task, and how they are started and recovered.
 
+pub(crate) mod activity;
 pub(crate) mod adopted_from;
 pub(crate) mod agent_record;
 pub(crate) mod close;
@@ -25,6 +26,8 @@ pub(crate) mod view_spec;
 pub(crate) use observer::{PaneChange, PaneObserver, TypedInput};
 pub(crate) use pane::{Pane, unreadable};
 pub(crate) use record::PaneRecord;
-pub(crate) use screen::scrollback::{screen_with_scrollback, scrollback};
+pub(crate) use screen::scrollback::{
+    screen_with_scrollback, scrollback, scrollback_at, scrollback_dump,
+};
 pub(crate) use search::pattern_cache::PatternCache;
 pub(crate) use table::PaneTable;

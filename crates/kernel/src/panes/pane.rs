@@ -225,6 +225,12 @@ impl Pane {
         state.info(state.output_stats())
     }
 
+    /// The same with the end of its output.
+    pub(crate) fn info_with_tail(&self) -> PaneInfo {
+        let state = self.lock();
+        state.info_with_tail(state.output_stats())
+    }
+
     pub(crate) fn connect(&self, handle: &PaneHandle) {
         let output = handle.output.clone();
         let commands = handle.commands.clone();

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use paned_model::{Code, Instance, PaneId, PaneRef, Refusal};
 
+use super::activity::OutputActivity;
 use super::typing_activity::TypingActivity;
 use super::{Pane, PaneChange, PaneObserver};
 use crate::Kernel;
@@ -21,6 +22,8 @@ pub(crate) struct PaneTable {
     removed_lineages: Mutex<VecDeque<Vec<Instance>>>,
     /// Which panes users type into.
     pub(crate) typing_activity: TypingActivity,
+    /// That any pane has printed.
+    pub(crate) activity: OutputActivity,
     observers: Vec<Box<dyn PaneObserver>>,
 }
 
@@ -31,6 +34,7 @@ impl PaneTable {
             panes: Mutex::default(),
             removed_lineages: Mutex::default(),
             typing_activity: TypingActivity::default(),
+            activity: OutputActivity::default(),
             observers,
         }
     }

@@ -197,6 +197,9 @@ impl PaneTask {
         self.note_update();
         // Watchers first: they wait for this, the keeper only when it has much more.
         self.pane.notify();
+        if before < self.processed {
+            self.kernel.panes().activity.printed();
+        }
         self.pace_flood(self.processed - before).await;
         // One event may announce much output, which is scanned piece by piece.
         let is_much = NOTIFY_WINDOW.bytes / 2 <= settled.saturating_sub(self.acknowledged);

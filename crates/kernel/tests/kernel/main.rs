@@ -2,10 +2,12 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod actions;
+mod activity;
 mod approvals;
 mod approvals_next_run;
 mod audit;
 mod dynamic_actions;
+mod event_list;
 mod full_disk;
 mod grants;
 mod hooks;
@@ -17,6 +19,7 @@ mod permissions;
 mod questions;
 mod reach;
 mod reading;
+mod replay;
 mod restart;
 mod schema;
 mod schema_rules;

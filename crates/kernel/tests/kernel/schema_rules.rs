@@ -21,10 +21,11 @@ const FORMATS: [(&str, &str); 6] = [
     ("regex", "a.c"),
 ];
 /// Fields whose rule depends on the state of a pane or on the caller, with the reason.
-const STATEFUL: [(&str, &str, &str); 6] = [
+const STATEFUL: [(&str, &str, &str); 7] = [
     ("agent:create", "profile", "it must be the name of a profile"),
     ("agent:message", "notify", "the owner's requests come from no pane"),
     ("agent:set-state", "paneId", "without it the report is about the caller's pane"),
+    ("pane:screen", "at", "it must not be beyond the end of the output"),
     ("pane:read", "since", "it must not be beyond the end of the output"),
     ("pane:wait", "since", "it must not be beyond the end of the output"),
     ("pane:run", "timeoutSeconds", "the fake program never ends"),

@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use std::iter::once;
 
 use axum::extract::ws::{Message, Utf8Bytes};
+use paned_kernel::PaneActivity;
 use paned_kernel::journal::JournalEntry;
 use paned_model::{
     EventId, Offset, PaneId, PaneInfo, PaneStatus, Refusal, Scope, Size, Time, parse_error,
@@ -58,8 +59,12 @@ pub(crate) enum WsRequest<'a> {
     Keys { pane: PaneId, keys: Vec<String> },
     /// Run `pane:resize`, after the earlier requests.
     Resize { pane: PaneId, cols: u16, rows: u16, force: Option<bool> },
+    /// Run `pane:release`, after the earlier requests.
+    Release { pane: PaneId },
     /// Follow the events of this filter, after this one.
     Events { include: String, since: Option<EventId> },
+    /// Follow which panes print, or no longer.
+    Activity { on: bool },
     /// Run any action, concurrently with others.
     Action {
         name: String,
@@ -77,6 +82,8 @@ pub(crate) enum WsRequest<'a> {
 pub(crate) struct WsSubscribe {
     pub(super) pane: PaneId,
     pub(super) since: Option<SubscribeSince>,
+    /// How many rows above the screen come with it, at most 1000.
+    pub(super) history: Option<usize>,
     #[serde(default = "default_window", deserialize_with = "window")]
     pub(super) window: u64,
     /// When the pane was created, if the client wants no later pane of the same name.
@@ -256,6 +263,8 @@ pub(crate) enum WsMessage<'a> {
     /// The events from `first` to `last` are missing.
     #[serde(rename = "gap")]
     Missed { first: EventId, last: EventId },
+    /// These panes have printed since the last such message, which was at least a second ago.
+    Activity { panes: &'a [PaneActivity] },
     /// The answer to `ping`.
     Pong {
         #[serde(skip_serializing_if = "Option::is_none")]

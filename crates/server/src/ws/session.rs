@@ -11,7 +11,7 @@ use std::sync::Arc;
 use axum::Error;
 use axum::extract::ws::Message;
 use futures_util::StreamExt;
-use paned_kernel::Caller;
+use paned_kernel::{Caller, PaneActivity};
 use paned_model::{Code, Offset, Refusal, Size};
 use serde::Serialize;
 use serde_json::json;
@@ -24,7 +24,7 @@ use super::outbound::{CloseReason, SessionEnd, WsInbound, WsOutbound, session_en
 use super::protocol::{
     WsEnvelope, WsExitInfo, WsFrameKind, WsMessage, WsRequest, WsRequestId, binary, event,
 };
-use super::subscribe::{self, WsEventFeed, WsFeedItem, WsSubscription};
+use super::subscribe::{self, WsActivity, WsEventFeed, WsFeedItem, WsSubscription};
 use crate::state::ServerState;
 
 /// An open socket.
@@ -36,6 +36,7 @@ pub(super) struct WsSession {
     channels: Channels,
     jobs: WsJobs,
     events: WsEventFeed,
+    activity: WsActivity,
     end: SessionEnd,
 }
 
@@ -45,6 +46,7 @@ enum WsSessionEvent {
     Received(Option<Result<Message, Error>>),
     Output(ChannelOutput),
     EventsReady,
+    Printed(Vec<PaneActivity>),
     Flushed(Result<(), Error>),
 }
 
@@ -67,6 +69,7 @@ impl WsSession {
             channels: Channels::default(),
             jobs: WsJobs::default(),
             events: WsEventFeed::default(),
+            activity: WsActivity::default(),
             end,
         }
     }
@@ -106,6 +109,7 @@ impl WsSession {
             message = self.inbound.next(), if may_read => WsSessionEvent::Received(message),
             output = self.channels.next(), if may_pull => WsSessionEvent::Output(output),
             () = self.events.ready(), if may_pull => WsSessionEvent::EventsReady,
+            panes = self.activity.next(), if may_pull => WsSessionEvent::Printed(panes),
             flushed = self.outbound.flush(), if self.outbound.is_dirty() => WsSessionEvent::Flushed(flushed),
         }
     }
@@ -121,6 +125,7 @@ impl WsSession {
             WsSessionEvent::Received(None) => return WsFlow::Break(CloseReason::ClientClosed),
             WsSessionEvent::Output(output) => self.on_output(output),
             WsSessionEvent::EventsReady => self.send_events(),
+            WsSessionEvent::Printed(panes) => self.send(&WsMessage::Activity { panes: &panes }),
             WsSessionEvent::Flushed(Ok(())) => {}
         }
         WsFlow::Continue(())
@@ -178,6 +183,9 @@ impl WsSession {
                 let params = json!({ "paneId": pane, "size": size, "force": force == Some(true) });
                 return self.enqueue_action(id, "pane:resize", &params);
             }
+            WsRequest::Release { pane } => {
+                return self.enqueue_action(id, "pane:release", &json!({ "paneId": pane }));
+            }
             WsRequest::Action { name, params } => return self.run_concurrent(id, name, params),
             WsRequest::Ping {} => return self.send(&WsMessage::Pong { id: id.as_deref() }),
             WsRequest::Unsubscribe { channel } => self.channels.close(channel),
@@ -185,6 +193,7 @@ impl WsSession {
             WsRequest::Events { include, since } => {
                 self.events.follow(&self.shared.kernel, &self.caller, &include, since)
             }
+            WsRequest::Activity { on } => self.activity.set(on, &self.shared.kernel, &self.caller),
             WsRequest::Auth { .. } => {
                 Err(Refusal::new(Code::Conflict, "this socket is already authenticated"))
             }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use futures_util::StreamExt;
 use futures_util::stream::{self, BoxStream};
 use paned_kernel::journal::{EventBatch, JournalRead};
-use paned_kernel::{Caller, EventFeed, Kernel, PaneOutput};
+use paned_kernel::{ActivityFeed, Caller, EventFeed, Kernel, PaneActivity, PaneOutput};
 use paned_model::{
     Code, EventFilter, EventId, Offset, PaneId, PaneInfo, PaneStatus, Refusal, Size, Time,
 };
@@ -40,15 +40,19 @@ pub(super) struct WsSubscription {
 pub(super) async fn open(
     shared: Arc<ServerState>,
     caller: Caller,
-    WsSubscribe { pane, since, window, created_at }: WsSubscribe,
+    WsSubscribe { pane, since, history, window, created_at }: WsSubscribe,
 ) -> Result<Box<WsSubscription>, Refusal> {
     let kernel = &shared.kernel;
     kernel.wait_started(&pane, &caller).await?;
     let info = kernel.output(&pane, Offset(0), &caller)?.info();
     check_created_at(created_at, &info)?;
-    let (offset, size, screen) = match since.unwrap_or_default() {
+    let since = since.unwrap_or_default();
+    if history.is_some() && since != SubscribeSince::Screen {
+        return Err(Refusal::invalid("`history` is only possible with `since`: \"screen\""));
+    }
+    let (offset, size, screen) = match since {
         SubscribeSince::Screen => {
-            let dump = kernel.dump(&pane, &caller).await?;
+            let dump = kernel.dump_with_history(&pane, history.unwrap_or(0), &caller).await?;
             (dump.offset, dump.size, Some(dump.bytes))
         }
         SubscribeSince::Start => (Offset(info.dropped), info.size, None),
@@ -155,6 +159,38 @@ impl WsEventFeed {
     /// The next thing to send, if it was pulled already.
     pub(super) fn take(&mut self) -> Option<WsFeedItem> {
         self.next.take()
+    }
+}
+
+/// Which panes print, if the socket follows that.
+#[derive(Default)]
+pub(super) struct WsActivity(Option<ActivityFeed>);
+
+impl WsActivity {
+    /// Begins to follow, or stops. Beginning again changes nothing.
+    ///
+    /// # Errors
+    /// If the caller may not read.
+    pub(super) fn set(
+        &mut self,
+        on: bool,
+        kernel: &Kernel,
+        caller: &Caller,
+    ) -> Result<(), Refusal> {
+        match (on, &self.0) {
+            (false, _) => self.0 = None,
+            (true, Some(_)) => {}
+            (true, None) => self.0 = Some(kernel.activity(caller)?),
+        }
+        Ok(())
+    }
+
+    /// The panes that have printed. Cancel-safe.
+    pub(super) async fn next(&mut self) -> Vec<PaneActivity> {
+        match &mut self.0 {
+            Some(feed) => feed.next().await,
+            None => pending().await,
+        }
     }
 }
 

@@ -11,6 +11,7 @@ mod dump_writer;
 mod grid_size;
 mod handler;
 mod history;
+mod history_dump;
 mod parser;
 mod parser_state;
 mod replies;
@@ -194,6 +195,14 @@ impl Screen {
     #[must_use]
     pub fn dump(&self) -> Vec<u8> {
         dump::dump(&self.handler)
+    }
+
+    /// The escape bytes that give a fresh terminal of the same size the last rows of the scrollback
+    /// of the primary screen: at most so many rows, and about so many bytes. They leave its screen
+    /// blank, so that [`Screen::dump`] can follow.
+    #[must_use]
+    pub fn dump_history(&self, max_rows: usize, max_bytes: usize) -> Vec<u8> {
+        history_dump::dump_history(&self.handler, max_rows, max_bytes)
     }
 
     /// The same for the screen that is shown alone: it is drawn without a switch to the alternate

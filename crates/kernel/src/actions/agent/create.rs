@@ -180,7 +180,7 @@ impl Action for AgentCreate {
     const DOC: &'static str = "Start an agent in a new pane and wait until it accepts a prompt.";
     const SCOPE: Scope = Scope::Spawn;
     const KIND: ActionKind = ActionKind::Change;
-    const SECRETS: &'static [&'static str] = &["env", "prompt", "argv", "agent.dialog"];
+    const SECRETS: &'static [&'static str] = &["env", "prompt", "argv", "agent.dialog", "lastLine"];
     type Params = Params;
     type Answer = AgentCreateOutput;
 

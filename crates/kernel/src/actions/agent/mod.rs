@@ -1,6 +1,7 @@
 //! Actions on agents.
 
 pub(in crate::actions) mod answer;
+pub(in crate::actions) mod cancel;
 pub(in crate::actions) mod cleanup;
 pub(in crate::actions) mod create;
 pub(in crate::actions) mod explain;

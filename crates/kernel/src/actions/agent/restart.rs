@@ -94,7 +94,8 @@ impl Action for AgentRestart {
                               new agent accepts a prompt, and is left running if it does not.";
     const SCOPE: Scope = Scope::Spawn;
     const KIND: ActionKind = ActionKind::Change;
-    const SECRETS: &'static [&'static str] = &["prompt", "new.argv", "new.agent.dialog"];
+    const SECRETS: &'static [&'static str] =
+        &["prompt", "new.argv", "new.agent.dialog", "new.lastLine"];
     type Params = Params;
     type Answer = AgentRestartOutput;
 

@@ -61,7 +61,7 @@ impl Action for PaneAdopt {
                               program.";
     const SCOPE: Scope = Scope::Spawn;
     const KIND: ActionKind = ActionKind::Change;
-    const SECRETS: &'static [&'static str] = &["agent.dialog"];
+    const SECRETS: &'static [&'static str] = &["agent.dialog", "lastLine"];
     type Params = Params;
     type Answer = PaneInfo;
 

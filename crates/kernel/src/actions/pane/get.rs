@@ -24,6 +24,6 @@ impl Action for PaneGet {
         context: ActionContext,
         PaneIdParams { pane_id }: PaneIdParams,
     ) -> Result<PaneInfo, Refusal> {
-        Ok(context.kernel.panes().get(&pane_id)?.info())
+        Ok(context.kernel.panes().get(&pane_id)?.info_with_tail())
     }
 }

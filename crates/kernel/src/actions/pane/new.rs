@@ -175,7 +175,7 @@ impl Action for PaneNew {
     const DOC: &'static str = "Start a program in a new pane.";
     const SCOPE: Scope = Scope::Spawn;
     const KIND: ActionKind = ActionKind::Change;
-    const SECRETS: &'static [&'static str] = &["env", "agent.dialog"];
+    const SECRETS: &'static [&'static str] = &["env", "agent.dialog", "lastLine"];
     type Params = Params;
     type Answer = PaneInfo;
 

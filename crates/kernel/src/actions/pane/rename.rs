@@ -32,7 +32,7 @@ impl Action for PaneRename {
     const DOC: &'static str = "Change a pane's title.";
     const SCOPE: Scope = Scope::Input;
     const KIND: ActionKind = ActionKind::Change;
-    const SECRETS: &'static [&'static str] = &["agent.dialog"];
+    const SECRETS: &'static [&'static str] = &["agent.dialog", "lastLine"];
     type Params = Params;
     type Answer = PaneInfo;
 

@@ -71,6 +71,9 @@ impl Action for PaneResize {
         match pane.ask(|reply| PaneCommand::Resize(request, reply)).await? {
             Some(Ok(())) => {}
             Some(Err(ResizeError { why: RefusalReason::Held, holder })) => {
+                if let Some(client) = client {
+                    client.forget_size_hold(&pane.id);
+                }
                 return Err(size_held(&pane, holder));
             }
             Some(Err(ResizeError { why: RefusalReason::TimedOut, .. })) => {

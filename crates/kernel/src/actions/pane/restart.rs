@@ -40,7 +40,7 @@ impl Action for PaneRestart {
          stays readable as `<name>.previous`.";
     const SCOPE: Scope = Scope::Spawn;
     const KIND: ActionKind = ActionKind::Change;
-    const SECRETS: &'static [&'static str] = &["agent.dialog"];
+    const SECRETS: &'static [&'static str] = &["agent.dialog", "lastLine"];
     type Params = Params;
     type Answer = PaneInfo;
 

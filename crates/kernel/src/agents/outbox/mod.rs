@@ -173,6 +173,34 @@ impl Outbox {
         }
     }
 
+    /// Cancels a message of which nothing is typed. `is_untouched` says that of the message that the
+    /// agent's task works on; of all others, the record does.
+    pub(super) fn cancel(
+        &self,
+        kernel: &Kernel,
+        pane: &PaneId,
+        number: u64,
+        is_untouched: bool,
+    ) -> Result<(), Refusal> {
+        let mut inner = self.lock();
+        let Some(entry) = inner.entry(pane, number) else {
+            return Err(no_message(pane, &format!("m{number}")));
+        };
+        let conflict =
+            |why: &str| Err(Refusal::new(Code::Conflict, format!("message m{number} {why}")));
+        match (&entry.message.outcome, &entry.message.begun) {
+            (Some(_), _) => {
+                conflict("is no longer queued; the event `agent:delivered` has its outcome")
+            }
+            (None, Some(_)) if !is_untouched => conflict("is being typed; it cannot be cancelled"),
+            (None, _) => {
+                let why = "it was cancelled while it was queued; nothing was typed";
+                entry.finish(kernel, Outcome::new(Delivery::Refused, why), None);
+                Ok(())
+            }
+        }
+    }
+
     /// An agent's program has ended: finishes all messages that wait for it.
     pub(crate) fn close(&self, kernel: &Kernel, pane: &PaneId) {
         let mut inner = self.lock();
@@ -236,6 +264,11 @@ impl OutboxInner {
     fn entry(&mut self, pane: &PaneId, number: u64) -> Option<&mut OutboxEntry> {
         self.queues.get_mut(pane)?.iter_mut().find(|entry| entry.message.number == number)
     }
+}
+
+/// The refusal of a message that there is not.
+pub(super) fn no_message(pane: &PaneId, id: &str) -> Refusal {
+    Refusal::not_found(format!("no message `{}` to the agent in pane `{pane}`", id.escape_debug()))
 }
 
 /// The message that was accepted with the same key; a refusal if its text differs.

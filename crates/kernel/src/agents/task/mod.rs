@@ -185,6 +185,9 @@ impl AgentTask {
             }
             // It is in the outbox.
             AgentRequest::Message => {}
+            AgentRequest::Cancel(number, reply) => {
+                let _ = reply.send(self.typist.cancel(&self.kernel, number));
+            }
             AgentRequest::Answer(answer) => self.typist.queue_answer(answer),
             AgentRequest::Interrupt(reply) => self.typist.queue_interrupt(reply),
         }

@@ -1,6 +1,6 @@
 //! Delivers the messages of the outbox to one agent, one after the other.
 
-use paned_model::{Delivery, Time};
+use paned_model::{Delivery, Refusal, Time};
 use paned_policy::agent::Observation;
 use paned_policy::delivery::{Attempt, DeliveryStep, InputAction, Outcome, PreparedText, WhenBusy};
 
@@ -102,6 +102,18 @@ impl AgentTypist {
         {
             tracing::error!(%error, "typing a message that is not in the journal");
         }
+    }
+
+    /// Cancels a message, unless some of it is typed.
+    pub(crate) fn cancel(&mut self, kernel: &Kernel, number: u64) -> Result<(), Refusal> {
+        let current = self.current.as_ref().filter(|current| current.number == number);
+        let is_current = current.is_some();
+        let is_untouched = current.is_some_and(|current| current.attempt.is_untouched());
+        kernel.agents().outbox().cancel(kernel, &self.pane, number, is_untouched)?;
+        if is_current {
+            self.current = None;
+        }
+        Ok(())
     }
 
     pub(super) fn finish_message(&mut self, outcome: Outcome, kernel: &Kernel) {

@@ -3,6 +3,10 @@
 use std::num::NonZeroU64;
 
 use super::*;
+use crate::panes::text::output_tail::OutputTail;
+
+/// The sequences that show the alternate screen.
+const ALTERNATE: [&str; 3] = ["\x1b[?1049h", "\x1b[?1047h", "\x1b[?47h"];
 
 impl PaneState {
     pub(crate) fn status(&self) -> PaneStatus {
@@ -41,6 +45,20 @@ impl PaneState {
         OutputStats { size, lines, bytes: end, dropped: first, damage }
     }
 
+    /// The end of its output up to an offset.
+    pub(in crate::panes) fn output_tail(&self, end: u64) -> OutputTail {
+        let draws_screen = ALTERNATE.iter().any(|mode| self.record.modes.contains(mode));
+        let tape = self.tape();
+        tape.map(|output| OutputTail::read(output.as_ref(), end, draws_screen)).unwrap_or_default()
+    }
+
+    /// Everything, with the end of its output: for callers that may read that.
+    pub(in crate::panes) fn info_with_tail(&self, stats: OutputStats) -> PaneInfo {
+        let OutputTail { last_line, printed_at } = self.output_tail(stats.bytes);
+        PaneInfo { last_line, printed_at, ..self.info(stats) }
+    }
+
+    /// Everything but the end of its output: also for events, and for callers that may not read.
     pub(in crate::panes) fn info(&self, stats: OutputStats) -> PaneInfo {
         let record = &self.record;
         let end = record.end;
@@ -80,6 +98,8 @@ impl PaneState {
             lines: stats.lines,
             bytes: stats.bytes,
             dropped: stats.dropped,
+            printed_at: None,
+            last_line: None,
             max_lines: record.max_lines.map(NonZeroU64::get),
             damage: stats.damage.map(|damage| damage.to_string()),
             agent: self.agent.clone(),

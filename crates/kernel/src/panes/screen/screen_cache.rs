@@ -5,7 +5,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
-use paned_model::Refusal;
+use paned_model::{Offset, Refusal, Time};
 use paned_term::{Screen, ScreenView, render};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -27,11 +27,27 @@ pub(crate) enum ScreenFormat {
     Png,
 }
 
+/// The moment that a screen is of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct ScreenMoment {
+    /// The screen is what the output before this offset has drawn.
+    pub(crate) offset: Offset,
+    /// When the last of that was printed, exact to a tenth of a second; none before any output.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) time: Option<Time>,
+    /// Whether older output is no longer kept, so that what it had drawn may be missing.
+    pub(crate) truncated_start: bool,
+}
+
 /// A rendered screen.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct RenderedScreen {
     #[serde(flatten)]
     view: ScreenView,
+    /// The moment that it is of, if an earlier one was requested.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) at: Option<ScreenMoment>,
     /// The rows above it, oldest first, if requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) history: Option<Vec<String>>,
@@ -57,7 +73,7 @@ impl RenderedScreen {
             ScreenFormat::Svg => svg = Some(render::svg(screen)),
             ScreenFormat::Png => png = Some(BASE64_STANDARD.encode(render::png(screen, 1))),
         }
-        Self { view: screen.view(), history: None, ansi, svg, png }
+        Self { view: screen.view(), at: None, history: None, ansi, svg, png }
     }
 }
 

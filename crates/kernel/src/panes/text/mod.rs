@@ -3,6 +3,8 @@
 pub(crate) mod last_line;
 pub(crate) mod line_watch;
 pub(crate) mod lines;
+pub(crate) mod moments;
+pub(crate) mod output_tail;
 pub(in crate::panes) mod page;
 pub(crate) mod printed;
 pub(crate) mod reading;

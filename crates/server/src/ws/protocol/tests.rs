@@ -67,7 +67,7 @@ fn a_refusal_names_the_field() {
     check_sentence(
         r#"{"type":"dance"}"#,
         "`type`: invalid value `dance`; expected `auth`, `subscribe`, `unsubscribe`, `ack`, \
-        `input`, `keys`, `resize`, `events`, `action` or `ping`",
+        `input`, `keys`, `resize`, `release`, `events`, `activity`, `action` or `ping`",
     );
     check_sentence(r#"{"type":"ack","channel":1}"#, "`ack`: missing field `offset`");
     check_sentence(

@@ -101,6 +101,22 @@ fn a_blank_that_had_marks_is_a_blank_in_a_dump() {
     assert_eq!(text_of(&screen.dump()), text_of(&Screen::new(SMALL).dump()));
 }
 
+/// The scrollback of the primary screen, oldest row first.
+fn primary_history(screen: &Screen) -> Vec<Vec<Cell>> {
+    let grid = screen.handler.primary.as_ref().unwrap_or(screen.handler.term.grid());
+    let rows = i32::try_from(grid.history_size()).unwrap();
+    (-rows..0).map(|line| grid[alacritty_terminal::index::Line(line)][..].to_vec()).collect()
+}
+
+/// Whether a row has half a wide character, which no output alone produces.
+fn has_halves(cells: &[Cell]) -> bool {
+    use super::super::cell_groups::{CellGroup, CellGroupKind};
+    let is_half = |group: &CellGroup| {
+        matches!(group.kind, CellGroupKind::LoneWide | CellGroupKind::LoneSpacer)
+    };
+    CellGroup::all(cells).iter().any(is_half)
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(500))]
 
@@ -120,6 +136,31 @@ proptest! {
         screen.feed(b"\x1b[?1049l");
         again.feed(b"\x1b[?1049l");
         assert_same(&screen, &again);
+    }
+
+    /// What a terminal gets that attaches later: the scrollback, and the screen after it.
+    #[test]
+    fn a_dump_with_history_gives_the_same_history_and_the_same_screen(
+        size in size(),
+        steps in proptest::collection::vec(step(), 0..60),
+        rows in 0..40_usize,
+    ) {
+        let mut screen = Screen::with_history(size, 1000);
+        run(&mut screen, &steps);
+        prop_assume!(screen.loss().is_none());
+        screen.flush_update();
+        let history = primary_history(&screen);
+        prop_assume!(history.iter().all(|cells| !has_halves(cells)));
+        let mut again = Screen::with_history(screen.view().size, 1000);
+        again.feed(&screen.dump_history(rows, usize::MAX));
+        again.feed(&screen.dump());
+        assert_same(&screen, &again);
+        let text = |cells: &Vec<Cell>| -> String {
+            super::super::view::text_cells(cells).map(|(_, cell)| if cell.c == '\t' { ' ' } else { cell.c }).collect()
+        };
+        let expect: Vec<_> = history.iter().map(text).collect();
+        let found: Vec<_> = primary_history(&again).iter().map(text).collect();
+        prop_assert_eq!(&found[..], &expect[expect.len() - rows.min(expect.len())..]);
     }
 
     /// Without resizes: a row records how far it was used, and the emulator loses that when the row
