@@ -3245,10 +3245,6 @@ export type PaneInfo = {
   maxLines?: number | null;
   /** What is wrong with its output file, if that was damaged. */
   damage?: string | null;
-  /** The last line of its output that is not blank, as text. */
-  lastLine?: string | null;
-  /** When it last printed. */
-  printedAt?: string | null;
   /** The agent's state, if its program is an agent. */
   agent?: AgentInfo | null;
 };

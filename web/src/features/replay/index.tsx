@@ -21,7 +21,7 @@ import { useTimeline } from "./use-timeline";
 const SETTLED_MS = 400;
 
 export default function ReplayView({ pane }: { pane: PaneInfo; isPhone: boolean }) {
-  const { timeline, error, reload } = useTimeline(pane);
+  const { timeline, isLoaded, error, reload } = useTimeline(pane);
   if (error && !timeline) {
     return (
       <EmptyState title="There is no replay" actions={<Button onClick={reload}>Try again</Button>}>
@@ -29,8 +29,8 @@ export default function ReplayView({ pane }: { pane: PaneInfo; isPhone: boolean 
       </EmptyState>
     );
   }
-  if (!timeline) return <Waiting />;
-  if (timeline.buckets.length === 0) return <EmptyState title="Nothing was printed yet" />;
+  if (!isLoaded) return <Waiting />;
+  if (!timeline) return <EmptyState title="Nothing was printed yet" />;
   return <Player pane={pane} timeline={timeline} />;
 }
 
@@ -61,7 +61,11 @@ function Player({ pane, timeline }: { pane: PaneInfo; timeline: Timeline }) {
         <span className={styles.moment}>
           Screen at <time dateTime={new Date(shown).toISOString()}>{dayAndClock(shown)}</time>
         </span>
-        <span className={styles.note}>Keys are not sent</span>
+        <span className={styles.note}>
+          {frame?.screen.at?.truncatedStart
+            ? "Older output is no longer kept: what it drew may be missing"
+            : "Keys are not sent"}
+        </span>
         <Button size="small" onClick={() => navigate(panePath(pane.id))}>
           Live
         </Button>

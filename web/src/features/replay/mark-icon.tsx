@@ -8,7 +8,7 @@ const PATHS: Record<MarkKind, string> = {
   ready: "M6 1.500a4.500 4.500 0 1 1 0 9 4.500 4.500 0 0 1 0-9Z",
   state: "M6 3.500a2.500 2.500 0 1 1 0 5 2.500 2.500 0 0 1 0-5Z",
   exit: "M2 2h8v8H2Z",
-  size: "M1 4h10v4H1Z",
+  restart: "M1 2.500h5v7H1ZM7 2.500h4v7H7Z",
   other: "M5 1h2v10H5Z",
 };
 

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { advance, type Clock, seek, toggle } from "./clock";
+import { timelineOf } from "./read-marks";
 import { hasOutput, heights, markBefore, neighbourMark, rateAt, type Timeline } from "./timeline";
 
 const timeline: Timeline = {
@@ -68,4 +69,28 @@ test("the sparkline has a column for each span, and little output stays visible"
   expect(columns[0]).toBe(1);
   expect(columns[1]).toBe(0);
   expect(columns[5]).toBeCloseTo(Math.sqrt(100 / 500));
+});
+
+test("the server's marks become a timeline", () => {
+  const time = (second: number) => new Date(Date.UTC(2026, 10, 18, 12, 0, second)).toISOString();
+  const answer = {
+    firstTime: time(10),
+    endTime: time(30),
+    spanMs: 100,
+    output: [{ time: time(10), bytes: 7 }],
+    marks: [
+      { kind: "prompt", time: time(5), detail: "submitted" },
+      { kind: "question", time: time(12), detail: "permission" },
+      { kind: "state", time: time(20), detail: "ready" },
+      { kind: "exit", time: time(31) },
+    ],
+  };
+  const found = timelineOf(answer);
+  expect(found?.marks.map(({ kind, label }) => [kind, label])).toEqual([
+    ["question", "Question: permission"],
+    ["ready", "Ready"],
+    ["exit", "End"],
+  ]);
+  expect(found?.end).toBe(Date.parse(time(31)));
+  expect(timelineOf({ ...answer, firstTime: null, output: [] })).toBeNull();
 });

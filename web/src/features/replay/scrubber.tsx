@@ -2,7 +2,6 @@
 import { type PointerEvent, useMemo, useRef, useState } from "react";
 import { bytes } from "../../lib/format";
 import { MarkIcon } from "./mark-icon";
-import { KIND_WORDS } from "./read-marks";
 import styles from "./replay.module.css";
 import { clamp, fraction, heights, type Mark, markBefore, rateAt, type Timeline } from "./timeline";
 import { clockTenths, dayAndClock } from "./times";
@@ -112,7 +111,7 @@ function told(timeline: Timeline, at: number) {
       {mark && (
         <span className={styles.hoverMark}>
           <MarkIcon kind={mark.kind} />
-          <span>{mark.label || KIND_WORDS[mark.kind]}</span>
+          <span>{mark.label}</span>
         </span>
       )}
     </>
@@ -121,6 +120,6 @@ function told(timeline: Timeline, at: number) {
 
 function spoken(timeline: Timeline, at: number): string {
   const mark = markBefore(timeline, at);
-  const since = mark ? `, after ${KIND_WORDS[mark.kind].toLowerCase()} ${mark.label}` : "";
+  const since = mark ? `, after ${mark.label}` : "";
   return `${dayAndClock(at)}${since}`;
 }

@@ -1,6 +1,6 @@
 /** What a pane has printed over time, and the moments to go to. Pure. */
 
-export type MarkKind = "prompt" | "question" | "ready" | "state" | "exit" | "size" | "other";
+export type MarkKind = "prompt" | "question" | "ready" | "state" | "exit" | "restart" | "other";
 
 export interface Mark {
   at: number;

@@ -5,7 +5,10 @@ import { hasCode, sentence } from "../../lib/errors";
 import { useApp } from "../../state/store";
 import { socket } from "../../state/sync";
 
-export type Screen = Actions["pane:screen"]["answer"];
+export type Screen = Actions["pane:screen"]["answer"] & {
+  /** The moment that it is of. */
+  at?: { time: string; truncatedStart?: boolean } | null;
+};
 
 export interface Frame {
   at: number;

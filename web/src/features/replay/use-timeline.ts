@@ -9,6 +9,8 @@ import type { Timeline } from "./timeline";
 
 export interface TimelineState {
   timeline: Timeline | null;
+  /** Whether the server has answered: a pane that printed nothing has no timeline. */
+  isLoaded: boolean;
   error: string | null;
   /** Reads it again, for a pane that prints. */
   reload: () => void;
@@ -19,6 +21,7 @@ export function useTimeline(pane: PaneInfo): TimelineState {
   const [turn, setTurn] = useState(0);
   const [state, setState] = useState({
     timeline: null as Timeline | null,
+    isLoaded: false,
     error: null as string | null,
   });
   const { id, instance, status, agent } = pane;
@@ -29,7 +32,8 @@ export function useTimeline(pane: PaneInfo): TimelineState {
     let isCurrent = true;
     socket.callAny("pane:marks", { paneId: id }).then(
       (answer) => {
-        if (isCurrent) setState({ timeline: timelineOf(answer as MarksAnswer), error: null });
+        const timeline = timelineOf(answer as MarksAnswer);
+        if (isCurrent) setState({ timeline, isLoaded: true, error: null });
       },
       (error) => {
         if (isCurrent && !hasCode(error, "unconfirmed"))
