@@ -6,7 +6,7 @@ import { ErrorBoundary } from "./app/error-boundary";
 import { applyTheme } from "./app/theme";
 import { followInstallOffer } from "./lib/install";
 import { followPreferences } from "./lib/preferences";
-import { takeCode } from "./lib/sign-in";
+import { hasCode, takeCode } from "./lib/sign-in";
 import "./ui/tokens.css";
 import "./ui/fonts.css";
 import "./ui/base.css";
@@ -15,6 +15,11 @@ const code = takeCode();
 applyTheme();
 followPreferences();
 followInstallOffer();
+
+// A link that is opened in a tab which shows the page already changes only the part after `#`.
+window.addEventListener("hashchange", () => {
+  if (hasCode()) location.reload();
+});
 
 const root = document.getElementById("root");
 if (root) {

@@ -16,7 +16,7 @@ export function followAnnouncements(): () => void {
     const fresh = known ? rows.filter((row) => !known?.has(key(row))) : [];
     known = new Set(rows.map(key));
     const texts = fresh.map((row) => {
-      const question = row.approval?.subject ?? row.pane.agent?.dialog?.text ?? "a question";
+      const question = row.pane.agent?.dialog?.text ?? row.approval?.subject ?? "a question";
       return `${row.pane.id} asks: ${question.split("\n")[0]?.slice(0, FIRST_LINE)}`;
     });
     if (texts.length > 0) announce(texts.join(". "));

@@ -3,6 +3,7 @@ import { useDelayed, useNow } from "../lib/hooks";
 import { useApp } from "../state/store";
 import { socket } from "../state/sync";
 import { Banner, Button } from "../ui";
+import styles from "./shell.module.css";
 
 export function ConnectionBanner() {
   const connection = useApp((state) => state.connection);
@@ -22,8 +23,10 @@ function Lost({ retryAt }: { retryAt: number | null }) {
     </Button>
   );
   return (
-    <Banner tone="warning" actions={retry}>
-      No connection to paned. Panes keep running; what you see may be old. {when}
-    </Banner>
+    <div className={styles.notice}>
+      <Banner tone="warning" actions={retry}>
+        No connection to paned. Panes keep running; what you see may be old. {when}
+      </Banner>
+    </div>
   );
 }

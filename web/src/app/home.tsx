@@ -2,11 +2,13 @@
 import { type PointerEvent, useRef } from "react";
 import { AnswerButtons } from "../features/approve/answer-buttons";
 import { TriageList } from "../features/triage";
+import { NoPanes } from "../features/triage/empty";
 import { prefer, usePreferences } from "../lib/preferences";
 import { navigate, type PaneTab, panePath } from "../lib/route";
+import { useApp } from "../state/store";
 import { EmptyState, Kbd } from "../ui";
 import styles from "./home.module.css";
-import { PanePage } from "./pane-page";
+import { PanePage, preloadTerminal } from "./pane-page";
 import { PlacesMenu } from "./places-menu";
 
 export interface HomeProps {
@@ -23,13 +25,14 @@ export function Home({ pane, isPhone, isWide }: HomeProps) {
       onOpen={(id) => navigate(panePath(id))}
       renderAnswers={(row) => <AnswerButtons row={row} />}
       menu={isWide || isPhone ? null : <PlacesMenu />}
+      empty={isPhone ? <NoPanes /> : null}
     />
   );
   if (isPhone) {
     // The list stays below the pane, so that its scroll position is there on the way back.
     return (
       <>
-        <div className={styles.phoneList} hidden={pane !== null}>
+        <div ref={listPlace} className={styles.phoneList} inert={pane !== null}>
           {list}
         </div>
         {pane && <PanePage key={pane.id} id={pane.id} tab={pane.tab} isPhone />}
@@ -39,21 +42,39 @@ export function Home({ pane, isPhone, isWide }: HomeProps) {
   const listWidth = isWide ? width : 300;
   return (
     <>
-      <div className={styles.list} style={{ width: listWidth }}>
+      <div ref={listPlace} className={styles.list} style={{ width: listWidth }}>
         {list}
       </div>
       {isWide && <Separator width={width} />}
       {pane ? (
         <PanePage key={pane.id} id={pane.id} tab={pane.tab} isPhone={false} />
       ) : (
-        <EmptyState title="No pane is open">
-          <p>
-            Choose one from the list, or press <Kbd chord="C+." /> for the next one that needs you.
-          </p>
-        </EmptyState>
+        <NoPaneOpen />
       )}
     </>
   );
+}
+
+function NoPaneOpen() {
+  const isEmpty = useApp((state) => state.isLoaded && state.panes.size === 0);
+  if (isEmpty) return <NoPanes />;
+  return (
+    <EmptyState title="No pane is open">
+      <p>Choose one from the list, or go to the next one that needs you.</p>
+      <p className={styles.hint}>
+        <Kbd chord="C+." />
+      </p>
+    </EmptyState>
+  );
+}
+
+/** The terminal is loaded when the pointer or the focus comes to the list. */
+function listPlace(element: HTMLElement | null): () => void {
+  const intents = ["pointerenter", "pointerdown", "focusin"];
+  for (const intent of intents) element?.addEventListener(intent, preloadTerminal);
+  return () => {
+    for (const intent of intents) element?.removeEventListener(intent, preloadTerminal);
+  };
 }
 
 const NARROWEST = 280;

@@ -13,8 +13,15 @@ import styles from "./pane-page.module.css";
 import { Loading } from "./routes";
 import { useTellItem } from "./use-tell-item";
 
+const terminal = () => import("../features/pane");
+
+/** Loads the terminal before a pane is opened. */
+export function preloadTerminal(): void {
+  void terminal();
+}
+
 const TABS = {
-  terminal: lazy(() => import("../features/pane")),
+  terminal: lazy(terminal),
   history: lazy(() => import("../features/history")),
   replay: lazy(() => import("../features/replay")),
   why: lazy(() => import("../features/why")),

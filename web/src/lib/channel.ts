@@ -1,7 +1,7 @@
 /** The output of one pane, resumed by offset over any number of connections. */
-import type { PaneStatus, Size } from "../api/generated";
+import type { PaneStatus, Size, WsRequest } from "../api/generated";
 import { type CallError, hasCode } from "./errors";
-import type { BinaryFrame, ChannelExit, ClientMessage, Subscribed } from "./protocol";
+import type { BinaryFrame, ChannelExit, Subscribed } from "./protocol";
 
 export interface ChannelOpening {
   size: Size;
@@ -40,7 +40,7 @@ const WINDOW = 1_572_864;
 
 /** What a channel needs of the socket. */
 export interface ChannelPort {
-  request(message: ClientMessage): Promise<unknown>;
+  request(message: WsRequest): Promise<unknown>;
   isOpen(): boolean;
   bind(id: number, channel: Channel): void;
   release(id: number): void;
@@ -83,7 +83,7 @@ export class Channel {
     const since = this.#consumed ?? "screen";
     const history = since === "screen" && this.#history > 0 ? { history: this.#history } : {};
     const createdAt = this.#createdAt ? { createdAt: this.#createdAt } : {};
-    const message = {
+    const message: WsRequest = {
       type: "subscribe",
       pane: this.pane,
       since,
@@ -176,7 +176,7 @@ export class Channel {
   #unsubscribe(): void {
     if (this.#id === null) return;
     this.#port.release(this.#id);
-    const message = { type: "unsubscribe", channel: this.#id };
+    const message: WsRequest = { type: "unsubscribe", channel: this.#id };
     this.#id = null;
     if (this.#port.isOpen()) this.#port.request(message).catch(() => {});
   }

@@ -42,9 +42,11 @@ export function bytes(count: number): string {
   return `${value.toFixed(digits)} ${UNITS[unit]}`;
 }
 
+const whole = new Intl.NumberFormat("en-US");
+
 /** `1 byte`, `12 bytes`. */
 export function count(n: number, one: string, many = `${one}s`): string {
-  return `${n.toLocaleString("en-US")} ${n === 1 ? one : many}`;
+  return `${whole.format(n)} ${n === 1 ? one : many}`;
 }
 
 /** A folder with the home folder as `~` and only its last parts. */

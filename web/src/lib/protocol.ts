@@ -1,32 +1,14 @@
 /** Frames of the WebSocket `/ws`: JSON texts and binary output. Pure. */
-import type { Code, PaneStatus, Scope, Size } from "../api/generated";
+import type { WsMessage } from "../api/generated";
 
-/** A message of this page; `id` is added when it is sent. */
-export type ClientMessage = { type: string; [field: string]: unknown };
+type FrameOf<Type extends WsMessage["type"]> = Extract<WsMessage, { type: Type }>;
 
-export interface Subscribed {
-  type: "subscribed";
-  id?: number;
-  channel: number;
-  pane: string;
-  offset: number;
-  size: Size;
-  status: PaneStatus;
-  createdAt: string;
-}
+export type Subscribed = FrameOf<"subscribed">;
+export type ChannelExit = FrameOf<"exit">;
+export type Refusal = FrameOf<"error">;
+export type Welcome = FrameOf<"welcome">;
 
-export interface ChannelExit {
-  type: "exit";
-  channel: number;
-  offset: number;
-  status: PaneStatus;
-  exitCode?: number | null;
-  exitSignal?: string | null;
-  timedOut: boolean;
-  endedAt?: string | null;
-}
-
-/** An event of the journal. */
+/** An event of the journal, of paned's own or of an extension. */
 export interface ServerEvent {
   id: number;
   time: string;
@@ -35,37 +17,8 @@ export interface ServerEvent {
   payload: any;
 }
 
-/** A pane that has printed since the last such message. */
-export interface PaneActivity {
-  pane: string;
-  instance: string;
-  bytes: number;
-  lines: number;
-  printedAt?: string;
-  lastLine?: string;
-}
-
-export interface Refusal {
-  type: "error";
-  id?: number;
-  channel?: number;
-  error: string;
-  code: Code;
-  details?: unknown;
-}
-
 /** A text frame of the server. */
-export type ServerFrame =
-  | { type: "welcome"; version: string; protocol: string; scopes: Scope[] }
-  | Subscribed
-  | ChannelExit
-  | Refusal
-  | ({ type: "event" } & ServerEvent)
-  | { type: "gap"; channel: number; from: number; to: number }
-  | { type: "gap"; channel?: undefined; first: number; last: number }
-  | { type: "ok"; id: number; answer?: unknown }
-  | { type: "activity"; panes: PaneActivity[] }
-  | { type: "pong"; id?: number };
+export type ServerFrame = WsMessage | ({ type: "event" } & ServerEvent);
 
 /** A binary frame: output from `offset` on, or a screen at `offset`. */
 export interface BinaryFrame {

@@ -9,22 +9,28 @@ export function token(): string | null {
 
 /** Keeps a token, with the id by which `grant:list` shows it if that is known. */
 export function saveToken(value: string, keep: boolean, grant?: string): void {
-  forgetToken();
   const storage = keep ? localStorage : sessionStorage;
+  // The tab's token is looked at first, so it must not hide the one that is kept.
+  if (keep) forgetIn(sessionStorage);
+  storage.removeItem(GRANT_KEY);
   storage.setItem(KEY, value);
   if (grant) storage.setItem(GRANT_KEY, grant);
 }
 
 /** The id of this device's grant, if it signed in by a code. */
 export function ownGrant(): string | null {
-  return sessionStorage.getItem(GRANT_KEY) ?? localStorage.getItem(GRANT_KEY);
+  const storage = sessionStorage.getItem(KEY) ? sessionStorage : localStorage;
+  return storage.getItem(GRANT_KEY);
+}
+
+function forgetIn(storage: Storage): void {
+  storage.removeItem(KEY);
+  storage.removeItem(GRANT_KEY);
 }
 
 export function forgetToken(): void {
-  for (const storage of [sessionStorage, localStorage]) {
-    storage.removeItem(KEY);
-    storage.removeItem(GRANT_KEY);
-  }
+  forgetIn(sessionStorage);
+  forgetIn(localStorage);
 }
 
 /** Whether the server refuses the token; false when there is no answer. */

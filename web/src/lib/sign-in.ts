@@ -17,9 +17,16 @@ export function deviceLink(page: string, code: string): string {
   return url.href;
 }
 
+const CODE = /^#\/?t=([^&]+)(&keep)?/;
+
+/** Whether the address is that of a sign-in link. */
+export function hasCode(): boolean {
+  return CODE.test(location.hash);
+}
+
 /** The code in the address, which is erased from it and from the history. */
 export function takeCode(): string | null {
-  const match = /^#\/?t=([^&]+)(&keep)?/.exec(location.hash);
+  const match = CODE.exec(location.hash);
   if (!match?.[1]) return null;
   keepsToken = match[2] !== undefined;
   const route = sessionStorage.getItem(RETURN_KEY) ?? "#/";
@@ -29,7 +36,7 @@ export function takeCode(): string | null {
 
 /** Remembers the route to return to after a new sign-in. */
 export function keepRoute(): void {
-  if (!/^#\/?t=/.test(location.hash)) sessionStorage.setItem(RETURN_KEY, location.hash || "#/");
+  if (!hasCode()) sessionStorage.setItem(RETURN_KEY, location.hash || "#/");
 }
 
 /** Exchanges a code for a token; `gone` and `unauthorized` mean that it was used or expired. */

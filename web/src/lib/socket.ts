@@ -2,18 +2,18 @@
  * The only WebSocket of the page. It authenticates, reconnects, and carries requests, channels and
  * events. It never sends input again: what was not confirmed is reported as such.
  */
-import type { Actions } from "../api/generated";
+import type { Actions, PaneActivity, WsRequest } from "../api/generated";
 import { backoffMs } from "./backoff";
 import { Channel, type ChannelOptions, type ChannelPort, type ChannelReader } from "./channel";
 import type { Connection, SocketEnvironment } from "./connection";
 import { callError, offline } from "./errors";
 import { Liveness } from "./liveness";
 import {
-  type ClientMessage,
-  type PaneActivity,
   parseBinary,
+  type Refusal,
   type ServerEvent,
   type ServerFrame,
+  type Welcome,
 } from "./protocol";
 import { Requests } from "./requests";
 
@@ -107,7 +107,7 @@ export class Socket implements ChannelPort {
   }
 
   /** Sends any message; `subscribed` is answered whole, `ok` with its answer. */
-  request(message: ClientMessage): Promise<unknown> {
+  request(message: WsRequest): Promise<unknown> {
     if (!this.isOpen()) return Promise.reject(offline());
     const { id, answer } = this.#requests.add(Date.now(), PROBES.has(message.type));
     this.#ws?.send(JSON.stringify({ ...message, id }));
@@ -167,7 +167,7 @@ export class Socket implements ChannelPort {
       case "activity":
         return this.#events?.reader.activity(frame.panes);
       case "gap":
-        if (frame.channel === undefined) return this.#events?.reader.gap(frame.first, frame.last);
+        if ("first" in frame) return this.#events?.reader.gap(frame.first, frame.last);
         return this.#bound.get(frame.channel)?.gap(frame.from, frame.to);
       case "exit":
         this.#bound.get(frame.channel)?.exit(frame);
@@ -175,7 +175,7 @@ export class Socket implements ChannelPort {
     }
   }
 
-  #welcomed(welcome: Extract<ServerFrame, { type: "welcome" }>): void {
+  #welcomed(welcome: Welcome): void {
     window.clearTimeout(this.#retry);
     this.#attempt = 0;
     this.#liveness = new Liveness(Date.now());
@@ -202,8 +202,8 @@ export class Socket implements ChannelPort {
     this.#events.reader.event({ id, time, name, payload });
   }
 
-  #refused(refusal: Extract<ServerFrame, { type: "error" }>): void {
-    if (refusal.channel !== undefined) {
+  #refused(refusal: Refusal): void {
+    if (typeof refusal.channel === "number") {
       this.#bound.get(refusal.channel)?.refused(callError(refusal));
       this.release(refusal.channel);
     }

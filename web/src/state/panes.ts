@@ -1,6 +1,6 @@
 /** The panes by id, folded from `pane:list` and events. Pure: no fetch, no clock. */
-import type { AgentInfo, PaneInfo } from "../api/generated";
-import type { PaneActivity, ServerEvent } from "../lib/protocol";
+import type { AgentInfo, PaneActivity, PaneInfo } from "../api/generated";
+import type { ServerEvent } from "../lib/protocol";
 
 export type Panes = ReadonlyMap<string, PaneInfo>;
 

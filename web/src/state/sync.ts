@@ -1,6 +1,7 @@
 /** Connects the socket with the store: snapshot first, then events in batches. */
+import type { PaneActivity } from "../api/generated";
 import { socketUrl } from "../lib/connection";
-import type { PaneActivity, ServerEvent } from "../lib/protocol";
+import type { ServerEvent } from "../lib/protocol";
 import { forgetToken, isRefused, token } from "../lib/session";
 import { Socket } from "../lib/socket";
 import { Details } from "./details";

@@ -11,12 +11,21 @@ import type { Emulator } from "./emulator";
 const LARGEST_WRITE = 32 * 1024;
 const FLOOD_BYTES = 1_000_000;
 const FLOOD_MS = 500;
+/** Emulators wrap lines differently when their size changes, so the server's screen decides. */
+const RESIZED_MS = 300;
+
+/** Output that this emulator has not seen. */
+export interface Skip {
+  from: number;
+  to: number;
+  /** Everything before this offset is known to be lost. */
+  lostTo: number;
+}
 
 /** What the page shows about the output besides the output. */
 export interface FeedEvents {
   opened(opening: ChannelOpening): void;
-  /** Bytes that this emulator has not seen; those that are `kept` are in the history. */
-  skipped(from: number, to: number, why: "flood" | "gap"): void;
+  skipped(skip: Skip): void;
   exited(exit: ChannelExit): void;
   gone(error: CallError): void;
   failed(error: CallError): void;
@@ -34,8 +43,9 @@ export class Feed implements ChannelReader {
   #parsed = 0;
   #written = 0;
   #floodSince: number | null = null;
-  #skippedFrom: { offset: number; why: "flood" | "gap" } | null = null;
+  #skip: { from: number; lostTo: number } | null = null;
   #resizes: ResizeAt[] = [];
+  #settle: ReturnType<typeof setTimeout> | undefined;
 
   constructor(emulator: Emulator, events: FeedEvents, now: () => number = () => performance.now()) {
     this.#emulator = emulator;
@@ -52,6 +62,12 @@ export class Feed implements ChannelReader {
   resized(size: Size, offset: number | undefined): void {
     if (offset === undefined || offset <= this.#written) this.#emulator.resize(size);
     else this.#resizes.push({ size, offset });
+    clearTimeout(this.#settle);
+    this.#settle = setTimeout(() => this.#channel?.restart(), RESIZED_MS);
+  }
+
+  end(): void {
+    clearTimeout(this.#settle);
   }
 
   opened(opening: ChannelOpening): void {
@@ -59,10 +75,10 @@ export class Feed implements ChannelReader {
       this.#epoch += 1;
       this.#resizes = [];
       this.#floodSince = null;
-      const skipped = this.#skippedFrom;
-      this.#skippedFrom = null;
-      if (skipped && opening.offset > skipped.offset) {
-        this.#events.skipped(skipped.offset, opening.offset, skipped.why);
+      const skip = this.#skip;
+      this.#skip = null;
+      if (skip && opening.offset > skip.from) {
+        this.#events.skipped({ ...skip, to: opening.offset });
       }
     }
     this.#emulator.resize(opening.size);
@@ -86,8 +102,8 @@ export class Feed implements ChannelReader {
     this.#watchFlood();
   }
 
-  gap(from: number, _to: number): void {
-    this.#skippedFrom ??= { offset: from, why: "gap" };
+  gap(from: number, to: number): void {
+    this.#skip = { from: this.#skip?.from ?? from, lostTo: to };
   }
 
   exit(exit: ChannelExit): void {
@@ -139,7 +155,7 @@ export class Feed implements ChannelReader {
     this.#floodSince ??= now;
     if (now - this.#floodSince < FLOOD_MS) return;
     this.#floodSince = null;
-    this.#skippedFrom ??= { offset: this.#parsed, why: "flood" };
+    this.#skip ??= { from: this.#parsed, lostTo: 0 };
     this.#channel?.restart();
   }
 }

@@ -1,17 +1,20 @@
 /** The live terminal of a pane. Another life of its name is never mixed into it. */
-import { useState } from "react";
+import { useRef, useState } from "react";
 import type { PaneInfo } from "../../api/generated";
 import { LiveTerminal } from "./live-terminal";
 
 export default function TerminalTab({ pane, isPhone }: { pane: PaneInfo; isPhone: boolean }) {
-  const [shown, setShown] = useState(pane);
+  const [instance, setInstance] = useState(pane.instance);
+  /** The life that is shown, as it was last known. */
+  const shown = useRef(pane);
+  if (pane.instance === instance) shown.current = pane;
   return (
     <LiveTerminal
-      key={shown.instance}
+      key={instance}
       pane={pane}
-      shown={pane.instance === shown.instance ? pane : shown}
+      shown={shown.current}
       isPhone={isPhone}
-      onShowNew={() => setShown(pane)}
+      onShowNew={() => setInstance(pane.instance)}
     />
   );
 }

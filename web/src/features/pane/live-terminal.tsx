@@ -1,5 +1,5 @@
 /** The terminal with all around it: notes, search, paste guard, links, footer. */
-import { type ClipboardEvent, useMemo, useState } from "react";
+import { type ClipboardEvent, useEffect, useMemo, useState } from "react";
 import type { PaneInfo } from "../../api/generated";
 import { useCommand } from "../../lib/commands";
 import { count } from "../../lib/format";
@@ -39,6 +39,7 @@ export function LiveTerminal({ pane, shown, isPhone, onShowNew }: LiveTerminalPr
   const theme = useTheme();
   const isCoarse = useMedia("(pointer: coarse)");
   const canType = useCanType(shown, live.exit !== null || live.isGone, pane !== shown);
+  useUnloadGuard(canType);
   const size = useSize(shown, live.emulator, canType);
   const [below, setBelow] = useState(0);
   const [hovered, setHovered] = useState<TerminalLink | null>(null);
@@ -100,7 +101,10 @@ export function LiveTerminal({ pane, shown, isPhone, onShowNew }: LiveTerminalPr
           label={`Terminal of ${shown.id}`}
           webgl={!isPhone}
           events={events}
-          onReady={connect}
+          onReady={(emulator) => {
+            if (!isCoarse) emulator.focus();
+            return connect(emulator);
+          }}
         />
         {isFinding && live.emulator && (
           <SearchBar
@@ -129,6 +133,19 @@ export function LiveTerminal({ pane, shown, isPhone, onShowNew }: LiveTerminalPr
       {asked && <LinkDialog link={asked} onClose={() => setAsked(null)} />}
     </>
   );
+}
+
+/** Ctrl+W is for the shell and closes the tab, so the browser asks while a terminal has the focus. */
+function useUnloadGuard(canType: boolean): void {
+  useEffect(() => {
+    if (!canType) return;
+    const ask = (event: BeforeUnloadEvent) => {
+      const isTerminal = document.activeElement?.classList.contains("xterm-helper-textarea");
+      if (isTerminal) event.preventDefault();
+    };
+    window.addEventListener("beforeunload", ask);
+    return () => window.removeEventListener("beforeunload", ask);
+  }, [canType]);
 }
 
 /** Whether keys reach the program: it runs, this token may type, and the connection is open. */

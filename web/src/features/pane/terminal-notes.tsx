@@ -3,8 +3,9 @@ import type { PaneInfo } from "../../api/generated";
 import { bytes, count } from "../../lib/format";
 import { navigate, panePath } from "../../lib/route";
 import { Banner, Button } from "../../ui";
+import type { Skip } from "./feed";
 import styles from "./pane.module.css";
-import type { Live, Skip } from "./use-live";
+import type { Live } from "./use-live";
 
 export interface TerminalNotesProps {
   /** The pane of this name as it is now, which may be another life than the one that is shown. */
@@ -69,13 +70,13 @@ function Reused({
 /** A ruled line: how much of the output is not in this terminal, and how much of that is kept. */
 function Skipped({ pane, skip, onClose }: { pane: PaneInfo; skip: Skip; onClose: () => void }) {
   const skipped = skip.to - skip.from;
-  const kept = skip.why === "gap" ? 0 : Math.max(0, skip.to - Math.max(skip.from, pane.dropped));
+  const firstKept = Math.max(skip.from, skip.lostTo, pane.dropped);
+  const kept = Math.max(0, skip.to - firstKept);
   return (
     <div className={styles.skip} role="status">
       <span className={styles.skipText}>
-        {skip.why === "gap" ? "gap: " : "skipped "}
-        {bytes(skipped)}
-        {kept > 0 ? `, ${bytes(kept)} kept` : " no longer kept"}
+        skipped {bytes(skipped)}
+        {kept > 0 ? `, ${bytes(kept)} kept` : ", no longer kept"}
       </span>
       {kept > 0 && (
         <Button size="small" tone="quiet" onClick={() => navigate(panePath(pane.id, "history"))}>

@@ -16,6 +16,7 @@ import { acquire, forget, touch } from "./webgl-pool";
 
 const FAMILY = '"Geist Mono Variable", ui-monospace, monospace';
 const SCROLLBACK = 5_000;
+const SCROLL_BAR = 14;
 /** Makes a terminal new: RIS. */
 const RESET = new Uint8Array([0x1b, 0x63]);
 
@@ -79,7 +80,7 @@ class XtermEmulator implements Emulator {
   readonly #term: Terminal;
   readonly #fit = new FitAddon();
   readonly #observer: ResizeObserver;
-  #search: SearchAddon | null = null;
+  #search: Promise<SearchAddon> | null = null;
   #releaseWebgl: (() => void) | null = null;
   #below = 0;
 
@@ -195,8 +196,8 @@ class XtermEmulator implements Emulator {
     direction: "next" | "previous",
     options: SearchOptions,
   ): Promise<void> {
-    this.#search ??= await this.#loadSearch();
-    const addon = this.#search;
+    this.#search ??= this.#loadSearch();
+    const addon = await this.#search;
     const { hit, hitInk } = this.#theme();
     const decorations = {
       matchBackground: hit,
@@ -212,8 +213,8 @@ class XtermEmulator implements Emulator {
   }
 
   endSearch(): void {
-    this.#search?.clearDecorations();
     this.#term.clearSelection();
+    void this.#search?.then((addon) => addon.clearDecorations());
   }
 
   dispose(): void {
@@ -311,7 +312,8 @@ class XtermEmulator implements Emulator {
     const screen = this.#screen();
     const element = this.#term.element;
     if (!screen || !element) return;
-    element.style.width = `${Math.max(screen.width, this.#box.clientWidth)}px`;
+    const withScrollBar = Math.min(screen.width + SCROLL_BAR, this.#box.clientWidth);
+    element.style.width = `${Math.max(screen.width, withScrollBar)}px`;
     element.style.height = `${screen.height}px`;
   }
 

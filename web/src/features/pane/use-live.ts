@@ -4,18 +4,12 @@ import type { PaneInfo, Size } from "../../api/generated";
 import type { Channel } from "../../lib/channel";
 import { type CallError, hasCode, sentence } from "../../lib/errors";
 import type { ChannelExit } from "../../lib/protocol";
-import { onServerEvent, socket } from "../../state/sync";
+import { details, onServerEvent, socket } from "../../state/sync";
 import type { Emulator } from "./emulator";
-import { Feed, type FeedEvents } from "./feed";
+import { Feed, type FeedEvents, type Skip } from "./feed";
 
 /** Rows of scrollback that are asked for before the screen. */
 const HISTORY = 1_000;
-
-export interface Skip {
-  from: number;
-  to: number;
-  why: "flood" | "gap";
-}
 
 export interface Live {
   emulator: Emulator | null;
@@ -77,7 +71,11 @@ export function useLive(pane: PaneInfo) {
 function connect(pane: PaneInfo, emulator: Emulator, change: (fields: Partial<Live>) => void) {
   const events: FeedEvents = {
     opened: () => change({ isOpened: true }),
-    skipped: (from, to, why) => change({ skip: { from, to, why } }),
+    skipped: (skip) => {
+      change({ skip });
+      // How much of it is kept.
+      details.refresh(pane.id);
+    },
     exited: (exit) => change({ exit }),
     gone: () => change({ isGone: true }),
     failed: (error: CallError) => change({ failure: error.message }),
@@ -93,6 +91,7 @@ function connect(pane: PaneInfo, emulator: Emulator, change: (fields: Partial<Li
   });
   return () => {
     stop();
+    feed.end();
     channel.close();
     change({ emulator: null });
   };

@@ -61,7 +61,7 @@ function titleOf(isUsedUp: boolean, wasRefused: boolean): string {
 }
 
 function textOf(isUsedUp: boolean, wasRefused: boolean): string {
-  if (isUsedUp) return "Each link works once, and for one minute. This command makes a new one:";
+  if (isUsedUp) return "Each link works once, and for a few minutes. This command makes a new one:";
   if (wasRefused) return "The token of this tab has expired or was revoked. For a new link, run:";
   return "On the machine where paned runs, this command opens the page for you:";
 }

@@ -1,5 +1,5 @@
 /** Rows never move under the pointer or the focus: the order is held, and what moved is counted. */
-import { useRef } from "react";
+import { useMemo, useRef } from "react";
 import type { ListItem, RowItem } from "./items";
 
 export interface HeldItems {
@@ -35,9 +35,10 @@ function countMoved(placed: readonly ListItem[], fresh: readonly ListItem[]): nu
 /** Holds the order while `isHeld`; a new `reason` (a filter, a grouping) places all rows anew. */
 export function useHeld(fresh: readonly ListItem[], isHeld: boolean, reason: string): HeldItems {
   const placed = useRef({ items: fresh, reason });
-  if (!isHeld || placed.current.reason !== reason) {
-    placed.current = { items: fresh, reason };
-    return { items: fresh, moved: 0 };
-  }
-  return hold(placed.current.items, fresh);
+  const isFree = !isHeld || placed.current.reason !== reason;
+  if (isFree) placed.current = { items: fresh, reason };
+  const { items } = placed.current;
+  return useMemo(() => {
+    return items === fresh ? { items: fresh, moved: 0 } : hold(items, fresh);
+  }, [items, fresh]);
 }

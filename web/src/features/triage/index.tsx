@@ -3,7 +3,7 @@ import { type ReactNode, useDeferredValue, useMemo, useState } from "react";
 import { usePreferences } from "../../lib/preferences";
 import { NEED_LABELS, type TriageRow } from "../../state/needs";
 import { useApp, useTriageRows } from "../../state/store";
-import { NoMatch, NoPanes } from "./empty";
+import { NoMatch } from "./empty";
 import { filterRows } from "./filter";
 import { itemsOf } from "./items";
 import { ListHead } from "./list-head";
@@ -17,9 +17,11 @@ export interface TriageListProps {
   renderAnswers: (row: TriageRow) => ReactNode;
   /** The menu of places, where there is no rail. */
   menu: ReactNode;
+  /** What stands in the list when there are no panes. */
+  empty: ReactNode;
 }
 
-export function TriageList({ selected, onOpen, renderAnswers, menu }: TriageListProps) {
+export function TriageList({ selected, onOpen, renderAnswers, menu, empty }: TriageListProps) {
   const rows = useTriageRows();
   const isLoaded = useApp((state) => state.isLoaded);
   const grouping = usePreferences((state) => state.grouping);
@@ -29,9 +31,10 @@ export function TriageList({ selected, onOpen, renderAnswers, menu }: TriageList
   const items = useMemo(() => itemsOf(found, grouping), [found, grouping]);
   return (
     <nav className={styles.triage} aria-label="Panes">
+      {selected === null && <h1 className="sr-only">Panes</h1>}
       <ListHead filter={filter} onFilter={setFilter} menu={menu} />
       {rows.length > 0 && <Quiet rows={rows} />}
-      {isLoaded && rows.length === 0 && <NoPanes />}
+      {isLoaded && rows.length === 0 && empty}
       {rows.length > 0 && found.length === 0 && (
         <NoMatch filter={applied} onClear={() => setFilter("")} />
       )}

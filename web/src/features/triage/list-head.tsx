@@ -2,6 +2,7 @@
 import { ListTree, Plus } from "lucide-react";
 import { type ReactNode, useRef } from "react";
 import { run, useCommand } from "../../lib/commands";
+import { useMedia } from "../../lib/hooks";
 import { type Grouping, prefer, usePreferences } from "../../lib/preferences";
 import { Button, IconButton, Input, Menu } from "../../ui";
 import styles from "./triage.module.css";
@@ -20,6 +21,7 @@ const GROUPINGS: readonly { grouping: Grouping; label: string }[] = [
 
 export function ListHead({ filter, onFilter, menu }: ListHeadProps) {
   const grouping = usePreferences((state) => state.grouping);
+  const isCoarse = useMedia("(pointer: coarse)");
   const input = useRef<HTMLInputElement>(null);
   useCommand("filter", () => input.current?.select());
   const items = GROUPINGS.map(({ grouping: value, label }) => ({
@@ -34,7 +36,7 @@ export function ListHead({ filter, onFilter, menu }: ListHeadProps) {
         ref={input}
         type="search"
         aria-label="Filter panes"
-        placeholder="Filter  /"
+        placeholder={isCoarse ? "Filter" : "Filter  /"}
         value={filter}
         onChange={(event) => onFilter(event.target.value)}
         onKeyDown={(event) => {

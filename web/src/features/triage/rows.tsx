@@ -1,5 +1,5 @@
 /** The rows of the list: only those on the screen are drawn. */
-import { useVirtualizer } from "@tanstack/react-virtual";
+import { useVirtualizer, type Virtualizer } from "@tanstack/react-virtual";
 import { ArrowDownUp } from "lucide-react";
 import { type ReactNode, useEffect, useMemo, useRef, useState } from "react";
 import { count } from "../../lib/format";
@@ -40,6 +40,7 @@ export function Rows({ items: fresh, reason, selected, onOpen, renderAnswers }: 
   });
   // biome-ignore lint/correctness/useExhaustiveDependencies: heights follow the items
   useEffect(() => virtual.measure(), [items, isCoarse, isCompact, virtual]);
+  useShown(selected, items, virtual);
   const ids = useMemo(() => rowIds(items), [items]);
   const { tabStop, onKeyDown } = useRowKeys({ ids, items, virtual, scroller, selected, onOpen });
   const visible = virtual.getVirtualItems();
@@ -82,6 +83,22 @@ export function Rows({ items: fresh, reason, selected, onOpen, renderAnswers }: 
 const isRow = (item: ListItem): item is RowItem => item.kind === "row";
 const rowIds = (items: readonly ListItem[]) => items.filter(isRow).map((item) => item.row.pane.id);
 
+/** A pane that was opened from elsewhere is scrolled into view, once. */
+function useShown(
+  selected: string | null,
+  items: readonly ListItem[],
+  virtual: Virtualizer<HTMLDivElement, Element>,
+): void {
+  const shown = useRef<string | null>(null);
+  useEffect(() => {
+    if (selected === shown.current) return;
+    const index = items.findIndex((item) => isRow(item) && item.row.pane.id === selected);
+    if (selected !== null && index < 0) return;
+    shown.current = selected;
+    if (index >= 0) virtual.scrollToIndex(index, { align: "auto" });
+  }, [selected, items, virtual]);
+}
+
 /** Rows on the screen are kept up to date in all their details. */
 function useVisible(items: readonly ListItem[], first: number, last: number): void {
   const key = rowIds(items.slice(first, last + 1)).join("\n");
@@ -112,7 +129,7 @@ function Item({ item, selected, tabStop, renderAnswers }: ItemProps) {
 function Head({ item }: { item: HeadItem }) {
   return (
     <h2 className={styles.groupHead}>
-      <span className={styles.groupName}>{item.label}</span>
+      <span className={styles.groupName}>{item.label}</span>{" "}
       <span className={styles.groupCount}>{item.count}</span>
       {item.needs > 0 && <span className={styles.groupNeeds}>{item.needs} need you</span>}
     </h2>
