@@ -47,7 +47,14 @@ export default function HistoryView({ pane, isPhone }: { pane: PaneInfo; isPhone
       {isLoaded && cache.total === 0 ? (
         <EmptyState title="Nothing was printed yet" />
       ) : (
-        <LineList pane={pane} lines={lines} matches={matches} line={line} isPhone={isPhone} />
+        <LineList
+          pane={pane}
+          lines={lines}
+          matches={matches}
+          pattern={pattern}
+          line={line}
+          isPhone={isPhone}
+        />
       )}
     </div>
   );

@@ -3,6 +3,7 @@ import { useVirtualizer } from "@tanstack/react-virtual";
 import { type CSSProperties, useEffect, useRef } from "react";
 import type { PaneInfo } from "../../api/generated";
 import { count } from "../../lib/format";
+import type { LinePattern } from "../../lib/line-pattern";
 import { usePreferences } from "../../lib/preferences";
 import { Button, cx } from "../../ui";
 import styles from "./history.module.css";
@@ -24,12 +25,13 @@ export interface LineListProps {
   pane: PaneInfo;
   lines: Lines;
   matches: Matches;
+  pattern: LinePattern;
   /** The line to show; without it the last one. */
   line: number | null;
   isPhone: boolean;
 }
 
-export function LineList({ pane, lines, matches, line, isPhone }: LineListProps) {
+export function LineList({ pane, lines, matches, pattern, line, isPhone }: LineListProps) {
   const { cache, isLoaded, need } = lines;
   const { total, dropped } = cache;
   const wraps = usePreferences((state) => state.wrapLines);
@@ -95,6 +97,7 @@ export function LineList({ pane, lines, matches, line, isPhone }: LineListProps)
                   isDropped={n < dropped}
                   isTarget={n === line}
                   hit={matches.byLine.get(n) ?? null}
+                  pattern={matches.isCut ? pattern : null}
                 />
               </div>
             );

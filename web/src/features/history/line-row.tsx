@@ -1,6 +1,7 @@
 /** One line with its number. */
 import { memo, useMemo } from "react";
 import type { OutputLine, PaneSearchHit } from "../../api/generated";
+import { type LinePattern, literalMatches } from "../../lib/line-pattern";
 import { segments } from "../../lib/matches";
 import { cx, Marked } from "../../ui";
 import styles from "./history.module.css";
@@ -11,11 +12,17 @@ export interface LineRowProps {
   isDropped: boolean;
   isTarget: boolean;
   hit: PaneSearchHit | null;
+  /** Marks the text where the search was cut and has no answer for this line. */
+  pattern: LinePattern | null;
 }
 
-export const LineRow = memo(function LineRow({ n, line, isDropped, isTarget, hit }: LineRowProps) {
+export const LineRow = memo(function LineRow(props: LineRowProps) {
+  const { n, line, isDropped, isTarget, hit, pattern } = props;
   const text = line?.text ?? "";
-  const parts = useMemo(() => hit && segments(text, hit.matches), [text, hit]);
+  const parts = useMemo(() => {
+    const matches = hit?.matches ?? (pattern && literalMatches(text, pattern));
+    return matches && matches.length > 0 ? segments(text, matches) : null;
+  }, [text, hit, pattern]);
   return (
     <div
       className={cx(styles.line, isTarget && styles.target)}
