@@ -100,7 +100,7 @@ function hint(query: FindQuery): string {
     !query.withEnded && "ended panes",
     query.matchCase && "either case",
   ].filter(Boolean);
-  if (narrowed.length > 0) return `Search with ${narrowed.join(", ")} for more.`;
+  if (narrowed.length > 0) return `Try ${narrowed.join(", ")}.`;
   return "Lines are searched as they were printed, without colours. Output that is no longer kept cannot be found.";
 }
 
@@ -115,7 +115,13 @@ function Nothing({
 }) {
   const hasPanes = useApp((state) => state.panes.size > 0);
   const isLoaded = useApp((state) => state.isLoaded);
-  if (error || !isLoaded || isSearching) return <div className={styles.empty} />;
+  if (error || !isLoaded || isSearching) {
+    return (
+      <div className={styles.empty}>
+        <p className={styles.summary}>{isSearching && <Searching> </Searching>}</p>
+      </div>
+    );
+  }
   if (!hasPanes)
     return (
       <EmptyState title="There is no output yet">

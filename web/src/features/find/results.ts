@@ -62,7 +62,7 @@ export function widened(answer: SearchAnswer, others: SearchAnswer): SearchAnswe
 export function summary(groups: readonly HitGroup[], answer: SearchAnswer, tookMs: number): string {
   const hits = groups.reduce((sum, group) => sum + group.hits.length, 0);
   const found = answer.truncated ? `The newest ${count(hits, "hit")}` : count(hits, "hit");
-  const seconds = (tookMs / 1000).toFixed(tookMs < 950 ? 1 : 0);
+  const seconds = (Math.max(tookMs, 100) / 1000).toFixed(tookMs < 950 ? 1 : 0);
   const searched = count(answer.panes, "pane");
   return `${found} in ${groups.length.toLocaleString("en-US")} of ${searched}, ${seconds} s`;
 }

@@ -21,19 +21,25 @@ const NOTHING: SearchState = { answer: null, tookMs: 0, error: null, isSearching
 /** How often panes are searched that have no hits yet, because others have all the newest. */
 const ROUNDS = 3;
 
-/** Searches again without the panes that were found, so that one pane does not hide the others. */
-async function searchWidely(params: NonNullable<ReturnType<typeof toParams>>) {
+/**
+ * Searches, and again without the panes that were found, so that one pane does not hide the others.
+ * Each answer is reported, as the first comes soonest.
+ */
+async function searchWidely(
+  params: NonNullable<ReturnType<typeof toParams>>,
+  report: (answer: SearchAnswer) => boolean,
+): Promise<void> {
   let answer = await socket.call("pane:search", params);
-  for (let round = 1; round < ROUNDS && answer.truncated && !answer.timedOut; round += 1) {
+  for (let round = 1; report(answer) && round < ROUNDS; round += 1) {
+    if (!answer.truncated || answer.timedOut) return;
     const found = new Set(answer.hits.map((hit) => hit.paneId));
     const known = params.panes ?? [...useApp.getState().panes.keys()];
     const panes = known.filter((id) => !found.has(id));
-    if (panes.length === 0) break;
+    if (panes.length === 0) return;
     const next = await socket.call("pane:search", { ...params, panes });
-    if (next.hits.length === 0) break;
     answer = widened(answer, next);
+    if (next.hits.length === 0) return void report(answer);
   }
-  return answer;
 }
 
 export function useSearch(query: FindQuery, limits: SearchLimits): SearchState {
@@ -57,9 +63,12 @@ export function useSearch(query: FindQuery, limits: SearchLimits): SearchState {
     const search = async () => {
       const began = performance.now();
       try {
-        const answer = await searchWidely(asked);
-        const tookMs = performance.now() - began;
-        if (isCurrent) setState({ answer, tookMs, error: null, isSearching: false });
+        await searchWidely(asked, (answer) => {
+          const tookMs = performance.now() - began;
+          if (isCurrent) setState({ answer, tookMs, error: null, isSearching: true });
+          return isCurrent;
+        });
+        if (isCurrent) setState((before) => ({ ...before, isSearching: false }));
       } catch (error) {
         if (isCurrent) setState({ ...NOTHING, error: sentence(error) });
       }

@@ -2,13 +2,13 @@
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { type CSSProperties, useEffect, useRef } from "react";
 import type { PaneInfo } from "../../api/generated";
-import { count } from "../../lib/format";
 import type { LinePattern } from "../../lib/line-pattern";
 import { usePreferences } from "../../lib/preferences";
 import { Button, cx } from "../../ui";
 import styles from "./history.module.css";
 import { lineAt, MOST_ROWS } from "./line-cache";
 import { LineRow } from "./line-row";
+import { Foot, Head } from "./list-ends";
 import { useBase } from "./use-base";
 import { useFollow } from "./use-follow";
 import type { Lines } from "./use-lines";
@@ -126,39 +126,4 @@ function repeat(frames: number, action: () => void): () => void {
   };
   next(frames);
   return () => cancelAnimationFrame(frame);
-}
-
-/** What is above the first row: lines that are not kept, or more lines than one list can have. */
-function Head({
-  dropped,
-  hidden,
-  onShow,
-}: {
-  dropped: number;
-  hidden: number;
-  onShow: () => void;
-}) {
-  if (hidden > 0) {
-    return (
-      <div className={styles.rule}>
-        <Button size="small" onClick={onShow}>
-          {count(hidden, "earlier line")}
-        </Button>
-      </div>
-    );
-  }
-  if (dropped === 0) return null;
-  return <div className={styles.rule}>{count(dropped, "line")} no longer kept</div>;
-}
-
-/** More lines than one list can have are below its last row. */
-function Foot({ hidden, onShow }: { hidden: number; onShow: () => void }) {
-  if (hidden <= 0) return null;
-  return (
-    <div className={cx(styles.rule, styles.foot)}>
-      <Button size="small" onClick={onShow}>
-        {count(hidden, "later line")}
-      </Button>
-    </div>
-  );
 }
