@@ -4,6 +4,7 @@ import { createRoot } from "react-dom/client";
 import { App } from "./app/app";
 import { ErrorBoundary } from "./app/error-boundary";
 import { applyTheme } from "./app/theme";
+import { followInstallOffer } from "./lib/install";
 import { followPreferences } from "./lib/preferences";
 import { hasCode, takeCode } from "./lib/sign-in";
 import "./ui/tokens.css";
@@ -13,6 +14,7 @@ import "./ui/base.css";
 const code = takeCode();
 applyTheme();
 followPreferences();
+followInstallOffer();
 
 // A link that is opened in a tab which shows the page already changes only the part after `#`.
 window.addEventListener("hashchange", () => {

@@ -7,6 +7,7 @@ import { keepRoute } from "../lib/sign-in";
 import { useApp } from "../state/store";
 import { startSync } from "../state/sync";
 import { LiveRegion, ToastLayer, TooltipLayer } from "../ui";
+import { followAlerts } from "./alerts";
 import { followAnnouncements } from "./announcements";
 import { followAttention } from "./attention";
 import { CreateSlot } from "./create-slot";
@@ -17,7 +18,7 @@ import { useKeys } from "./use-keys";
 export function App({ code }: { code: string | null }) {
   const connection = useApp((state) => state.connection);
   useEffect(() => {
-    const stop = [startSync(), followAttention(), followAnnouncements()];
+    const stop = [startSync(), followAttention(), followAnnouncements(), followAlerts()];
     return () => {
       for (const end of stop) end();
     };

@@ -12,6 +12,7 @@ import { useApp, usePane } from "../state/store";
 import { Button, EmptyState } from "../ui";
 import styles from "./pane-page.module.css";
 import { Loading } from "./routes";
+import { useTellItem } from "./use-tell-item";
 
 const terminal = () => import("../features/pane");
 
@@ -33,12 +34,13 @@ export function PanePage({ id, tab, isPhone }: { id: string; tab: PaneTab; isPho
   const manage = useManageMenu(pane);
   useCommand("why", () => navigate(panePath(id, "why")));
   useCommand("replay", () => navigate(panePath(id, "replay")));
+  const tell = useTellItem(pane);
   if (!pane) return isLoaded ? <NoPane id={id} /> : <div className={styles.page} />;
   const View = TABS[tab];
   return (
     <section className={styles.page} aria-label={`Pane ${id}`}>
       <Seen pane={pane} />
-      <PaneHead pane={pane} tab={tab} isPhone={isPhone} actions={manage.groups} />
+      <PaneHead pane={pane} tab={tab} isPhone={isPhone} actions={[[tell], ...manage.groups]} />
       <div className={styles.view}>
         <Suspense fallback={<Loading />}>
           <View pane={pane} isPhone={isPhone} />

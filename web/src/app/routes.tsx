@@ -9,7 +9,7 @@ const PAGES = {
   find: () => import("../features/find"),
   timeline: () => import("../features/timeline"),
   console: () => import("../features/console"),
-  settings: () => import("../features/settings"),
+  settings: () => import("./settings-page"),
 } satisfies Record<string, Page>;
 
 export type PageName = keyof typeof PAGES;

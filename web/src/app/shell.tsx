@@ -1,5 +1,6 @@
 /** The frame of the page: rail, list and pane on wide windows, one of them on phones. */
 import { useLocation } from "wouter";
+import { AwayBanner } from "../features/away";
 import { useMedia } from "../lib/hooks";
 import { paneOf } from "../lib/route";
 import { ConnectionBanner } from "./connection-banner";
@@ -24,6 +25,7 @@ export function Shell() {
       {isWide && <Rail current={page} />}
       <div className={styles.column}>
         <ConnectionBanner />
+        <AwayBanner />
         {page && !isWide && <TopBar page={page} isPhone={isPhone} />}
         <main className={styles.main}>
           <ErrorBoundary key={page ?? path}>

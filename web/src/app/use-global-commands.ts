@@ -2,7 +2,7 @@
 
 import { useEffect } from "react";
 import { handle } from "../lib/commands";
-import { navigate, paneOf, panePath } from "../lib/route";
+import { navigate, paneOf, panePath, withQuery } from "../lib/route";
 import { nextNeeding } from "../state/needs";
 import { triageRows, useApp } from "../state/store";
 import { toast } from "../ui";
@@ -12,6 +12,7 @@ export function useGlobalCommands(): void {
   useEffect(() => {
     const stop = PLACES.map(({ command, path }) => handle(command, () => navigate(path)));
     stop.push(handle("next-need", openNextNeeding));
+    stop.push(handle("help", () => navigate(withQuery("/settings", { s: "keys" }))));
     return () => {
       for (const end of stop) end();
     };

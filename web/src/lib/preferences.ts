@@ -14,6 +14,14 @@ export interface Preferences {
   /** Whether single letters are commands outside terminals and fields. */
   singleKeys: boolean;
   screenReader: boolean;
+  /** Whether long lines of the history continue on the next row. */
+  wrapLines: boolean;
+  /** Whether the list shows one line per pane. */
+  compact: boolean;
+  /** Whether questions that wait show notifications. */
+  alerts: boolean;
+  /** Whether these contain the question. */
+  alertText: boolean;
 }
 
 const KEY = "paned.preferences";
@@ -25,6 +33,10 @@ const DEFAULTS: Preferences = {
   listWidth: 360,
   singleKeys: true,
   screenReader: false,
+  wrapLines: true,
+  compact: false,
+  alerts: false,
+  alertText: false,
 };
 
 function stored(): Partial<Preferences> {

@@ -28,7 +28,7 @@ export function AnsiScreen({ ansi, size, cursor, fit }: AnsiScreenProps) {
         <div className={styles.rows}>
           {rows.slice(0, end).map((row, index) => (
             // biome-ignore lint/suspicious/noArrayIndexKey: a row of a screen is its place
-            <Row key={index} row={row} theme={theme} />
+            <AnsiRowView key={index} row={row} theme={theme} />
           ))}
           {cursor?.visible && cursor.row < end && (
             <span
@@ -42,14 +42,14 @@ export function AnsiScreen({ ansi, size, cursor, fit }: AnsiScreenProps) {
   );
 }
 
-interface RowProps {
+interface AnsiRowProps {
   row: AnsiRow;
   theme: TerminalTheme;
 }
 
 /** Rows that have not changed are not drawn again. */
-const Row = memo(
-  function Row({ row, theme }: RowProps) {
+export const AnsiRowView = memo(
+  function AnsiRowView({ row, theme }: AnsiRowProps) {
     return (
       <div className={styles.row}>
         {row.runs.map(({ text, style }, index) => (

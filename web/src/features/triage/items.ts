@@ -78,12 +78,13 @@ export function questionOf({ approval, pane }: TriageRow): string {
   return (dialog ?? approval?.subject ?? "").replace(/\s+/g, " ").trim();
 }
 
-/** Heights in pixels, for fine and for coarse pointers. */
+/** Heights in pixels, for fine and for coarse pointers; a compact row has one line. */
 const FINE = { head: 30, row: 48, question: [0, 38, 54] };
+const COMPACT = { head: 28, row: 32, question: [0, 38, 54] };
 const COARSE = { head: 36, row: 64, question: [0, 48, 66] };
 
-export function heightOf(item: ListItem, isCoarse: boolean): number {
-  const sizes = isCoarse ? COARSE : FINE;
+export function heightOf(item: ListItem, isCoarse: boolean, isCompact = false): number {
+  const sizes = isCoarse ? COARSE : isCompact ? COMPACT : FINE;
   if (item.kind === "head") return sizes.head;
   return sizes.row + (sizes.question[item.question] ?? 0);
 }

@@ -4,6 +4,7 @@ import { ArrowDownUp } from "lucide-react";
 import { type ReactNode, useEffect, useMemo, useRef, useState } from "react";
 import { count } from "../../lib/format";
 import { useMedia } from "../../lib/hooks";
+import { usePreferences } from "../../lib/preferences";
 import type { TriageRow } from "../../state/needs";
 import { details } from "../../state/sync";
 import { Button } from "../../ui";
@@ -26,18 +27,19 @@ export interface RowsProps {
 export function Rows({ items: fresh, reason, selected, onOpen, renderAnswers }: RowsProps) {
   const scroller = useRef<HTMLDivElement>(null);
   const isCoarse = useMedia("(pointer: coarse)");
+  const isCompact = usePreferences((state) => state.compact);
   const [turn, setTurn] = useState(0);
   const isHeld = useAttention(scroller);
   const { items, moved } = useHeld(fresh, isHeld, `${reason} ${turn}`);
   const virtual = useVirtualizer({
     count: items.length,
     getScrollElement: () => scroller.current,
-    estimateSize: (index) => heightOf(items[index] as ListItem, isCoarse),
+    estimateSize: (index) => heightOf(items[index] as ListItem, isCoarse, isCompact),
     getItemKey: (index) => items[index]?.key ?? index,
     overscan: 8,
   });
   // biome-ignore lint/correctness/useExhaustiveDependencies: heights follow the items
-  useEffect(() => virtual.measure(), [items, isCoarse, virtual]);
+  useEffect(() => virtual.measure(), [items, isCoarse, isCompact, virtual]);
   useShown(selected, items, virtual);
   const ids = useMemo(() => rowIds(items), [items]);
   const { tabStop, onKeyDown } = useRowKeys({ ids, items, virtual, scroller, selected, onOpen });
