@@ -7,6 +7,7 @@
 
 mod access;
 mod actions;
+mod activity;
 mod agents;
 mod approvals;
 mod audit;
@@ -52,6 +53,7 @@ use tokio::sync::watch;
 use tokio::time::timeout;
 
 pub use access::AccessRequest;
+pub use activity::ActivityFeed;
 pub use caller::{Caller, ExtensionGrant};
 pub use client::ConnectedClient;
 pub use dispatch::ActionAnswer;
@@ -59,7 +61,7 @@ pub use dump::ScreenDump;
 pub use hooks::{ActionHook, HookCall, HookRegistration, HookVerdict};
 use journal::{CommitTicket, Journal};
 pub use paned_backend::{BoxedFuture, UnixSocket};
-pub use panes::activity::{ActivityFeed, PaneActivity};
+pub use panes::activity::PaneActivity;
 pub use panes::environment::is_reserved as is_reserved_variable;
 
 pub use read_api::{EventFeed, PaneOutput, PaneOutputChunk};

@@ -13,9 +13,9 @@ use paned_term::screen::view::ScreenModes;
 use serde::Deserialize;
 use tokio::sync::watch;
 
+use crate::activity::ActivityFeed;
 use crate::grants::{Token, is_owner};
 use crate::journal::{EventBatch, JournalEntry, JournalRead, JournalReader};
-use crate::panes::activity::ActivityFeed;
 use crate::panes::screen::live_screen::visible_screen;
 use crate::panes::{Pane, unreadable};
 use crate::{Caller, Kernel};

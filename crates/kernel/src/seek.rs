@@ -94,7 +94,8 @@ impl Kernel {
 
 /// The offset of a moment, or why there is none.
 fn find_moment(pane: &Pane, output: &dyn Output, moment: Moment) -> Result<ScreenMoment, Refusal> {
-    let (first, end) = (output.first(), output.end());
+    let first = output.first();
+    let end = output.end();
     let id = &pane.id;
     let gone = |since: String| {
         let sentence = format!("the output of pane `{id}` is kept {since}; older output is gone");

@@ -38,6 +38,7 @@ const ORDER: &[&str] = &[
     "approvals",
     "audit",
     "dispatch",
+    "activity",
     "read_api",
     "sign_in",
     "dump",

@@ -173,8 +173,8 @@ impl Outbox {
         }
     }
 
-    /// Cancels a message of which nothing is typed. `is_untouched` says that of the message that the
-    /// agent's task works on; of all others, the record does.
+    /// Cancels a message of which nothing is typed. `is_untouched` says that of the message that
+    /// the agent's task works on; of all others, the record does.
     pub(super) fn cancel(
         &self,
         kernel: &Kernel,
