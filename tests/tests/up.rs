@@ -200,6 +200,16 @@ fn a_dependency_that_fails_stops_what_depends_on_it() {
 }
 
 #[test]
+fn a_folder_that_is_not_there_is_named_in_plain_words() {
+    let server = Server::start();
+    let text = "[panes.a]\ncommand='cat'\ncwd='/no/such'";
+    let project = TestProject::new(&server, "p", text);
+    let (_, err, code) = project.run(&["up"]);
+    assert_eq!(err, "a  cannot use `cwd` `/no/such`: No such file or directory\n");
+    assert_eq!(code, 2);
+}
+
+#[test]
 fn a_port_that_another_program_has_does_not_make_a_pane_ready() {
     let server = Server::start();
     let other = std::net::TcpListener::bind("127.0.0.1:0").unwrap();

@@ -10,6 +10,7 @@ use paned_policy::permit;
 use serde::Serialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
+use tokio::sync::oneshot;
 
 use crate::approvals::{AllowedBy, GatedCall};
 use crate::caller::CallerLabel;
@@ -31,12 +32,22 @@ struct ActionEvent<'a> {
     caller: CallerLabel<'a>,
     /// The caller's grant: a pane or an extension may act with the owner's.
     grant: &'a GrantId,
-    allowed_by: &'a AllowedBy,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    allowed_by: Option<&'a AllowedBy>,
     params: &'a RawValue,
     #[serde(skip_serializing_if = "Option::is_none")]
     result: Option<&'a RawValue>,
     #[serde(skip_serializing_if = "Option::is_none")]
     error_info: Option<&'a Refusal>,
+}
+
+/// A call that may run, unless a hook vetoes it.
+struct PermittedCall {
+    run: PreparedAction,
+    undo: Undo,
+    allowed_by: AllowedBy,
+    /// Dropped when the caller no longer waits for the answer.
+    caller_waits: Option<oneshot::Sender<()>>,
 }
 
 /// A call that is recorded, with the hooks to ask before it runs.
@@ -49,18 +60,18 @@ struct LoggedCall {
     hooks: Vec<Arc<dyn ActionHook>>,
 }
 
-/// Whose call an event is about, and what allowed it.
+/// Whose call an event is about, and what allowed it, if anything did.
 #[derive(Clone, Copy)]
 struct LoggedFacts<'a> {
     caller: &'a Caller,
-    allowed_by: &'a AllowedBy,
+    allowed_by: Option<&'a AllowedBy>,
     params: &'a RawValue,
 }
 
 impl LoggedCall {
     fn facts(&self) -> LoggedFacts<'_> {
         let Self { caller, allowed_by, params, .. } = self;
-        LoggedFacts { caller, allowed_by, params }
+        LoggedFacts { caller, allowed_by: Some(allowed_by), params }
     }
 }
 
@@ -95,32 +106,13 @@ impl Kernel {
         params: &[u8],
         caller: &Caller,
     ) -> Result<ActionAnswer, Refusal> {
-        self.check_authorized(caller)?;
-        permit::scope(&caller.grant, action.scope).map_err(forbidden)?;
-        self.check_state_folder(action)?;
-        let undo = Undo::default();
-        let permitted = PermittedCommands::default();
-        let context = ActionContext {
-            kernel: self.clone(),
-            caller: caller.clone(),
-            undo: undo.clone(),
-            permitted: permitted.clone(),
-        };
-        let mut run = action.prepare(context, params)?;
-        let _caller_waits = run.caller_waits.take();
-        self.permit(&run.access, caller)?;
-        self.permit_typing(&run.access, caller)?;
-        self.check_journal(action)?;
-        let commands = std::mem::take(&mut run.commands);
-        let call = GatedCall { action, params, access: &run.access, caller };
-        let asked = match commands.is_empty() {
-            true => None,
-            // Boxed to keep the future small: it is rarely polled.
-            false => Box::pin(self.judge_commands(caller, commands, &permitted)).await?,
-        };
-        let allowed_by = self.pass_gate(call, asked).await?;
+        let permitted = self.permit_call(action, params, caller).await;
+        let permitted = permitted.inspect_err(|refusal| {
+            self.log_refused(action, params, caller, refusal);
+        })?;
+        let PermittedCall { run, undo, allowed_by, caller_waits: _caller_waits } = permitted;
         let hooks = self.hooks().wanting(&action.name, caller);
-        let is_silent = self.is_silent(action);
+        let is_silent = self.is_silent(action) && !self.is_watched(action, params, caller);
         if is_silent && hooks.is_empty() {
             return self.until_revoked(caller, action.kind, run.future).await?;
         }
@@ -148,11 +140,46 @@ impl Kernel {
                 let change = self.background().run(logged);
                 let (outcome, ticket) = self.until_revoked(caller, action.kind, change).await??;
                 let Err(error) = self.journal().committed(ticket).await else { return outcome };
-                let facts = LoggedFacts { caller, allowed_by: &allowed_by, params: &logged_params };
+                let allowed_by = Some(&allowed_by);
+                let facts = LoggedFacts { caller, allowed_by, params: &logged_params };
                 let failed = UnwrittenChange { facts, undo, ticket };
                 self.on_write_failure(action, failed, outcome, error).await
             }
         }
+    }
+
+    /// Authorizes a call, parses its parameters, and asks the permission rules.
+    async fn permit_call(
+        &self,
+        action: &Arc<ActionDefinition>,
+        params: &[u8],
+        caller: &Caller,
+    ) -> Result<PermittedCall, Refusal> {
+        self.check_authorized(caller)?;
+        permit::scope(&caller.grant, action.scope).map_err(forbidden)?;
+        self.check_state_folder(action)?;
+        let undo = Undo::default();
+        let permitted = PermittedCommands::default();
+        let context = ActionContext {
+            kernel: self.clone(),
+            caller: caller.clone(),
+            undo: undo.clone(),
+            permitted: permitted.clone(),
+        };
+        let mut run = action.prepare(context, params)?;
+        let caller_waits = run.caller_waits.take();
+        self.permit(&run.access, caller)?;
+        self.permit_typing(&run.access, caller)?;
+        self.check_journal(action)?;
+        let commands = std::mem::take(&mut run.commands);
+        let call = GatedCall { action, params, access: &run.access, caller };
+        let asked = match commands.is_empty() {
+            true => None,
+            // Boxed to keep the future small: it is rarely polled.
+            false => Box::pin(self.judge_commands(caller, commands, &permitted)).await?,
+        };
+        let allowed_by = self.pass_gate(call, asked).await?;
+        Ok(PermittedCall { run, undo, allowed_by, caller_waits })
     }
 
     /// Charges a change for what it writes to the journal, mainly its two events. Actions that end
@@ -284,6 +311,38 @@ impl Kernel {
         let names = || ["action:start", "action:success", "action:error"];
         definition.kind != ActionKind::Change
             && !names().iter().any(|event| self.journal().wants(event))
+    }
+
+    /// Whether a call is recorded although it changes nothing: the user sees whatever an extension
+    /// does. One that does more than the limit of events allows is recorded in part.
+    fn is_watched(&self, definition: &ActionDefinition, params: &[u8], caller: &Caller) -> bool {
+        // An emitted event is its own record.
+        definition.kind != ActionKind::Event && self.may_record(params, caller)
+    }
+
+    /// Records a call that was refused before it ran, of an extension only: a client without
+    /// rights must not be able to fill the journal. Invalid parameters are not recorded, because
+    /// the refusal may quote them, and they may be secret.
+    fn log_refused(
+        &self,
+        definition: &ActionDefinition,
+        params: &[u8],
+        caller: &Caller,
+        refusal: &Refusal,
+    ) {
+        if refusal.code == Code::Invalid || !self.may_record(params, caller) {
+            return;
+        }
+        let params = redact(params, &definition.secrets);
+        let facts = LoggedFacts { caller, allowed_by: None, params: &params };
+        self.log_event("action:error", &definition.name, facts, Err(refusal));
+    }
+
+    /// Whether the caller is an extension that has not recorded too many events.
+    fn may_record(&self, params: &[u8], caller: &Caller) -> bool {
+        let rate = self.limits().events_per_second;
+        let charge = || self.budgets().event(&caller.grant, || 2 * params.len(), rate, self.now());
+        caller.extension.is_some() && charge().is_ok()
     }
 
     async fn ask_hooks(&self, call: &LoggedCall) -> Result<(), Refusal> {

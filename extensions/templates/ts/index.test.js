@@ -1,4 +1,5 @@
-// Run it with `node --test`. paned is not needed: the test plays its part.
+// Run it with `node --test`, on Node before 22.18 after `npm install`. paned is not needed: the
+// test plays its part.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";

@@ -64,6 +64,29 @@ fn an_extension_may_do_what_its_scopes_say_and_events_name_it() {
 }
 
 #[test]
+fn every_call_of_an_extension_is_recorded_also_a_question_and_one_that_is_refused() {
+    let it = ExtensionServer::start(&[("greeter", "scopes = [\"read\"]", GREETER)]);
+    it.server.act("greeter:call", json!({ "action": "pane:list" }));
+    let new = json!({ "action": "pane:new", "params": { "argv": ["true"] } });
+    it.server.act("greeter:call", new);
+    it.server.act("pane:list", json!({}));
+    let history = it.server.history();
+    let questions = history.iter().filter(|event| event.data["actionName"] == "pane:list");
+    assert!(questions.clone().all(|event| event.data["caller"] == "ext:greeter"));
+    let names: Vec<_> = questions.map(|event| event.name.as_str()).collect();
+    assert_eq!(names, ["action:start", "action:success"]);
+    let refused = history.iter().find(|event| event.data["actionName"] == "pane:new").unwrap();
+    assert_eq!(
+        (refused.name.as_str(), &refused.data["caller"]),
+        ("action:error", &json!("ext:greeter"))
+    );
+    assert_eq!(refused.data["errorInfo"]["code"], "forbidden");
+    assert!(refused.data.get("allowedBy").is_none(), "{refused:?}");
+    let audit = it.server.act("audit:list", json!({ "caller": "ext:greeter" })).to_string();
+    assert!(audit.contains("pane:new") && audit.contains("forbidden"), "{audit}");
+}
+
+#[test]
 fn an_action_of_paned_or_of_another_extension_is_not_replaced() {
     let code = r#"
 for message in messages():

@@ -14,7 +14,7 @@ use serde_json::json;
 
 use crate::commands::support::shell_words::with_tilde;
 use crate::context::CliContext;
-use crate::out::{Out, StyledLine, TextStyle};
+use crate::out::{Out, StyledLine, TextStyle, in_commands};
 use crate::settings::process_env;
 
 /// The columns before details and hints.
@@ -58,9 +58,10 @@ impl Check {
 
     /// A check that failed for the reason of a refusal, whose sentence says after `;` what to do.
     fn refused(name: &'static str, sentence: &str) -> Self {
+        let sentence = in_commands(sentence);
         let (detail, hint) = match sentence.split_once("; ") {
             Some((detail, hint)) => (detail, Some(hint.to_owned())),
-            None => (sentence, None),
+            None => (sentence.as_str(), None),
         };
         Self { name, ok: false, detail: detail.to_owned(), hint }
     }

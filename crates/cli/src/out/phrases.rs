@@ -122,7 +122,7 @@ fn collect_flags(command: &Command, flags: &mut BTreeSet<String>) {
 
 /// A sentence of the server with commands and flags in place of actions and parameters.
 pub(crate) fn in_commands(sentence: &str) -> String {
-    in_commands_about(&plain_number_error(&without_error_numbers(sentence)), None)
+    in_commands_about(sentence, None)
 }
 
 /// What Rust says of a text that is no number, and what a user needs to know.
@@ -162,8 +162,9 @@ fn without_error_numbers(sentence: &str) -> String {
 
 /// The same for a sentence about a pane that it does not name.
 pub(crate) fn in_commands_about(sentence: &str, pane: Option<&str>) -> String {
+    let sentence = plain_number_error(&without_error_numbers(sentence));
     if sentence.matches('`').count() % 2 == 1 {
-        return sentence.to_owned();
+        return sentence;
     }
     let mut text = String::with_capacity(sentence.len());
     let mut pane = pane;
@@ -266,6 +267,8 @@ mod tests {
     fn a_sentence_that_names_no_pane_is_about_the_one_of_the_command() {
         let text = in_commands_about("answer it with `agent:answer`", Some("fix-42"));
         assert_eq!(text, "answer it with `paned agent answer fix-42`");
+        let text = in_commands_about("no such file (os error 2)", Some("web"));
+        assert_eq!(text, "no such file");
     }
 
     #[test]

@@ -195,4 +195,19 @@ mod tests {
         let tokens = list_json(Tier::Standard).to_string().len().div_ceil(4);
         assert!(tokens <= 2500, "{tokens} tokens");
     }
+
+    #[test]
+    fn the_page_says_what_each_tool_costs() {
+        let page = include_str!("../../../../docs/agents-as-users.md");
+        let listed = list_json(Tier::Full);
+        for tool in listed.as_array().unwrap() {
+            let name = tool["name"].as_str().unwrap();
+            let cost = tool.to_string().chars().count().div_ceil(4);
+            let row = page.lines().find_map(|line| line.strip_prefix(&format!("| `{name}` | ")));
+            let said = row.and_then(|row| row.strip_suffix(" |")?.parse::<usize>().ok());
+            // A changed word is no reason to change the page.
+            let is_right = said.is_some_and(|said| said.abs_diff(cost) <= cost / 10);
+            assert!(is_right, "{name} costs {cost} tokens; docs/agents-as-users.md says {said:?}");
+        }
+    }
 }

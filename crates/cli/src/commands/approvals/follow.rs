@@ -11,7 +11,7 @@ use super::{ApprovalAnswerReply, ApprovalListReply, outcome, show};
 use crate::client::{self, ApiClient};
 use crate::commands::support::event_stream::EventStream;
 use crate::context::CliContext;
-use crate::out::{Out, StyledLine, TextStyle};
+use crate::out::{Out, StyledLine, TextStyle, in_commands};
 
 pub(super) fn run(context: &CliContext) -> Result<ExitCode> {
     let client = context.client()?;
@@ -77,7 +77,7 @@ async fn take(out: Out, client: &ApiClient, approval: &ApprovalInfo, asks: bool)
             Ok(ApprovalAnswerReply { approval }) => return Ok(out.line(outcome(&approval))?),
             Err(error) => {
                 let refusal: Refusal = error.downcast()?;
-                out.note(refusal.sentence.as_str())?;
+                out.note(in_commands(&refusal.sentence))?;
                 // It was answered elsewhere, or is gone: the next one has its turn.
                 if refusal.code != Code::Invalid {
                     return Ok(());

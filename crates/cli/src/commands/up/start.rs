@@ -189,7 +189,8 @@ impl StartTask {
                 Ok(()) => OutcomeState::Ready,
                 Err(error) => {
                     let refusal: Refusal = error.downcast()?;
-                    self.say(TextStyle::Bad, &refusal.sentence)?;
+                    let sentence = in_commands_about(&refusal.sentence, Some(&self.step.id));
+                    self.say(TextStyle::Bad, &sentence)?;
                     OutcomeState::Failed(refusal)
                 }
             },
