@@ -3866,6 +3866,20 @@ interface ApprovalEvent {
   rule?: string;
 }
 
+/** What became of a notification. */
+interface NotifyEvent {
+  rule: string;
+  channel: string;
+  about: string;
+  delivery: string;
+  paneId?: string;
+  instance?: string;
+  /** The event that it is about. */
+  event?: number;
+  /** How many notifications were left out before this one. */
+  leftOut?: number;
+}
+
 /** Payloads by the name of the event. */
 export interface Events {
   /** An action is about to run. */
@@ -3889,6 +3903,9 @@ export interface Events {
     remembered: boolean;
     delivered: boolean;
   };
+
+  "notify:sent": NotifyEvent;
+  "notify:failed": NotifyEvent & { error: string };
 
   "pane:created": PaneEvent & { restartedFrom?: string };
   "pane:exited": PaneEvent & { exitCode: number | null; exitSignal?: string; status: PaneStatus; timedOut: boolean };
