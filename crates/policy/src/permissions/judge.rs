@@ -39,7 +39,7 @@ pub fn judge(
     }
     let mut judge = Judge { rules, lookup, steps: Vec::new(), unsafe_variable: None };
     for name in command.changed_variables {
-        judge.sets_variable(name);
+        judge.sets_variable(name, &Context::default());
     }
     if let Some(cwd) = command.cwd {
         judge.folder(&cwd.to_string_lossy(), true, &[]);
@@ -190,13 +190,14 @@ impl<'a> Judge<'a> {
         for part in inner {
             match part {
                 Inner::Command(words) => self.command(&words, &deeper),
+                Inner::Maybe(words) => self.denials(|judge| judge.command(&words, &deeper)),
                 Inner::Words(words) => {
                     let context = Context { in_shell: true, ..deeper.clone() };
                     self.command(&words, &context);
                 }
                 Inner::Script(text, dialect) => self.script(&text, dialect, &deeper),
                 Inner::Folder(folder) => self.changes_folder(&folder, &deeper),
-                Inner::Variable(variable) => self.sets_variable(&variable),
+                Inner::Variable(variable) => self.sets_variable(&variable, &deeper),
                 Inner::Opaque(_) if is_named => {}
                 Inner::Opaque(reason) => self.ask(words, context, &reason),
                 Inner::Nothing if rule.is_none() && is_transparent => {
@@ -245,12 +246,26 @@ impl<'a> Judge<'a> {
         best
     }
 
-    /// Records that a variable is set.
-    pub(super) fn sets_variable(&mut self, text: &str) {
-        let name = assignment(text).map_or(text, |(name, _)| name);
-        if is_unsafe_variable(name) {
-            self.unsafe_variable.get_or_insert_with(|| name.to_owned());
+    /// Records that a variable is set: its name, or `NAME=value`. What a rule denies in a value
+    /// that programs run is denied.
+    pub(super) fn sets_variable(&mut self, text: &str, context: &Context) {
+        let (name, value) = text.split_once('=').unwrap_or((text, ""));
+        let name = assignment(text).map_or(name, |(name, _)| name);
+        if !is_unsafe_variable(name) {
+            return;
         }
+        self.unsafe_variable.get_or_insert_with(|| name.to_owned());
+        let value = Word::Known(value.strip_prefix("() ").unwrap_or(value).to_owned());
+        let context = context.inside(name);
+        self.denials(|judge| judge.script(&value, Dialect::Bash, &context));
+    }
+
+    /// Judges something of which only what is denied counts.
+    fn denials(&mut self, judge: impl FnOnce(&mut Self)) {
+        let before = self.steps.len();
+        judge(self);
+        let found = self.steps.split_off(before);
+        self.steps.extend(found.into_iter().filter(|it| it.decision == Deny && it.rule.is_some()));
     }
 
     /// Judges a change of the working directory.

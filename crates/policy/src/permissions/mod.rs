@@ -12,6 +12,7 @@ mod judge;
 mod opencode;
 mod pattern;
 mod programs;
+mod runners;
 mod shell;
 mod shell_text;
 mod special;

@@ -6,7 +6,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use brush_parser::ast::{
     AndOr, AndOrList, Assignment, AssignmentName, AssignmentValue, Command,
     CommandPrefixOrSuffixItem, CompoundCommand, CompoundList, ExtendedTestExpr, FunctionBody,
-    IoFileRedirectKind, IoFileRedirectTarget, IoRedirect, Pipeline, Program, SimpleCommand,
+    IoFileRedirectKind, IoFileRedirectTarget, IoRedirect, Pipeline, ProcessSubstitutionKind,
+    Program, SimpleCommand,
 };
 use brush_parser::{Parser, SourceInfo};
 
@@ -152,7 +153,7 @@ impl ShellWalk<'_, '_> {
             CompoundCommand::BraceGroup(group) => self.list(&group.list),
             CompoundCommand::Subshell(shell) => self.list(&shell.list),
             CompoundCommand::ForClause(clause) => {
-                self.judge.sets_variable(&clause.variable_name);
+                self.judge.sets_variable(&clause.variable_name, &self.context);
                 for value in clause.values.iter().flatten() {
                     self.word(&value.value);
                 }
@@ -220,8 +221,7 @@ impl ShellWalk<'_, '_> {
                 words.push(self.word(&word.value));
             }
             CommandPrefixOrSuffixItem::ProcessSubstitution(kind, shell) => {
-                self.only_bash("process substitution");
-                self.list(&shell.list);
+                self.substitution(kind, &shell.list);
                 words.push(Word::Unknown(format!("{kind}(…)")));
             }
         }
@@ -229,9 +229,9 @@ impl ShellWalk<'_, '_> {
 
     fn assignment(&mut self, assignment: &Assignment) {
         match &assignment.name {
-            AssignmentName::VariableName(name) => self.judge.sets_variable(name),
+            AssignmentName::VariableName(name) => self.sets(name, &assignment.value),
             AssignmentName::ArrayElementName(name, index) => {
-                self.judge.sets_variable(name);
+                self.sets(name, &assignment.value);
                 self.arithmetic(index);
             }
         }
@@ -245,6 +245,17 @@ impl ShellWalk<'_, '_> {
                 }
             }
         }
+    }
+
+    fn sets(&mut self, name: &str, value: &AssignmentValue) {
+        let value = match value {
+            AssignmentValue::Scalar(word) => {
+                WordContent::of(&word.value, self.dialect).word(&word.value)
+            }
+            AssignmentValue::Array(_) => Word::Known(String::new()),
+        };
+        let text = format!("{name}={}", value.known().unwrap_or_default());
+        self.judge.sets_variable(&text, &self.context);
     }
 
     /// The value of a variable. The shell runs a command that stands in it where the variable is
@@ -288,9 +299,8 @@ impl ShellWalk<'_, '_> {
                         self.context.writes_file |= !word.known().is_some_and(is_fd);
                     }
                     IoFileRedirectTarget::Fd(_) => {}
-                    IoFileRedirectTarget::ProcessSubstitution(_, shell) => {
-                        self.only_bash("process substitution");
-                        self.list(&shell.list);
+                    IoFileRedirectTarget::ProcessSubstitution(kind, shell) => {
+                        self.substitution(kind, &shell.list);
                     }
                 }
             }
@@ -313,6 +323,18 @@ impl ShellWalk<'_, '_> {
                 self.word(&word.value);
             }
         }
+    }
+
+    /// `<(…)`, or `>(…)`, whose commands read what is written to it.
+    fn substitution(&mut self, kind: &ProcessSubstitutionKind, list: &CompoundList) {
+        self.only_bash("process substitution");
+        let before = self.context.clone();
+        if matches!(kind, ProcessSubstitutionKind::Write) {
+            self.context.is_fed = true;
+            self.context.fed_text = None;
+        }
+        self.list(list);
+        self.context = before;
     }
 
     /// A here-document in which expansions are done.

@@ -1,6 +1,7 @@
 //! Shells, commands of shells, and programs that take commands in a form of their own.
 
 use super::judge::{Context, Judge};
+use super::runners;
 use super::shell::holds_command;
 use super::shell_text::Dialect;
 use super::words::{Word, assignment, shown};
@@ -66,7 +67,7 @@ pub(super) fn builtin(
         return true;
     }
     if name == "printf" && has_option(args, "-v") {
-        args.iter().filter_map(Word::known).for_each(|arg| judge.sets_variable(arg));
+        args.iter().filter_map(Word::known).for_each(|arg| judge.sets_variable(arg, context));
         return false;
     }
     if ["cd", "pushd"].contains(&name) {
@@ -76,7 +77,7 @@ pub(super) fn builtin(
         return false;
     }
     if SETTERS.contains(&name) {
-        args.iter().filter_map(Word::known).for_each(|arg| judge.sets_variable(arg));
+        args.iter().filter_map(Word::known).for_each(|arg| judge.sets_variable(arg, context));
         let is_unknown = args.iter().any(|arg| arg.known().is_none() && !is_named_value(arg));
         if holds || is_unknown {
             judge.ask(words, context, "the variables that it sets may change what runs");
@@ -159,6 +160,11 @@ pub(super) fn shell(args: &[Word], dialect: Dialect, context: &Context) -> Vec<I
                     "a shell is given `{}`, which is not known",
                     long.escape_debug()
                 ))];
+            }
+            letters if !letters[1..].bytes().all(|it| it.is_ascii_alphanumeric()) => {
+                let letters = letters.escape_debug();
+                let reason = format!("a shell is given `{letters}`, which is not known");
+                return vec![Inner::Opaque(reason)];
             }
             letters => {
                 reads_script |= letters.contains('c') && letters.starts_with('-');
@@ -247,19 +253,14 @@ pub(super) fn program(name: &str, args: &[Word], context: &Context) -> Option<In
         "sudo" | "doas" if runs_shell(args) => {
             vec![Inner::Opaque(format!("`{name}` starts a shell"))]
         }
-        "uv" | "poetry" | "pipenv" | "bundle" | "pdm" | "hatch" | "rye" | "direnv" | "mise"
-        | "asdf" | "rbenv" | "pyenv" | "nix" | "devbox" => {
-            let at = args.iter().position(|arg| {
-                arg.known().is_some_and(|it| {
-                    ["run", "exec", "x", "shell", "develop", "tool"].contains(&it)
-                })
-            })?;
-            let rest: Vec<Word> = args[at + 1..]
-                .iter()
-                .skip_while(|it| it.known().is_some_and(|it| it.starts_with('-')))
-                .cloned()
-                .collect();
-            let inner = vec![Inner::Command(rest)];
+        "cargo" if args.iter().any(|arg| arg.known() == Some("watch")) => {
+            vec![Inner::Opaque("`cargo watch` starts commands".to_owned())]
+        }
+        "busybox" | "toybox" if args.first().and_then(program_name).is_none() => {
+            vec![Inner::Nothing]
+        }
+        _ => {
+            let inner = runners::inner(name, args)?;
             return Some(InnerCommands {
                 name: name.to_owned(),
                 inner,
@@ -267,10 +268,6 @@ pub(super) fn program(name: &str, args: &[Word], context: &Context) -> Option<In
                 option: None,
             });
         }
-        "busybox" | "toybox" if args.first().and_then(program_name).is_none() => {
-            vec![Inner::Nothing]
-        }
-        _ => return None,
     };
     let _ = context;
     let is_transparent = !["su", "runuser", "sg", "sudo", "doas"].contains(&name);

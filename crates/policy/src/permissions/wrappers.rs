@@ -5,7 +5,7 @@ use super::pattern::glob;
 use super::programs::{BASH_SHELLS, INTERPRETERS, OPAQUE, OTHER_SHELLS, POSIX_SHELLS};
 use super::shell_text::Dialect;
 use super::special;
-use super::words::{Word, assignment, file_name};
+use super::words::{Word, file_name};
 use super::wrapper_table::{WRAPPERS, Wrapper};
 
 /// What a program starts.
@@ -15,6 +15,8 @@ pub(super) enum Inner {
     Command(Vec<Word>),
     /// The same, by the shell itself: its own commands count.
     Words(Vec<Word>),
+    /// Perhaps a program with arguments: only a rule that denies it counts.
+    Maybe(Vec<Word>),
     /// Shell text.
     Script(Word, Dialect),
     /// It changes the working directory.
@@ -190,7 +192,8 @@ impl Wrapper {
         }
         while let [Word::Known(arg), after @ ..] = rest
             && self.assigns
-            && assignment(arg).is_some()
+            // `env` takes any name, also one that no shell could set.
+            && arg.contains('=')
         {
             inner.push(Inner::Variable(arg.clone()));
             rest = after;

@@ -1,6 +1,6 @@
 //! The table of attempts.
 
-use super::{check, usual};
+use super::*;
 
 /// What OpenCode's terminal plugin lets through, and what it should have let through.
 const KNOWN: &str = "
@@ -19,6 +19,73 @@ deny ../../bin/rm x
 deny bash -c rm␣-rf␣x
 deny sh -c rm
 ";
+
+/// More programs that start others, where the default is to allow.
+const RUNNERS: &str = r#"
+deny pnpm exec rm x
+deny pnpm dlx rm x
+deny npm exec -- rm x
+deny yarn dlx rm x
+deny bun x rm x
+deny conda run -n x rm x
+deny conda run rm x
+deny pixi run rm x
+deny op run -- rm x
+deny op run --env-file=x -- rm x
+deny doppler run -p x -- rm x
+deny aws-vault exec x -- rm x
+deny chamber exec x -- rm x
+deny direnv exec . rm x
+deny nix shell n -c rm x
+deny ip netns exec x rm x
+deny limactl shell x rm x
+deny apptainer exec x.sif rm x
+deny perf stat rm x
+deny perf stat -e cycles -- rm x
+deny rr record rm x
+deny systemd-inhibit rm x
+deny tini -- rm x
+deny dumb-init rm x
+deny gosu root rm x
+deny su-exec root rm x
+deny setuidgid u rm x
+deny envdir d rm x
+deny faketime x rm x
+deny chpst -u x rm x
+deny torify rm x
+deny cross-env A=b rm x
+deny ccache rm x
+deny run0 rm x
+never concurrently rm␣x
+never cargo watch -s rm␣x
+never just -c rm x
+never asciinema rec -c rm␣x
+never ansible all -a rm␣x
+never gcc -wrapper rm␣x
+never scp -S rm a b:
+never scp -oProxyCommand=rm␣x a b:
+never sqlite3 x .shell␣rm␣x
+never rg --hostname-bin rm
+never tsx -e x
+never zsh -c -␣rm␣x
+deny env PAGER=rm␣x git log
+deny env BASH_FUNC_ls%%=()␣{␣rm␣x;␣} bash -c ls
+deny $ PROMPT_COMMAND="rm x" bash -i
+deny $ GIT_SSH_COMMAND='rm x' git fetch
+deny $ export PAGER='rm x'; git log
+never $ echo rm x > >(sh)
+never $ echo rm x 2> >(bash)
+never $ { echo rm x; } > >(sh)
+never $ exec 3> >(sh); echo rm x >&3
+never $ tee x >(sh) <<< 'rm x'
+allow $ tee x > >(cat)
+allow uv run pytest -k curl
+allow conda run -n rmx ls
+allow $ PAGER=less PATH=/usr/bin:/bin git log
+allow env X=rm␣x ls
+allow npm run exec
+allow perf list
+"#;
 
 /// Quoting and spelling.
 const QUOTING: &str = r#"
@@ -400,8 +467,13 @@ fn programs_that_start_others_are_seen_through() {
 }
 
 #[test]
+fn runners_and_variables_are_seen_through_where_the_default_is_to_allow() {
+    check(RUNNERS, &rules(Allow, &[(Deny, "rm"), (Deny, "curl")]));
+}
+
+#[test]
 fn the_table_has_at_least_150_attempts() {
-    let tables = [KNOWN, QUOTING, LISTS, WRAPPERS].join("\n");
+    let tables = [KNOWN, QUOTING, LISTS, WRAPPERS, RUNNERS].join("\n");
     let attempts =
         tables.lines().filter(|line| line.starts_with("deny ") || line.starts_with("never "));
     assert!(250 <= attempts.count());
