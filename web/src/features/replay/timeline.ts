@@ -28,10 +28,12 @@ export interface Timeline {
 /** How finely the tape is stamped. */
 export const TENTH = 100;
 
-/** The moment within the timeline, as finely as it can be shown. */
+/**
+ * The moment within the timeline, in milliseconds. It is shown in tenths, but asked for exactly:
+ * a hit or a mark is on the screen of its own time, and not yet on that of the tenth before.
+ */
 export function clamp({ start, end }: Timeline, at: number): number {
-  const floored = Math.floor(at / TENTH) * TENTH;
-  return Math.min(end, Math.max(start, floored));
+  return Math.min(end, Math.max(start, Math.round(at)));
 }
 
 /** Where a moment is, from 0 to 1. */
