@@ -33,6 +33,8 @@ help: ## print this list
 run: ## build paned, get what is missing, and serve in the foreground (ARGS="…" for `paned serve`)
 	@scripts/ensure $(BUILD_NEEDS)
 	@scripts/host-bundle
+	@scripts/web-bundle
+	@scripts/web-compress
 	cargo build --release -p paned
 	@exec "$(TARGET)/release/paned" serve $(ARGS)
 
@@ -86,6 +88,8 @@ accuracy: ## print how often the agent engine is right over all recordings (ARGS
 bench: ## measure, as ratios to a limit found in the same run (ARGS="…" for `paned-bench`)
 	@scripts/ensure $(BUILD_NEEDS)
 	@scripts/host-bundle
+	@scripts/web-bundle
+	@scripts/web-compress
 	cargo build --profile dist -p paned -p paned-bench
 	@case "$(ARGS)" in *--rivals*) scripts/rivals ;; esac
 	@exec "$(TARGET)/dist/paned-bench" $(ARGS)
@@ -103,6 +107,8 @@ docs: ## write the pages that are generated from the program
 install: ## build and install the binary, man pages and completions below PREFIX (default ~/.local)
 	@scripts/ensure $(BUILD_NEEDS)
 	@scripts/host-bundle
+	@scripts/web-bundle
+	@scripts/web-compress
 	cargo build --profile dist -p paned
 	@scripts/stage "$(TARGET)/dist/paned" "$(DESTDIR)$(PREFIX)"
 	@echo "installed in $(DESTDIR)$(PREFIX); a running server changes over with: paned server upgrade"
@@ -113,9 +119,11 @@ uninstall: ## remove what `make install` has installed below PREFIX
 dist: ## build the release archive, the Debian package and their checksums in TARGET/packages
 	@scripts/ensure $(BUILD_NEEDS) node
 	@scripts/host-bundle --required
+	@scripts/web-bundle --required
+	@scripts/web-compress
 	cargo build --profile dist -p paned
 	@scripts/package "$(TARGET)/dist/paned" "$(TARGET)/packages"
 
 clean: ## remove what was built, and what scripts/ensure put in .cache
 	cargo clean
-	rm -rf .cache extensions/node_modules extensions/host/dist
+	rm -rf .cache extensions/node_modules extensions/host/dist web/node_modules web/dist

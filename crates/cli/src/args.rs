@@ -9,7 +9,7 @@ use clap::{ArgMatches, Command, CommandFactory as _, FromArgMatches, Parser, Sub
 use crate::commands::{
     action, adopt, agent, agentmux, approvals, attach, audit, completions, config, doctor, events,
     ext, get, hooks, input, layout, logs, ls, mcp, meta, new, notify, pane, permit, read, record,
-    restart, run, screen, search, server, service, session, token, up, version, wait,
+    restart, run, screen, search, server, service, session, token, up, version, wait, web,
 };
 use crate::out::ColourChoice;
 use crate::{help, serve};
@@ -116,6 +116,7 @@ macro_rules! commands {
 commands! {
     one Serve(serve::Args) = "serve";
     group Server(server::ServerSubcommand) = "server";
+    one Web(web::Args) = "web";
     one New(new::Args) = "new";
     one Run(run::Args) = "run";
     one Attach(attach::Args) = "attach", "a";

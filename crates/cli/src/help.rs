@@ -43,7 +43,7 @@ const GROUPS: &[CommandGroup] = &[
     group(
         "The server",
         true,
-        &["server", "serve", "service", "doctor", "config", "token", "permit", "audit"],
+        &["server", "serve", "web", "service", "doctor", "config", "token", "permit", "audit"],
     ),
     group("Extensions", true, &["ext"]),
     group(

@@ -23,6 +23,7 @@ mod serve;
 mod settings;
 mod state_folder;
 mod suggest;
+mod web_page;
 
 use std::ffi::OsString;
 use std::path::Path;

@@ -8,6 +8,7 @@
 mod agentmux_config;
 mod compat;
 mod kind;
+mod listen;
 mod other_tools;
 pub(crate) mod page;
 mod permissions;
@@ -28,6 +29,7 @@ use crate::config::ConfigFile;
 pub(crate) use agentmux_config::AgentmuxConfigFile;
 pub(crate) use compat::CompatSettings;
 pub(crate) use kind::SettingKind;
+pub(crate) use listen::ListenAddress;
 pub(crate) use other_tools::{UnusedVariable, unused_variables};
 use table::SettingDefault;
 pub(crate) use table::{SettingRow, TABLE, find, keys};
@@ -39,6 +41,12 @@ pub(crate) struct Settings {
     /// addresses.
     pub(crate) host: Option<String>,
     pub(crate) port: u16,
+    /// Where other machines can reach the server, if anywhere.
+    pub(crate) listen: Option<ListenAddress>,
+    /// Names of this server besides its addresses.
+    pub(crate) names: Vec<String>,
+    /// The user's own certificate.
+    pub(crate) tls_files: Option<TlsFiles>,
     pub(crate) state_dir: PathBuf,
     /// The user's own profiles of agents.
     pub(crate) profiles_dir: PathBuf,
@@ -90,6 +98,13 @@ pub(crate) struct Settings {
     pub(crate) permissions: PermissionSetup,
     /// Settings for the protocols of other tools.
     pub(crate) compat: CompatSettings,
+}
+
+/// The user's own certificate and its key.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct TlsFiles {
+    pub(crate) cert: PathBuf,
+    pub(crate) key: PathBuf,
 }
 
 /// Values from the command line, by key.
@@ -161,6 +176,9 @@ impl Sources<'_> {
         Ok(Settings {
             host: (origin != SettingOrigin::Default).then_some(host),
             port: u16::try_from(port).expect("the range was checked"),
+            listen: self.listen()?,
+            names: self.valid("server.names")?.lines().map(str::to_owned).collect(),
+            tls_files: self.tls_files()?,
             state_dir: self.state_dir()?,
             profiles_dir: self.profiles()?,
             extensions_dir: self.path("extensions_dir")?,
@@ -194,6 +212,22 @@ impl Sources<'_> {
             permissions: self.permissions()?,
             compat: self.compat()?,
         })
+    }
+
+    fn listen(&self) -> Result<Option<ListenAddress>, Refusal> {
+        let text = self.valid("server.listen")?;
+        let address = (!text.is_empty()).then(|| text.parse().map_err(Refusal::invalid));
+        address.transpose()
+    }
+
+    fn tls_files(&self) -> Result<Option<TlsFiles>, Refusal> {
+        match (self.file("server.tls_cert")?, self.file("server.tls_key")?) {
+            (Some(cert), Some(key)) => Ok(Some(TlsFiles { cert, key })),
+            (None, None) => Ok(None),
+            (Some(_), None) | (None, Some(_)) => Err(Refusal::invalid(
+                "`server.tls_cert` and `server.tls_key` belong together; set both or neither",
+            )),
+        }
     }
 
     /// The actions that need an approval: names, or their start and `*`.
@@ -481,6 +515,27 @@ mod tests {
         assert_eq!(enabled(&[], "[tmux]\nenabled = false"), Ok(false));
         assert_eq!(enabled(&[("PANED_TMUX", "true")], "[tmux]\nenabled = false"), Ok(true));
         assert!(enabled(&[], "[tmux]\nenabled = 'perhaps'").is_err());
+    }
+
+    #[test]
+    fn other_machines_are_served_where_the_user_says_so() {
+        let settings = settle(None, &[], "").unwrap();
+        assert_eq!((settings.listen, settings.names, settings.tls_files), (None, vec![], None));
+        let file = "[server]\nlisten = 'lan'\nnames = ['box', 'box.example:8443']\n\
+                    tls_cert = 'cert.pem'\ntls_key = '/k.pem'";
+        let settings = settle(None, &[], file).unwrap();
+        assert_eq!(settings.listen, Some("lan:7443".parse().unwrap()));
+        assert_eq!(settings.names, ["box", "box.example:8443"]);
+        let files = TlsFiles { cert: "/c/cert.pem".into(), key: "/k.pem".into() };
+        assert_eq!(settings.tls_files, Some(files));
+        let settings = settle(None, &[("PANED_LISTEN", "10.0.0.2:1")], file).unwrap();
+        assert_eq!(settings.listen, Some("10.0.0.2:1".parse().unwrap()));
+        let refused = |file| settle(None, &[], file).unwrap_err().sentence;
+        assert!(refused("[server]\ntls_cert = 'c'").contains("belong together"));
+        assert!(
+            refused("[server]\nlisten = 'all'").contains("`all` is not an address to listen on")
+        );
+        assert!(refused("host = '0.0.0.0'").contains("`--listen lan` serves other machines"));
     }
 
     #[test]

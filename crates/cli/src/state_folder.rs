@@ -11,6 +11,8 @@ use paned_backend::trusted_path::{self, TrustedDir};
 use paned_model::{Code, PaneId, Refusal, Time};
 use serde::{Deserialize, Serialize};
 
+use crate::serve::remote::RemoteInfo;
+
 /// `sun_path` holds at least 104 bytes on every system.
 const LONGEST_SOCKET: usize = 100;
 
@@ -46,6 +48,9 @@ pub(crate) struct ServerInfo {
     /// The URLs of the compat listeners (`--compat`), by protocol.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub(crate) compat: BTreeMap<String, String>,
+    /// How other machines reach it, if they can.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) remote: Option<RemoteInfo>,
 }
 
 impl StateFolder {
@@ -83,6 +88,11 @@ impl StateFolder {
     /// The ports of the last start.
     pub(crate) fn ports(&self) -> PathBuf {
         self.folder.join("ports.json")
+    }
+
+    /// The certificate and the key of the listener that other machines reach.
+    pub(crate) fn tls(&self) -> PathBuf {
+        self.folder.join("tls.pem")
     }
 
     /// The key of the hashes that `paned up` stores.
@@ -264,6 +274,7 @@ mod tests {
             args: vec![],
             upgrade_failed: None,
             compat: BTreeMap::new(),
+            remote: None,
         };
         state.write_server_info(&served).unwrap();
         assert_eq!(state.server_info(), Some(served));

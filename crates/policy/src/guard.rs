@@ -17,9 +17,22 @@ pub enum RequestTransport {
     Unix,
 }
 
-/// Our own host names, each with its port, as `Host` must spell them.
+/// Our own host names, each with its port, as `Host` must spell them, and the scheme of the pages
+/// that we serve there, as `Origin` must spell it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Authorities(Vec<String>);
+pub struct Authorities {
+    scheme: Scheme,
+    names: Vec<String>,
+    /// Those of a proxy that adds TLS: their pages have `https` where we serve `http`.
+    proxied: Vec<String>,
+}
+
+/// How a listener is addressed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Scheme {
+    Http,
+    Https,
+}
 
 /// The parts of a request that are checked. Values are bytes, because HTTP guarantees no encoding.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -36,6 +49,9 @@ pub struct RequestHead<'a> {
     pub sites: Vec<&'a [u8]>,
     /// Whether a body follows.
     pub has_body: bool,
+    /// Whether a person opens the web page itself in a browser. A link on another page may do that:
+    /// the page has no secret and cannot be framed, and other pages cannot read it.
+    pub is_visit: bool,
 }
 
 /// The body that a route accepts.
@@ -68,33 +84,98 @@ pub enum RequestRefusal {
     UnsupportedType,
 }
 
-impl Authorities {
-    /// The loopback names of this machine, at a port.
-    #[must_use]
-    pub fn loopback(port: u16) -> Self {
-        Self(Vec::new()).with("localhost", port).with("127.0.0.1", port).with("[::1]", port)
+impl Scheme {
+    fn prefix(self) -> &'static str {
+        match self {
+            Self::Http => "http://",
+            Self::Https => "https://",
+        }
     }
 
-    /// Adds an authority. For port 80 also without the port, as browsers omit it.
+    /// The port that browsers omit.
+    fn default_port(self) -> u16 {
+        match self {
+            Self::Http => 80,
+            Self::Https => 443,
+        }
+    }
+}
+
+impl Authorities {
+    /// The loopback names of this machine, at a port without TLS.
+    #[must_use]
+    pub fn loopback(port: u16) -> Self {
+        Self::new(Scheme::Http).with("localhost", port).with("127.0.0.1", port).with("[::1]", port)
+    }
+
+    /// No names yet, at a port with TLS.
+    #[must_use]
+    pub fn tls() -> Self {
+        Self::new(Scheme::Https)
+    }
+
+    fn new(scheme: Scheme) -> Self {
+        Self { scheme, names: Vec::new(), proxied: Vec::new() }
+    }
+
+    /// Adds an authority. For the scheme's own port also without the port, as browsers omit it.
     #[must_use]
     pub fn with(mut self, host: &str, port: u16) -> Self {
-        let bare = (port == 80).then(|| host.to_owned());
+        let bare = (port == self.scheme.default_port()).then(|| host.to_owned());
         for name in [format!("{host}:{port}")].into_iter().chain(bare) {
-            if !self.contains(name.as_bytes()) {
-                self.0.push(name);
-            }
+            add(&mut self.names, name);
         }
         self
     }
 
+    /// Adds a name that the user gave, `HOST` or `HOST:PORT`. A proxy may serve it, with TLS or
+    /// without. `HOST` alone also stands for it at our own port.
+    #[must_use]
+    pub fn with_given(mut self, name: &str, port: u16) -> Self {
+        let (host, given) = split_port(name);
+        if given.is_none() {
+            self = self.with(host, port);
+        }
+        let is_default = |given| given == 443 || given == self.scheme.default_port();
+        if given.is_none_or(is_default) {
+            add(&mut self.names, host.to_owned());
+            add(&mut self.proxied, host.to_owned());
+        }
+        add(&mut self.names, name.to_owned());
+        add(&mut self.proxied, name.to_owned());
+        self
+    }
+
     fn contains(&self, name: &[u8]) -> bool {
-        self.0.iter().any(|ours| ours.as_bytes().eq_ignore_ascii_case(name))
+        has(&self.names, name)
     }
 
     fn contains_origin(&self, origin: &[u8]) -> bool {
-        let scheme = b"http://";
-        let split = origin.split_at_checked(scheme.len());
-        split.is_some_and(|(start, name)| start.eq_ignore_ascii_case(scheme) && self.contains(name))
+        let is_at = |scheme: Scheme, names: &[String]| {
+            let split = origin.split_at_checked(scheme.prefix().len());
+            split.is_some_and(|(start, name)| {
+                start.eq_ignore_ascii_case(scheme.prefix().as_bytes()) && has(names, name)
+            })
+        };
+        is_at(self.scheme, &self.names) || is_at(Scheme::Https, &self.proxied)
+    }
+}
+
+fn has(names: &[String], name: &[u8]) -> bool {
+    names.iter().any(|ours| ours.as_bytes().eq_ignore_ascii_case(name))
+}
+
+fn add(names: &mut Vec<String>, name: String) {
+    if !has(names, name.as_bytes()) {
+        names.push(name);
+    }
+}
+
+/// A host and the port after it, if there is one.
+fn split_port(name: &str) -> (&str, Option<u16>) {
+    match name.rsplit_once(':') {
+        Some((host, port)) if !port.ends_with(']') => (host, port.parse().ok()),
+        Some(_) | None => (name, None),
     }
 }
 
@@ -126,7 +207,8 @@ impl BodyCheck {
 /// # Errors
 /// The first reason why not.
 pub fn judge(transport: &RequestTransport, head: &RequestHead<'_>) -> Result<(), RequestRefusal> {
-    check(head.sites.iter().all(|site| is_own(site)), RequestRefusal::ForeignOrigin)?;
+    let is_own = head.is_visit || head.sites.iter().all(|site| is_own(site));
+    check(is_own, RequestRefusal::ForeignOrigin)?;
     match transport {
         RequestTransport::Tcp(ours) => {
             check(is_for(ours, head), RequestRefusal::Misdirected)?;
@@ -179,7 +261,7 @@ fn is_utf8(parameter: &[u8]) -> bool {
 
 impl fmt::Display for Authorities {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0.join(", "))
+        f.write_str(&self.names.join(", "))
     }
 }
 

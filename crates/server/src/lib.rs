@@ -8,6 +8,7 @@
 mod client_schemas;
 pub mod compat_api;
 mod http;
+mod page;
 mod state;
 mod transport;
 mod ws;
@@ -15,7 +16,9 @@ mod ws;
 pub use client_schemas::{ClientSchema, client_schemas};
 pub use http::route_shape::{RouteSchema, RouteShape};
 pub use http::routes::{ParamLocation, RequiredAccess, Route, RouteParam, routes};
+pub use page::{PageBundle, PageContent, PageFile};
 pub use paned_policy::guard::AcceptedBody;
 pub use transport::limits::ServerLimits;
 pub use transport::listener::{Listener, ListenerAuth, Secret, ServedApi};
 pub use transport::serve::{Error, HttpServerConfig, serve};
+pub use transport::tls::{TlsConfigSource, TlsListener, TlsReach};

@@ -12,3 +12,4 @@ mod kill;
 mod limits;
 mod reach;
 mod tmux_sockets;
+mod web;

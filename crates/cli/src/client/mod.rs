@@ -109,6 +109,14 @@ impl ApiClient {
         matches!(self.endpoint, ServerEndpoint::Tcp { .. })
     }
 
+    /// The address of the server for a browser, if that is how we reach it.
+    pub(crate) fn web_url(&self) -> Option<String> {
+        match &self.endpoint {
+            ServerEndpoint::Tcp { authority, .. } => Some(format!("http://{authority}")),
+            ServerEndpoint::Unix(_) => None,
+        }
+    }
+
     /// Whether the server is on this machine, so that our folders and variables mean the same
     /// there.
     pub(crate) fn is_on_this_machine(&self) -> bool {

@@ -42,6 +42,7 @@ pub(crate) mod token;
 pub(crate) mod up;
 pub(crate) mod version;
 pub(crate) mod wait;
+pub(crate) mod web;
 
 #[cfg(test)]
 mod tests;
@@ -65,6 +66,7 @@ pub(crate) use server::ensure_running;
 pub(crate) fn run(context: &CliContext, command: CliCommand) -> Result<ExitCode> {
     match command {
         CliCommand::Serve(args) => serve::run(context, &args),
+        CliCommand::Web(args) => web::run(context, &args),
         CliCommand::Server(command) => server::run(context, command),
         CliCommand::Agentmux(args) => agentmux::run(context, args),
         CliCommand::New(args) => new::run(context, args),

@@ -121,6 +121,8 @@ const LINES: &[&str] = &[
     "ext set e --reset-scopes",
     "ext set e --enabled",
     "ext set e --disabled",
+    "web --print",
+    "web --no-open --read-only --device phone --expires 7d",
 ];
 
 /// Commands that call none, or none with their arguments.
@@ -131,8 +133,9 @@ const OTHERS: &str = "serve, server start, server stop, server restart, server u
      config edit, config check, service install, service uninstall, service status, agent replay, session attach, \
      hooks install, hooks remove, hooks undo, hooks status, mcp install, mcp remove, mcp undo, mcp status";
 
-/// A flag that needs a tmux around us, those that never end, and those of tables.
-const OTHER_FLAGS: &[&str] = &["here", "watch", "follow", "wide", "output"];
+/// A flag that needs a tmux around us, those that never end, those of tables, and one that needs a
+/// server for other machines.
+const OTHER_FLAGS: &[&str] = &["here", "watch", "follow", "wide", "output", "qr"];
 
 /// An action that was called, and its parameters.
 type ActionCall = (String, Map<String, Value>);

@@ -41,7 +41,7 @@ const COMMANDS: &[(&str, &str)] = &[
     ("ext:remove", "paned ext remove"),
     ("ext:set", "paned ext set"),
     ("grant:create", "paned token create"),
-    ("grant:create-code", "paned action grant:create-code"),
+    ("grant:create-code", "paned web"),
     ("grant:list", "paned token list"),
     ("grant:revoke", "paned token revoke"),
     ("layout:apply", "paned layout apply"),

@@ -28,12 +28,15 @@ use tokio::runtime::Builder;
 use super::extensions::ServerExtensions;
 use super::ready_line::{self, ReadyLine};
 use super::server_fds::ServerFds;
+use super::sign_in;
 use super::signals;
+use super::tls::TlsIdentity;
 use super::{ReadyFormat, ServeOptions};
 use crate::commands::version::VERSION;
 use crate::machine::headroom;
 use crate::settings::Settings;
 use crate::state_folder::{ServerInfo, StateFolder};
+use crate::web_page::PAGE;
 
 /// How long blocking tasks may still run at shutdown.
 const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(2);
@@ -83,7 +86,18 @@ async fn serve(
     let (kernel, started) = Kernel::start(setup(plan, fds, &url)?, journal, opened, native).await?;
     let extensions = ServerExtensions::start(plan, &kernel, started.started).await;
     let notifications = notifications(plan, &kernel, started.started);
-    announce(plan, fds, server_info(plan, fds, url, failed)?, started)?;
+    let identity = fds.remote.as_ref().map(|_| TlsIdentity::open(&plan.state, &plan.settings));
+    let identity = identity.transpose()?;
+    let link = sign_in_link(plan, &kernel, &url).await;
+    let info = ServerInfo {
+        remote: identity
+            .as_deref()
+            .map(|identity| fds.remote_info(plan, identity))
+            .transpose()?
+            .flatten(),
+        ..server_info(plan, fds, url, failed)?
+    };
+    announce(plan, fds, info, Announcement { started, link })?;
     let mut command = ServerCommand::Stop;
     let shutdown = async {
         command = tokio::select! {
@@ -95,9 +109,14 @@ async fn serve(
     let limits = ServerLimits::default().with_files(headroom::files().0);
     let mut served_apis = apis.all();
     served_apis.push(Arc::new(McpApi::default()));
-    let config = HttpServerConfig { limits, compat: served_apis };
-    let served =
-        paned_server::serve(kernel.clone(), fds.listeners(plan, &apis)?, config, shutdown).await;
+    let config = HttpServerConfig {
+        limits,
+        compat: served_apis,
+        page: PAGE,
+        names: plan.settings.names.clone(),
+    };
+    let listeners = fds.listeners(plan, &apis, identity)?;
+    let served = paned_server::serve(kernel.clone(), listeners, config, shutdown).await;
     extensions.stop().await;
     if let Some(notifications) = notifications {
         notifications.stop().await;
@@ -242,6 +261,7 @@ fn server_info(
         args: plan.listen_args.clone(),
         upgrade_failed,
         compat: fds.compat_urls(plan)?,
+        remote: None,
     })
 }
 
@@ -258,12 +278,28 @@ async fn retry_write_server_info(state: StateFolder, info: ServerInfo) {
     tracing::info!("server.json is written");
 }
 
+/// What is printed besides addresses.
+struct Announcement {
+    started: StartSummary,
+    /// The link that signs a browser in.
+    link: Option<String>,
+}
+
+/// A link to the web page, for a person in front of a terminal: elsewhere it would end in a log.
+async fn sign_in_link(plan: &ServeOptions, kernel: &Kernel, url: &str) -> Option<String> {
+    if plan.out.is_json() || !plan.out.is_terminal() || PAGE.files.is_empty() {
+        return None;
+    }
+    let link = sign_in::link_for_owner(kernel, url).await;
+    link.inspect_err(|refusal| tracing::warn!(%refusal, "cannot make a sign-in link")).ok()
+}
+
 /// Everything is ready: writes server.json, and prints the ready line.
 fn announce(
     plan: &ServeOptions,
     fds: &ServerFds,
     info: ServerInfo,
-    started: StartSummary,
+    Announcement { started, link }: Announcement,
 ) -> Result<()> {
     let is_first = !fds.is_inherited && info.upgrade_failed.is_none();
     match plan.state.write_server_info(&info) {
@@ -282,7 +318,7 @@ fn announce(
         // The parent may have closed our standard output; that is no reason not to serve.
         let ready = ReadyLine { notes: fds.notes.clone(), ..ReadyLine::from(&info) };
         let _ = match plan.ready_format {
-            ReadyFormat::Paned => ready_line::print(plan.out, &ready, started),
+            ReadyFormat::Paned => ready_line::print(plan.out, &ready, started, link.as_deref()),
             ReadyFormat::Agentmux => ready_line::print_agentmux(plan.out, &ready),
         };
     }

@@ -39,6 +39,8 @@ struct FdHandover {
     unix: RawFd,
     #[serde(default)]
     compat: Vec<RawFd>,
+    #[serde(default)]
+    remote: Option<RawFd>,
     files: Option<u64>,
 }
 
@@ -71,6 +73,7 @@ pub(super) fn take() -> Result<Option<ServerFds>> {
         tcp: all(&handover.tcp)?,
         unix: take(handover.unix)?.into(),
         compat: all(&handover.compat)?,
+        remote: handover.remote.map(|number| take(number).map(Into::into)).transpose()?,
         files: handover.files,
         is_inherited: true,
         notes: Vec::new(),
@@ -117,6 +120,7 @@ impl Upgrade {
             tcp: fds.tcp.iter().map(AsRawFd::as_raw_fd).collect(),
             unix: fds.unix.as_raw_fd(),
             compat: fds.compat.iter().map(AsRawFd::as_raw_fd).collect(),
+            remote: fds.remote.as_ref().map(AsRawFd::as_raw_fd),
             files: fds.files,
         })?;
         for fd in descriptors(fds) {
@@ -159,6 +163,6 @@ impl Upgrade {
 }
 
 fn descriptors(fds: &ServerFds) -> impl Iterator<Item = BorrowedFd<'_>> {
-    let tcp = fds.tcp.iter().chain(&fds.compat).map(AsFd::as_fd);
+    let tcp = fds.tcp.iter().chain(&fds.compat).chain(&fds.remote).map(AsFd::as_fd);
     [fds.lock.as_fd(), fds.unix.as_fd()].into_iter().chain(tcp)
 }

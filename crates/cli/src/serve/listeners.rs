@@ -1,5 +1,5 @@
-//! The listeners: loopback addresses and a unix socket, never an address that another machine could
-//! reach.
+//! The listeners: loopback addresses, a unix socket, and, if the user asks for it, an address with
+//! TLS that other machines reach.
 
 use std::fs::{self, Permissions};
 use std::io::{self, ErrorKind};
@@ -13,6 +13,8 @@ use paned_model::{Code, Refusal};
 
 const V4: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 const V6: IpAddr = IpAddr::V6(Ipv6Addr::LOCALHOST);
+/// What to do when the port for other machines is taken.
+const LISTEN_PORT_HINT: &str = "choose another with `--listen ADDRESS:PORT`";
 /// How many times to look for a port that is free on both addresses.
 const TRIES: usize = 20;
 /// What to do when the server's own port is taken.
@@ -46,6 +48,21 @@ pub(super) fn tcp_at(address: SocketAddr) -> Result<TcpListener, Refusal> {
     bind(address).map_err(|error| refused(address, &error, COMPAT_PORT_HINT))
 }
 
+/// Listens on the address that other machines reach. Where the machine has no IPv6, all addresses
+/// are those of IPv4.
+///
+/// # Errors
+/// When the port is taken.
+pub(super) fn remote(address: SocketAddr) -> Result<TcpListener, Refusal> {
+    let bound = match bind(address) {
+        Err(error) if is_missing(&error) && address.ip() == Ipv6Addr::UNSPECIFIED => {
+            bind(SocketAddr::new(Ipv4Addr::UNSPECIFIED.into(), address.port()))
+        }
+        bound => bound,
+    };
+    bound.map_err(|error| refused(address, &error, LISTEN_PORT_HINT))
+}
+
 /// Listens on a socket that only its user can open. Call it with the lock held: an existing socket
 /// is stale then.
 ///
@@ -75,8 +92,8 @@ pub(super) fn addresses(host: Option<&str>) -> Result<Vec<IpAddr>, Refusal> {
     let is_loopback = |address: &IpAddr| address.is_loopback();
     let address = bare.parse().ok().filter(is_loopback).ok_or_else(|| {
         Refusal::invalid(format!(
-            "`{}` is not a loopback address; paned listens on 127.0.0.1, ::1 and localhost only \
-            (use `ssh -L` for remote access)",
+            "`{}` is not a loopback address; without TLS, paned listens on 127.0.0.1, ::1 and \
+            localhost only (`--listen {0}` serves other machines with TLS; docs/remote.md)",
             host.escape_debug()
         ))
     })?;

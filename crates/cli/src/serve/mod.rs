@@ -14,8 +14,11 @@ mod logs;
 mod path_lock;
 mod ports;
 pub(crate) mod ready_line;
+pub(crate) mod remote;
 mod server_fds;
+mod sign_in;
 mod signals;
+mod tls;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -32,7 +35,7 @@ use paned_model::Refusal;
 use crate::context::CliContext;
 use crate::out::Out;
 use crate::settings::{
-    SettingFlags, Settings, UnusedVariable, process_env, process_variables, unused_variables,
+    self, SettingFlags, Settings, UnusedVariable, process_env, process_variables, unused_variables,
 };
 use crate::state_folder::StateFolder;
 use compat_flag::CompatFlag;
@@ -44,6 +47,7 @@ Examples:
   paned serve                          on 127.0.0.1 and ::1, port 7263
   paned serve --port 0 --json          on a free port, printed as JSON
   paned serve --state-dir /tmp/try     separate from your other panes
+  paned serve --listen lan             also for other devices, with TLS
   paned serve --compat opencode-pty=127.0.0.1:7264,open
                                        for clients of opencode-pty
 
@@ -76,6 +80,19 @@ pub(crate) struct ListenArgs {
     /// default address comes from the tool's own variables, such as PTY_WEB_PORT and POLY_PORT
     #[arg(long, alias = "door", value_name = "NAME[=ADDRESS[,open]]")]
     compat: Vec<CompatFlag>,
+    /// Also serve other machines, with TLS: `lan` or ADDRESS[:PORT]; the default port is 7443.
+    /// Every client needs a token; `paned web --qr` signs a phone in [env: PANED_LISTEN]
+    #[arg(long, value_name = "lan|ADDRESS")]
+    listen: Option<String>,
+    /// A name by which clients call this server, as HOST or HOST:PORT; repeatable
+    #[arg(long, value_name = "HOST")]
+    name: Vec<String>,
+    /// Your own certificate for `--listen`, as PEM [default: one that paned makes]
+    #[arg(long, value_name = "FILE")]
+    tls_cert: Option<PathBuf>,
+    /// The key of your own certificate, as PEM
+    #[arg(long, value_name = "FILE")]
+    tls_key: Option<PathBuf>,
     /// The folder with extensions [env: PANED_EXTENSIONS_DIR]
     /// [default: ~/.local/share/paned/extensions]
     #[arg(long, value_name = "DIR")]
@@ -89,8 +106,19 @@ impl ListenArgs {
         let extensions = self.extensions_dir.as_ref();
         let extensions =
             extensions.map(|folder| ("extensions_dir", folder.to_string_lossy().into_owned()));
+        let listen = self.listen.clone().map(|listen| ("server.listen", listen));
+        let names = (!self.name.is_empty()).then(|| ("server.names", self.name.join("\n")));
+        // A server in the background runs in another folder.
+        let file = |key, path: &Option<PathBuf>| {
+            let path =
+                path.as_ref().map(|path| std::path::absolute(path).unwrap_or(path.clone()))?;
+            Some((key, path.to_string_lossy().into_owned()))
+        };
+        let cert = file("server.tls_cert", &self.tls_cert);
+        let key = file("server.tls_key", &self.tls_key);
         let compat = self.compat.iter().filter_map(CompatFlag::setting);
-        port.into_iter().chain(host).chain(extensions).chain(compat).collect()
+        let own = [port, host, extensions, listen, names, cert, key];
+        own.into_iter().flatten().chain(compat).collect()
     }
 
     /// The protocols with a port of their own: those of the command line, then those of the
@@ -110,8 +138,14 @@ impl ListenArgs {
     pub(crate) fn to_args(&self) -> Vec<String> {
         let flags = self.flags().into_iter().filter(|(key, _)| !key.starts_with("compat."));
         let compat = self.compat.iter().map(|flag| ("compat", flag.to_string()));
-        let to_args =
-            |(key, value): (&str, String)| [format!("--{}", key.replace('_', "-")), value];
+        let flag_of = |key: &str| {
+            settings::find(key).and_then(|row| row.flag).map_or(format!("--{key}"), str::to_owned)
+        };
+        let to_args = |(key, value): (&str, String)| {
+            let flag = flag_of(key);
+            let values: Vec<String> = value.lines().map(str::to_owned).collect();
+            values.into_iter().flat_map(move |value| [flag.clone(), value])
+        };
         flags.chain(compat).flat_map(to_args).collect()
     }
 }

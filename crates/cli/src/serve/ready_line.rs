@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use paned_kernel::StartSummary;
 use serde::{Deserialize, Serialize};
 
+use super::remote::RemoteInfo;
 use crate::commands::version::VERSION;
 use crate::out::{Out, StyledLine, TextStyle, units};
 use crate::state_folder::ServerInfo;
@@ -21,6 +22,9 @@ pub(crate) struct ReadyLine {
     pub(crate) token_file: PathBuf,
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub(crate) compat: BTreeMap<String, String>,
+    /// How other machines reach it, if they can.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) remote: Option<RemoteInfo>,
     /// What is not as the user may expect, such as another port than before.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) notes: Vec<String>,
@@ -34,6 +38,7 @@ impl From<&ServerInfo> for ReadyLine {
             pid: info.pid,
             token_file: info.token_file.clone(),
             compat: info.compat.clone(),
+            remote: info.remote.clone(),
             notes: Vec::new(),
         }
     }
@@ -47,7 +52,12 @@ impl ReadyLine {
 }
 
 /// Prints that the server is ready.
-pub(super) fn print(out: Out, ready: &ReadyLine, started: StartSummary) -> io::Result<()> {
+pub(super) fn print(
+    out: Out,
+    ready: &ReadyLine,
+    started: StartSummary,
+    link: Option<&str>,
+) -> io::Result<()> {
     if out.is_json() {
         return out.json(ready);
     }
@@ -65,12 +75,22 @@ pub(super) fn print(out: Out, ready: &ReadyLine, started: StartSummary) -> io::R
     ];
     let compat = ready.compat.iter();
     fields.extend(compat.map(|(name, url)| ("  listener", format!("{name} at {url}").into())));
+    if let Some(remote) = &ready.remote {
+        fields.push(("  others", format!("{}, with TLS and a token", remote.url).into()));
+        fields.push(("  SHA-256", remote.fingerprint.as_str().into()));
+    }
     out.fields(&fields)?;
+    if let Some(link) = link {
+        out.line("")?;
+        out.line("The web page, for one browser within 5 minutes:")?;
+        out.line(StyledLine::new(TextStyle::Strong, &format!("  {link}")))?;
+    }
     out.line("")?;
     out.line("In another terminal:")?;
     out.fields(&[
         ("  paned new -- top", "start a program in a new pane".into()),
         ("  paned ls", "show all panes".into()),
+        ("  paned web", "open the web page".into()),
         ("  paned events", "stream events".into()),
     ])?;
     out.line(format!("Ctrl+C stops the server; {} running.", live_panes_text(started.live)))

@@ -5,17 +5,21 @@ use std::collections::BTreeMap;
 use std::io;
 use std::net::{SocketAddr, TcpListener};
 use std::os::unix::net::UnixListener;
+use std::sync::Arc;
 
 use paned_compat::{CompatAddress, CompatApis};
 use paned_model::Refusal;
-use paned_server::{Listener, ServedApi};
+use paned_server::{Listener, ServedApi, TlsListener, TlsReach};
 
 use super::ServeOptions;
 use super::listeners;
 use super::lock::Lock;
 use super::path_lock::PathLock;
 use super::ports::{MAIN, RememberedPorts};
+use super::remote::RemoteInfo;
+use super::tls::{self, TlsIdentity};
 use crate::machine::headroom;
+use crate::settings::ListenAddress;
 use crate::state_folder::StateFolder;
 
 /// Survives an upgrade, so that no connection is ever refused and the folder stays locked.
@@ -27,6 +31,8 @@ pub(super) struct ServerFds {
     pub(super) unix: UnixListener,
     /// The listeners for other tools' protocols, in the order of `ServeOptions::compat`.
     pub(super) compat: Vec<TcpListener>,
+    /// The listener with TLS that other machines reach.
+    pub(super) remote: Option<TcpListener>,
     /// The limit of open files for programs: ours from before we raised it.
     pub(super) files: Option<u64>,
     /// Whether the previous program handed this over.
@@ -56,13 +62,29 @@ impl ServerFds {
             let at = |port| at(port).map(|listener| vec![listener]);
             compat.extend(ports.listen(protocol.name(), address.port(), at)?);
         }
+        let mut remote = None;
+        if let Some(ListenAddress { address, .. }) = settings.listen {
+            let at = |port| listeners::remote(SocketAddr::new(address.ip(), port));
+            let at = |port| at(port).map(|listener| vec![listener]);
+            remote = ports.listen("listen", address.port(), at)?.pop();
+        }
         ports.save();
         state.make_socket_folder()?;
         let unix = listeners::unix(&state.socket())?;
         let files = headroom::raise_files();
         let notes = ports.notes;
         let is_inherited = false;
-        Ok(Self { lock, _path_lock: path_lock, tcp, unix, compat, files, is_inherited, notes })
+        Ok(Self {
+            lock,
+            _path_lock: path_lock,
+            tcp,
+            unix,
+            compat,
+            remote,
+            files,
+            is_inherited,
+            notes,
+        })
     }
 
     /// Takes the lock on the folder's path, after an upgrade. Without it the server goes on.
@@ -82,6 +104,7 @@ impl ServerFds {
         &self,
         plan: &ServeOptions,
         apis: &CompatApis,
+        identity: Option<Arc<TlsIdentity>>,
     ) -> io::Result<Vec<(Listener, ServedApi)>> {
         let mut listeners = Vec::new();
         for tcp in &self.tcp {
@@ -89,6 +112,16 @@ impl ServerFds {
         }
         let unix = tokio::net::UnixListener::from_std(self.unix.try_clone()?)?;
         listeners.push((Listener::Unix(unix), ServedApi::Main));
+        if let (Some(tcp), Some(listen), Some(identity)) =
+            (&self.remote, plan.settings.listen, identity)
+        {
+            let listener = tokio::net::TcpListener::from_std(tcp.try_clone()?)?;
+            let reach = if listen.is_lan { TlsReach::PrivateAddresses } else { TlsReach::Any };
+            let config = identity.config_source();
+            let names = tls::host_names();
+            let listener = TlsListener { listener, config, reach, names };
+            listeners.push((Listener::Tls(listener), ServedApi::Main));
+        }
         for (at, tcp) in plan.compat.iter().zip(&self.compat) {
             listeners.push((
                 server_listener(tcp)?,
@@ -96,6 +129,20 @@ impl ServerFds {
             ));
         }
         Ok(listeners)
+    }
+
+    /// How other machines reach the server.
+    pub(super) fn remote_info(
+        &self,
+        plan: &ServeOptions,
+        identity: &TlsIdentity,
+    ) -> io::Result<Option<RemoteInfo>> {
+        let (Some(tcp), Some(listen)) = (&self.remote, plan.settings.listen) else {
+            return Ok(None);
+        };
+        let names = &plan.settings.names;
+        let fingerprint = identity.fingerprint();
+        Ok(Some(RemoteInfo::new(tcp.local_addr()?, listen.is_lan, names, fingerprint)))
     }
 
     /// The URLs of the listeners for other tools' protocols.

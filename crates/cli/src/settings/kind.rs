@@ -6,6 +6,8 @@ use std::path::Path;
 use paned_backend::tmux::SessionName;
 use paned_compat::CompatAddress;
 
+use super::listen::{self, ListenAddress};
+
 /// What values a setting takes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum SettingKind {
@@ -25,6 +27,10 @@ pub(crate) enum SettingKind {
     TmuxSocket,
     /// An address that only this machine can reach.
     Loopback,
+    /// An address for a listener with TLS, or nothing.
+    Listen,
+    /// A list of names of this server.
+    Names,
     /// A port, or nothing.
     OptionalPort,
     /// A program and its arguments: a string, or a list of strings.
@@ -62,6 +68,11 @@ impl SettingKind {
             Self::Boolean => boolean(text).is_some(),
             Self::Choice(choices) => choices.contains(&text),
             Self::Loopback => is_loopback(text),
+            Self::Listen => match text {
+                "" => true,
+                text => return text.parse::<ListenAddress>().map(|_| ()),
+            },
+            Self::Names => listen::check_names(text),
             Self::OptionalPort => text.is_empty() || text.parse::<u16>().is_ok(),
             Self::Seconds => seconds(text).is_some(),
             Self::Listener(protocol) => return check_listener(protocol, text),
@@ -91,8 +102,12 @@ impl SettingKind {
                     .to_owned()
             }
             Self::Loopback => {
-                "a loopback address; paned serves on 127.0.0.1, ::1 and localhost only".to_owned()
+                "a loopback address; without TLS, paned serves on 127.0.0.1, ::1 and localhost only, \
+                 and `--listen lan` serves other machines with TLS"
+                    .to_owned()
             }
+            Self::Listen => "`lan`, or an address such as 192.168.1.2:7443".to_owned(),
+            Self::Names => "a list of host names, each with or without a port".to_owned(),
             Self::OptionalPort => "a port from 0 to 65535".to_owned(),
             Self::Command => "a command, or a list of its words".to_owned(),
             Self::Commands => "a list of commands".to_owned(),
@@ -104,7 +119,10 @@ impl SettingKind {
 
     /// Whether a value is written as a TOML string.
     pub(super) fn is_quoted(self) -> bool {
-        !matches!(self, Self::Number { .. } | Self::Boolean | Self::Commands | Self::Actions)
+        !matches!(
+            self,
+            Self::Number { .. } | Self::Boolean | Self::Commands | Self::Actions | Self::Names
+        )
     }
 
     /// The values that it takes, for the documentation, where they are few or in a range.
@@ -169,6 +187,8 @@ mod tests {
         check(SettingKind::Number { low: 1, high: 9 }, &["1", "9"], &["0", "10", "", "x", "-1"]);
         check(SettingKind::Boolean, &["true", "Off", "1"], &["perhaps", ""]);
         check(SettingKind::Loopback, &["localhost", "::1", "[::1]", "127.0.0.2"], &["0.0.0.0"]);
+        check(SettingKind::Listen, &["", "lan", "10.0.0.2:1"], &["0.0.0.0:x", "box"]);
+        check(SettingKind::Names, &["", "a\nb:1"], &["http://a"]);
         check(SettingKind::Session, &["main", "a.b-1"], &["", "a b", "a:b"]);
         check(SettingKind::TmuxSocket, &["", "poly", "/run/x"], &["..", "a/b", "./x", "a b"]);
         check(SettingKind::OptionalPort, &["", "0", "65535"], &["65536", "x"]);

@@ -114,6 +114,33 @@ pub(crate) const TABLE: &[SettingRow] = &[
          server if none is running; PANED_NO_AUTOSTART=1 also turns it off",
     )
     .kind(SettingKind::Boolean),
+    row(
+        "server.listen",
+        "",
+        "Address at which other machines reach the server, with TLS and a token: `lan` for the local \
+         network, or ADDRESS[:PORT]; the port is 7443 unless named",
+    )
+    .kind(SettingKind::Listen)
+    .env(&["PANED_LISTEN"])
+    .flag("--listen"),
+    row(
+        "server.names",
+        "",
+        "Names by which clients may call the server besides its addresses, such as that of a reverse \
+         proxy: HOST or HOST:PORT",
+    )
+    .kind(SettingKind::Names)
+    .flag("--name"),
+    row(
+        "server.tls_cert",
+        "",
+        "Your own certificate for `listen`, with its chain, as PEM; paned makes one if there is none",
+    )
+    .kind(SettingKind::File)
+    .flag("--tls-cert"),
+    row("server.tls_key", "", "The key of your own certificate, as PEM")
+        .kind(SettingKind::File)
+        .flag("--tls-key"),
     row("limits.panes", "1000", "Maximum number of running panes")
         .number(1, 100_000)
         .env(&["PANED_MAX_PANES"]),

@@ -143,6 +143,68 @@ fn where_any_type_is_taken_a_browser_must_say_that_the_page_is_ours() {
     }
 }
 
+#[test]
+fn a_link_of_another_page_may_open_ours_but_not_under_another_name() {
+    let visit = |host, sites, is_visit| {
+        let head = RequestHead { hosts: vec![host], sites, is_visit, ..RequestHead::default() };
+        judge(&tcp(), &head)
+    };
+    assert_eq!(visit(US, vec![b"cross-site"], true), Ok(()));
+    assert_eq!(visit(US, vec![b"cross-site"], false), Err(ForeignOrigin));
+    assert_eq!(visit(b"evil.example:7263", vec![b"cross-site"], true), Err(Misdirected));
+}
+
+/// Checks hosts and origins at a listener with these names.
+#[track_caller]
+fn named(ours: &Authorities, good: &[&str], bad: &[&str]) {
+    let transport = RequestTransport::Tcp(ours.clone());
+    for (origins, expect) in [(good, Ok(())), (bad, Err(ForeignOrigin))] {
+        for page in origins {
+            let us = ours.names[0].as_bytes();
+            let origins = vec![page.as_bytes()];
+            let head = RequestHead { hosts: vec![us], origins, ..RequestHead::default() };
+            assert_eq!(judge(&transport, &head), expect, "{page}");
+        }
+    }
+}
+
+#[test]
+fn with_tls_only_pages_with_tls_are_ours() {
+    let ours = Authorities::tls().with("10.0.0.2", 7443).with("box", 443);
+    assert_eq!(ours.to_string(), "10.0.0.2:7443, box:443, box");
+    named(
+        &ours,
+        &["https://10.0.0.2:7443", "HTTPS://box", "https://box:443"],
+        &["http://10.0.0.2:7443", "https://10.0.0.2", "http://box", "https://box:7443"],
+    );
+}
+
+#[test]
+fn a_given_name_may_be_that_of_a_proxy_with_tls() {
+    let ours = Authorities::loopback(7263).with_given("box.example", 7263);
+    let ours = ours.with_given("other:8443", 7263).with_given("[fd00::1]", 7263);
+    named(
+        &ours,
+        &[
+            "https://box.example",
+            "http://box.example",
+            "http://box.example:7263",
+            "https://other:8443",
+            "http://other:8443",
+            "https://[fd00::1]",
+            "http://localhost:7263",
+        ],
+        &[
+            "https://localhost:7263",
+            "https://box.example:7263",
+            "https://other",
+            "http://other:7263",
+        ],
+    );
+    let ours = Authorities::tls().with_given("box.example:443", 7443);
+    named(&ours, &["https://box.example"], &["http://box.example", "https://box.example:7443"]);
+}
+
 proptest! {
     #[test]
     fn a_host_passes_only_when_it_is_one_of_ours(name in "[a-zA-Z0-9.:@\\[\\]-]{0,20}", port in 1u16..) {
@@ -160,7 +222,8 @@ proptest! {
     #[test]
     fn no_bytes_in_any_header_make_it_panic(a: Vec<u8>, b: Vec<u8>, c: Vec<u8>, has_body: bool) {
         let (hosts, origins, types, sites) = (vec![&a[..]], vec![&b[..]], vec![&c[..]], vec![&c[..]]);
-        let head = RequestHead { target: None, hosts, origins, types, sites, has_body };
+        let is_visit = false;
+        let head = RequestHead { target: None, hosts, origins, types, sites, has_body, is_visit };
         prop_assert!(judge(&tcp(), &head).is_err());
         let _ = judge(&RequestTransport::Unix, &head);
         prop_assert_eq!(BodyCheck::of(&head).judge(AcceptedBody::Json).is_ok(), !has_body);

@@ -165,7 +165,7 @@ mod tests {
 
     #[test]
     fn answers_are_counted_by_route_and_class() {
-        let routes = routes(&[]);
+        let routes = routes(crate::PageBundle::default(), &[]);
         let metrics = Metrics::new(routes.clone());
         let route = &routes[0];
         for status in [200, 204, 404] {

@@ -9,6 +9,7 @@ pub(crate) mod health;
 pub(crate) mod metrics;
 pub(crate) mod openapi;
 mod own_schemas;
+pub(crate) mod page;
 pub(crate) mod process;
 pub(crate) mod reply;
 pub(crate) mod request;

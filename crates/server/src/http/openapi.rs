@@ -128,6 +128,9 @@ fn operation(route: &Route) -> Value {
 /// Our own routes are identified by their path; a path of another API takes several methods.
 fn operation_id(route: &Route) -> String {
     let is_own = !matches!(route.handler, RouteHandler::Compat(_));
+    if route.path == "/" {
+        return "page".to_owned();
+    }
     if is_own && !route.path.starts_with("/compat/") {
         return camel(route.path);
     }
@@ -156,7 +159,9 @@ fn parameters(route: &Route) -> Vec<Value> {
 /// The responses of a route.
 fn route_responses(route: &Route) -> Value {
     let shape = &route.shape;
-    let is_ours = matches!(route.path, "/actions" | "/openapi.json" | "/health" | "/metrics");
+    let is_page = matches!(route.handler, RouteHandler::Page(_));
+    let is_ours =
+        is_page || matches!(route.path, "/actions" | "/openapi.json" | "/health" | "/metrics");
     let errors = ErrorSources {
         reads: shape.body.is_some() || !route.params.is_empty(),
         acts: !is_ours,

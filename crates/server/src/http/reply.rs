@@ -108,9 +108,9 @@ pub fn text(media: &'static str, body: impl Into<Bytes>) -> Response {
     ([(CONTENT_TYPE, media)], body.into()).into_response()
 }
 
-/// Sets the headers of every response: no caching, no content sniffing.
+/// Sets the headers of every response: no content sniffing, and no caching of what is not a file.
 pub(crate) fn set_common_headers(headers: &mut HeaderMap) {
-    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    headers.entry(CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
     headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
 }
 

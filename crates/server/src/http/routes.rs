@@ -16,10 +16,12 @@ use paned_policy::permit;
 
 use crate::compat_api::CompatApi;
 use crate::http::call::Call;
+use crate::http::page::PageHandler;
 use crate::http::reply::{HandlerResult, JSON};
 use crate::http::request::RequestContext;
 use crate::http::route_shape::{RouteSchema, RouteShape};
-use crate::http::{actions, api_reference, events, health, metrics, own_schemas, sign_in};
+use crate::http::{actions, api_reference, events, health, metrics, own_schemas, page, sign_in};
+use crate::page::PageBundle;
 use crate::state::ServerState;
 use crate::ws;
 
@@ -94,6 +96,8 @@ pub(crate) enum RouteHandler {
     Socket(fn(Arc<ServerState>, Option<Caller>, Request) -> BoxFuture<'static, HandlerResult>),
     /// As [`RouteHandler::Grant`].
     Compat(CallHandler),
+    /// A part of the web page, which is the same for every client.
+    Page(PageHandler),
 }
 
 const OWN_ROUTES: [Route; 9] = [
@@ -232,11 +236,11 @@ const OWN_ROUTES: [Route; 9] = [
     },
 ];
 
-/// All routes of a server with these compat APIs.
+/// All routes of a server with this web page and these compat APIs.
 #[must_use]
-pub fn routes(compat: &[Arc<dyn CompatApi>]) -> Vec<Arc<Route>> {
+pub fn routes(page: PageBundle, compat: &[Arc<dyn CompatApi>]) -> Vec<Arc<Route>> {
     let compat = compat.iter().flat_map(|api| api.clone().routes());
-    OWN_ROUTES.into_iter().chain(compat).map(Arc::new).collect()
+    OWN_ROUTES.into_iter().chain(page::routes(page)).chain(compat).map(Arc::new).collect()
 }
 
 impl Route {
@@ -291,7 +295,7 @@ impl Route {
     #[must_use]
     pub fn required_access(&self) -> RequiredAccess {
         match self.handler {
-            RouteHandler::Open(_) => RequiredAccess::Open,
+            RouteHandler::Open(_) | RouteHandler::Page(_) => RequiredAccess::Open,
             RouteHandler::Code(_) => RequiredAccess::Code,
             RouteHandler::Grant(_) | RouteHandler::Socket(_) | RouteHandler::Compat(_) => {
                 RequiredAccess::Grant
@@ -310,6 +314,7 @@ impl Route {
         context.check_content(self.takes)?;
         let handling = match &self.handler {
             RouteHandler::Open(handler) => handler(shared, context.caller().ok()),
+            RouteHandler::Page(handler) => Box::pin(page::answer(*handler, shared, request)),
             RouteHandler::Code(handler) => handler(shared, request),
             RouteHandler::Socket(handler) => handler(shared, context.caller().ok(), request),
             RouteHandler::Grant(handler) => handler(Call::new(shared, context, request).await?),
@@ -357,7 +362,7 @@ mod tests {
 
     #[test]
     fn what_varies_in_a_path_is_an_input() {
-        for route in routes(&[]) {
+        for route in routes(PageBundle::default(), &[]) {
             let inputs = route.params.iter().filter(|input| input.location == ParamLocation::Path);
             let names: Vec<_> = inputs.map(|input| format!("{{{}}}", input.name)).collect();
             assert_eq!(names.len(), route.path.matches('{').count(), "{}", route.path);

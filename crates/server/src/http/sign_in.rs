@@ -13,7 +13,9 @@ use serde::{Deserialize, Serialize};
 use crate::ServerLimits;
 use crate::http::call::read_body;
 use crate::http::reply::{HandlerResult, json};
+use crate::http::request::RequestContext;
 use crate::state::ServerState;
+use crate::transport::peer_user::LoopbackConn;
 
 /// The longest body: clients without a token need no more.
 const MAX_BODY: usize = 4096;
@@ -50,8 +52,16 @@ pub(crate) struct SignInResponse {
 pub(crate) async fn sign_in(shared: Arc<ServerState>, request: Request) -> HandlerResult {
     let limits = shared.limits;
     let limits = ServerLimits { body_bytes: limits.body_bytes.min(MAX_BODY), ..limits };
+    let context = request.extensions().get::<RequestContext>();
+    let login_limit = context.map(|context| context.login_limit.clone());
+    if context.and_then(|context| context.loopback).is_some_and(LoopbackConn::is_of_other_user) {
+        return Err(other_user().into());
+    }
     let body = read_body(request.into_body(), &limits).await?;
-    let refuse = |refusal| shared.login_limit.refuse(refusal);
+    let refuse = |refusal| match &login_limit {
+        Some(limit) => limit.refuse(refusal),
+        None => refusal,
+    };
     if body.trim_ascii().is_empty() {
         return Err(refuse(missing_code()).into());
     }
@@ -75,6 +85,11 @@ fn parse(body: &[u8]) -> Result<SignInRequest, Refusal> {
         let field = if field == "." { "" } else { &field };
         Refusal::invalid(parse_error::explain(field, &error.inner().to_string()))
     })
+}
+
+fn other_user() -> Refusal {
+    let sentence = "sign-in codes are for programs of the user who runs this server";
+    Refusal::new(Code::Forbidden, sentence)
 }
 
 fn missing_code() -> Refusal {

@@ -14,16 +14,19 @@ use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use paned_model::Refusal;
 use tokio::io::{AsyncReadExt, AsyncWriteExt, copy, sink};
+use tokio::net::TcpStream;
 use tokio::sync::{mpsc, watch};
 use tokio::time::timeout;
 
-use crate::http::request::handle_request;
+use crate::http::request::{handle_request, plain_http_response};
 use crate::http::router::ListenerRouter;
 use crate::state::ServerState;
 use crate::transport::conn_limit::ConnSlot;
-use crate::transport::listener::{ConnStream, Ingress};
+use crate::transport::listener::{AcceptedStream, ConnStream, Ingress};
+use crate::transport::peer_user::LoopbackConn;
 use crate::transport::read_limit::{LimitedReader, ReadLimit};
 use crate::transport::reclaim::ReclaimOnDrop;
+use crate::transport::tls::TlsOpening;
 use crate::transport::write_timeout::WriteTimeout;
 use crate::ws::UpgradeSlot;
 
@@ -43,17 +46,54 @@ pub(crate) struct ConnContext {
     pub(crate) shared: Arc<ServerState>,
     pub(crate) router: ListenerRouter,
     pub(crate) ingress: Arc<Ingress>,
+    /// Both ends, where both are on this machine.
+    pub(crate) loopback: Option<LoopbackConn>,
 }
 
 /// Serves one connection until it ends, which frees its slot. A connection that never authenticated
 /// can be evicted before that.
-pub(crate) async fn talk(context: ConnContext, stream: Box<dyn ConnStream>, slot: Arc<ConnSlot>) {
+pub(crate) async fn talk(context: ConnContext, stream: AcceptedStream, slot: Arc<ConnSlot>) {
     let shared = context.shared.clone();
     let evicted = pin!(slot.evicted());
     tokio::select! {
         biased;
         () = evicted => shared.metrics.count_refused(),
-        () = serve_connection(context, stream, slot.clone()) => {}
+        () = serve_accepted(context, stream, slot.clone()) => {}
+    }
+}
+
+/// Opens the TLS session first, on a listener with TLS.
+async fn serve_accepted(context: ConnContext, stream: AcceptedStream, slot: Arc<ConnSlot>) {
+    let stream = match stream {
+        AcceptedStream::Plain(stream) => stream,
+        AcceptedStream::Tls(stream) => {
+            let time_limit = context.shared.limits.head_timeout;
+            match timeout(time_limit, stream.open()).await {
+                Ok(Ok(TlsOpening::Open(stream))) => stream,
+                Ok(Ok(TlsOpening::PlainHttp(stream))) => {
+                    let _ = timeout(time_limit, redirect_to_tls(stream, &context)).await;
+                    return;
+                }
+                Ok(Err(error)) => return tracing::debug!(%error, "a TLS handshake failed"),
+                Err(_) => return tracing::debug!("a TLS handshake took too long"),
+            }
+        }
+    };
+    serve_connection(context, stream, slot).await;
+}
+
+/// Answers a request that came without TLS to a port with TLS. Nothing of it is used but its
+/// address: it may hold a token, which was readable on the network.
+async fn redirect_to_tls(stream: TcpStream, context: &ConnContext) {
+    let service = service_fn(|request: Request<Incoming>| {
+        let request = request.map(Body::new);
+        let response = plain_http_response(&context.ingress, &request);
+        async move { Ok::<_, Infallible>(response) }
+    });
+    let mut http = http1::Builder::new();
+    http.keep_alive(false).max_buf_size(MAX_BUFFER);
+    if let Err(error) = http.serve_connection(TokioIo::new(stream), service).await {
+        tracing::debug!(%error, "a connection without TLS was closed by an error");
     }
 }
 
@@ -66,7 +106,8 @@ async fn serve_connection(
     let read_limit = ReadLimit::default();
     let (stream, reclaimed) = ReclaimOnDrop::new(stream);
     let shared = context.shared.clone();
-    let upgrade_slot = UpgradeSlot { session, read_limit, conn_slot };
+    let login_limit = shared.login_limit(&context.ingress).clone();
+    let upgrade_slot = UpgradeSlot { session, read_limit, conn_slot, login_limit };
     serve_http(context, Box::new(stream), upgrade_slot).await;
     // All upgrade slots are dropped by now, unless the connection became a WebSocket.
     let Some(session) = sessions.recv().await else { return };

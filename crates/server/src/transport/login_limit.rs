@@ -10,29 +10,42 @@ use serde_json::json;
 
 use crate::http::reply::Rejection;
 
-/// Enough for many clients that retry with an old token.
-const RATE: Rate = Rate { per_second: 20, burst: 1000 };
+/// Enough for many clients of this machine that retry with an old token.
+const LOCAL: Rate = Rate { per_second: 20, burst: 1000 };
+/// Enough for a person's devices.
+const REMOTE: Rate = Rate { per_second: 1, burst: 50 };
 
 /// The bucket of wrong tokens that are still allowed.
 pub(crate) struct LoginLimit {
+    rate: Rate,
     since: Instant,
     bucket: Mutex<TokenBucket>,
 }
 
-impl Default for LoginLimit {
-    fn default() -> Self {
-        Self { since: Instant::now(), bucket: Mutex::new(TokenBucket::new(RATE, Time(0))) }
-    }
-}
-
 impl LoginLimit {
+    /// For clients on this machine.
+    pub(crate) fn local() -> Self {
+        Self::new(LOCAL)
+    }
+
+    /// For clients that may be on other machines.
+    pub(crate) fn remote() -> Self {
+        Self::new(REMOTE)
+    }
+
+    fn new(rate: Rate) -> Self {
+        let bucket = Mutex::new(TokenBucket::new(rate, Time(0)));
+        Self { rate, since: Instant::now(), bucket }
+    }
+
     /// The refusal of a wrong token: unchanged, or that there were too many.
     pub(crate) fn refuse(&self, refusal: Refusal) -> Refusal {
         if refusal.code != Code::Unauthorized {
             return refusal;
         }
         let now = Time(u64::try_from(self.since.elapsed().as_millis()).unwrap_or(u64::MAX));
-        let taken = self.bucket.lock().unwrap_or_else(PoisonError::into_inner).take(1, RATE, now);
+        let taken =
+            self.bucket.lock().unwrap_or_else(PoisonError::into_inner).take(1, self.rate, now);
         match taken {
             Ok(()) => refusal,
             Err(wait) => {
@@ -58,7 +71,7 @@ mod tests {
 
     #[test]
     fn many_wrong_tokens_are_refused_as_a_limit_and_other_refusals_are_left_alone() {
-        let limit = LoginLimit::default();
+        let limit = LoginLimit::local();
         let code = |code| limit.refuse(Refusal::new(code, "no")).code;
         let codes: Vec<_> = (0..3000).map(|_| code(Code::Unauthorized)).collect();
         assert!(codes[..1000].iter().all(|code| *code == Code::Unauthorized));

@@ -16,8 +16,8 @@ use crate::http::router::{ListenerRouter, router};
 use crate::state::ServerState;
 use crate::transport::connection;
 use crate::transport::connection::ConnContext;
-use crate::transport::listener::{AcceptedConn, Ingress, ServedApi};
-use crate::{Listener, ServerLimits};
+use crate::transport::listener::{AcceptedConn, AcceptedStream, Ingress, ServedApi};
+use crate::{Listener, PageBundle, ServerLimits};
 
 /// How many refused connections are answered at once; further ones are closed without an answer.
 const MAX_REJECTING: usize = 256;
@@ -32,8 +32,11 @@ const NO_DESCRIPTOR_DELAY: Duration = Duration::from_millis(100);
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// Tokens could be read on the network.
-    #[error("cannot serve on {0}: paned listens on loopback addresses only")]
+    #[error("cannot serve on {0}: without TLS, paned listens on loopback addresses only")]
     NotLoopback(SocketAddr),
+    /// Other machines could use it without a token.
+    #[error("a listener that other machines can reach must ask for a token")]
+    OpenToOthers,
     /// A listener does not work.
     #[error("cannot listen: {0}")]
     Listener(io::Error),
@@ -46,6 +49,10 @@ pub struct HttpServerConfig {
     pub limits: ServerLimits,
     /// The protocols of other tools that are served beside our own.
     pub compat: Vec<Arc<dyn CompatApi>>,
+    /// The web page.
+    pub page: PageBundle,
+    /// Names by which clients may address the server besides its addresses: `HOST` or `HOST:PORT`.
+    pub names: Vec<String>,
 }
 
 /// Serves the kernel until `shutdown`. Then no connection is accepted any more, streams of events
@@ -60,10 +67,11 @@ pub async fn serve(
     shutdown: impl Future<Output = ()>,
 ) -> Result<(), Error> {
     let limits = config.limits;
+    let names: Arc<[String]> = config.names.clone().into();
     let shared = Arc::new(ServerState::new(kernel, config));
     let mut accept_loops = JoinSet::new();
     for (listener, api) in listeners {
-        let ingress = Arc::new(Ingress::new(&listener, &api)?);
+        let ingress = Arc::new(Ingress::new(&listener, &api, &names)?);
         listener.set_backlog(LISTEN_BACKLOG).map_err(Error::Listener)?;
         let accept_loop = AcceptLoop {
             shared: shared.clone(),
@@ -116,7 +124,10 @@ impl AcceptLoop {
         while self.connections.join_next().await.is_some() {}
     }
 
-    fn start_connection(&mut self, AcceptedConn { stream, refusal }: AcceptedConn) {
+    fn start_connection(
+        &mut self,
+        AcceptedConn { stream, local, loopback, refusal }: AcceptedConn,
+    ) {
         let slot = self.shared.conn_limit(&self.ingress).acquire();
         match (refusal, slot) {
             (None, Some(slot)) => {
@@ -124,15 +135,17 @@ impl AcceptLoop {
                 if self.ingress.transport == RequestTransport::Unix {
                     slot.mark_authenticated(&self.shared.kernel.owner(None).grant);
                 }
+                let at = |local| Arc::new(self.ingress.at(local));
                 let context = ConnContext {
                     shared: self.shared.clone(),
                     router: self.router.clone(),
-                    ingress: self.ingress.clone(),
+                    ingress: local.map_or_else(|| self.ingress.clone(), at),
+                    loopback,
                 };
                 let connection = connection::talk(context, stream, slot);
                 self.connections.spawn(SelfWake::new(connection));
             }
-            (Some(refusal), _) => self.reject(stream, refusal),
+            (Some(refusal), _) => self.reject(stream, *refusal),
             (None, None) => self.reject(stream, all_connections_taken(&self.shared.limits)),
         }
     }
@@ -146,12 +159,10 @@ impl AcceptLoop {
         while self.connections.try_join_next().is_some() {}
     }
 
-    fn reject(
-        &mut self,
-        stream: Box<dyn crate::transport::listener::ConnStream>,
-        refusal: Refusal,
-    ) {
+    /// A client that expects TLS cannot read a reason.
+    fn reject(&mut self, stream: AcceptedStream, refusal: Refusal) {
         self.shared.metrics.count_refused();
+        let AcceptedStream::Plain(stream) = stream else { return };
         if self.connections.len() < self.shared.limits.connections + MAX_REJECTING {
             self.connections.spawn(connection::reject(stream, refusal));
         }

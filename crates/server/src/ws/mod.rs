@@ -38,6 +38,7 @@ use crate::http::auth;
 use crate::http::reply::{HandlerResult, Rejection, json};
 use crate::state::ServerState;
 use crate::transport::conn_limit::ConnSlot;
+use crate::transport::login_limit::LoginLimit;
 use crate::transport::read_limit::ReadLimit;
 use outbound::{CloseReason, WsInbound, WsOutbound};
 use protocol::{WsEnvelope, WsRequestId};
@@ -71,6 +72,8 @@ pub struct UpgradeSlot {
     pub(crate) read_limit: ReadLimit,
     /// The connection's slot.
     pub(crate) conn_slot: Arc<ConnSlot>,
+    /// The rate limit for wrong tokens of the connection's listener.
+    pub(crate) login_limit: Arc<LoginLimit>,
 }
 
 /// A new socket, and what is known from its request.
@@ -81,6 +84,7 @@ struct WsConn {
     /// Lifted when the client is authenticated.
     read_limit: ReadLimit,
     conn_slot: Arc<ConnSlot>,
+    login_limit: Arc<LoginLimit>,
     outbound: WsOutbound,
     heard: WsInbound,
 }
@@ -119,11 +123,14 @@ pub(crate) async fn open(
     let upgrade_slot = UpgradeSlot::of(&mut parts)?;
     let read_limit = upgrade_slot.read_limit.clone();
     let conn_slot = upgrade_slot.conn_slot.clone();
+    let login_limit = upgrade_slot.login_limit.clone();
     if caller.is_none() {
         read_limit.set(MAX_UNAUTHENTICATED_BYTES);
     }
     run_on_upgrade(upgrade_slot, upgrade, max_bytes, |outbound, heard| {
-        Box::pin(WsConn { shared, caller, headers, read_limit, conn_slot, outbound, heard }.run())
+        let conn =
+            WsConn { shared, caller, headers, read_limit, conn_slot, login_limit, outbound, heard };
+        Box::pin(conn.run())
     })
 }
 
@@ -186,11 +193,20 @@ fn describe(shared: &ServerState) -> HandlerResult {
 impl WsConn {
     /// Authenticates the client and runs the session until it ends.
     async fn run(self) {
-        let Self { shared, caller, headers, read_limit, conn_slot, outbound, mut heard } = self;
+        let Self {
+            shared,
+            caller,
+            headers,
+            read_limit,
+            conn_slot,
+            login_limit,
+            outbound,
+            mut heard,
+        } = self;
         let _counted = shared.metrics.socket();
         let caller = match caller {
             Some(caller) => Ok((caller, None)),
-            None => authenticate(&shared, &headers, &mut heard).await,
+            None => authenticate(&shared, &login_limit, &headers, &mut heard).await,
         };
         let slot = match &caller {
             Ok((caller, _)) => shared.kernel.stream(caller).map(Some),
@@ -219,6 +235,7 @@ impl WsConn {
 /// With the reason to close, if no valid token arrives in time.
 async fn authenticate(
     shared: &ServerState,
+    login_limit: &LoginLimit,
     headers: &HeaderMap,
     inbound: &mut WsInbound,
 ) -> Result<(Caller, Option<WsRequestId>), CloseReason> {
@@ -236,7 +253,7 @@ async fn authenticate(
     let WsEnvelope { id, request } = WsEnvelope::read(text);
     let caller = match request {
         Ok(WsRequest::Auth { token }) => auth::authenticate(&shared.kernel, headers, &token)
-            .map_err(|refusal| shared.login_limit.refuse(rejected_token(refusal))),
+            .map_err(|refusal| login_limit.refuse(rejected_token(refusal))),
         Ok(_) | Err(_) => Err(missing_auth()),
     };
     match caller {

@@ -7,12 +7,12 @@ use paned_server::{AcceptedBody, RequiredAccess, Route};
 use serde_json::json;
 
 use crate::client::RawRequest;
-use crate::test_server::TestServer;
+use crate::test_server::{PAGE, TestServer};
 
 const METHODS: [&str; 9] =
     ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "BREW"];
 const NO_ROUTES: [&str; 11] = [
-    "/",
+    "/index.html",
     "/no/such/route",
     "/action/",
     "/action/a/b",
@@ -29,14 +29,15 @@ const SESSION: &str = "pty_00000000";
 
 /// The table of the servers under test.
 pub(crate) fn routes() -> Vec<Arc<Route>> {
-    paned_server::routes(&crate::compat_setup().0)
+    paned_server::routes(PAGE, &crate::compat_setup().0)
 }
 
 /// Every path of the table, filled in, and some that do not exist.
 pub(crate) fn paths() -> impl Iterator<Item = String> {
     let fill = |path: &str| {
         let path = path.replace("{name}", "server:status").replace("{event}", "a:b");
-        path.replace("{id}", SESSION).replace("{pane}", "a")
+        let path = path.replace("{id}", SESSION).replace("{pane}", "a");
+        path.replace("{file}", "icon.svg")
     };
     let known = routes().into_iter().map(move |route| fill(route.path));
     known.chain(NO_ROUTES.map(str::to_owned))

@@ -8,7 +8,7 @@ use paned_model::{Code, Refusal, Scope};
 use paned_server::{RequiredAccess, routes};
 use serde_json::{Value, json};
 
-use crate::test_server::TestServer;
+use crate::test_server::{PAGE, TestServer};
 
 /// Every `$ref` in a document.
 fn references(value: &Value) -> Vec<String> {
@@ -54,7 +54,7 @@ async fn every_route_is_documented_with_what_it_needs() {
     let server = TestServer::new().await;
     let document = server.get("/openapi.json").await.json();
     for route in
-        routes(&crate::compat_setup().0).iter().filter(|route| route.path != "/action/{name}")
+        routes(PAGE, &crate::compat_setup().0).iter().filter(|route| route.path != "/action/{name}")
     {
         let method = route.method.as_str().to_ascii_lowercase();
         let operation = &document["paths"][route.path][&method];

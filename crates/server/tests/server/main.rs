@@ -14,9 +14,11 @@ mod client;
 mod documents;
 mod events;
 mod limits;
+mod page;
 mod shutdown;
 mod sign_in;
 mod test_server;
+mod tls;
 mod ws;
 
 /// The compat APIs of the servers under test, and the listeners of their own: none. The tests of

@@ -10,7 +10,10 @@ use paned_backend::fake::FakeBackend;
 use paned_kernel::journal::{Journal, OpenedJournal};
 use paned_kernel::{AdvertisedAddress, Kernel, KernelSetup};
 use paned_model::{EventId, Time};
-use paned_server::{Error, HttpServerConfig, Listener, ServedApi, ServerLimits, serve};
+use paned_server::{
+    Error, HttpServerConfig, Listener, PageBundle, PageContent, PageFile, ServedApi, ServerLimits,
+    serve,
+};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::net::{TcpListener, TcpStream, UnixListener, UnixStream};
@@ -18,6 +21,26 @@ use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
 use crate::client::{RawRequest, RawResponse, SseClient, send};
+
+/// A small web page.
+pub(crate) const PAGE: PageBundle = PageBundle {
+    files: &[
+        PageFile {
+            path: "/index.html",
+            hash: "1",
+            content: PageContent::Plain(b"<!doctype html><title>test</title>"),
+        },
+        PageFile { path: "/assets/app-1a2b3c4d.js", hash: "2", content: SCRIPT },
+        PageFile { path: "/assets/icon.svg", hash: "3", content: PageContent::Plain(b"<svg/>") },
+        PageFile { path: "/manifest.webmanifest", hash: "4", content: PageContent::Plain(b"{}") },
+    ],
+};
+
+/// `export {};`, compressed by gzip, and something that stands for Brotli.
+const SCRIPT: PageContent = PageContent::Compressed {
+    gzip: b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x02\x03\x4b\xad\x28\xc8\x2f\x2a\x51\xa8\xae\xb5\xe6\x02\x00\x51\x44\x07\x40\x0b\x00\x00\x00",
+    brotli: Some(b"brotli"),
+};
 
 pub(crate) struct TestServer {
     pub(crate) kernel: Kernel,
@@ -89,7 +112,8 @@ impl TestServer {
             compat_addrs.push(tcp.local_addr().unwrap());
             listeners.push((Listener::Tcp(tcp), api));
         }
-        let config = HttpServerConfig { limits, compat };
+        let names = vec!["paned.example".to_owned()];
+        let config = HttpServerConfig { limits, compat, page: PAGE, names };
         let serving = tokio::spawn(serve(kernel.clone(), listeners, config, shutdown));
         let token = std::fs::read_to_string(token_file).unwrap().trim().to_owned();
         Self { kernel, fake, address, compat_addrs, token, socket, stop, serving, _folder: folder }

@@ -18,7 +18,7 @@ use crate::commands::version::VERSION;
 use crate::context::CliContext;
 use crate::out::units;
 use crate::settings::SettingFlags;
-use crate::state_folder::{self, StateFolder};
+use crate::state_folder::{self, ServerInfo, StateFolder};
 
 /// How long a server may take to report its status.
 const STATUS_TIMEOUT: Duration = Duration::from_secs(3);
@@ -33,6 +33,7 @@ pub(super) fn checks(context: &CliContext) -> Result<Vec<Check>> {
     let mut checks = vec![folder(&state), token(&state)];
     checks.extend(server(&status));
     checks.push(port(context, &state, status.is_ok())?);
+    checks.extend(state.server_info().filter(|_| status.is_ok()).and_then(|info| remote(&info)));
     checks.push(journal(&state, status.as_ref().ok()));
     checks.push(keepers(&state, status.is_ok()));
     let mut profiles = None;
@@ -175,6 +176,15 @@ fn port(context: &CliContext, state: &StateFolder, is_running: bool) -> Result<C
         (PortUse::Free, None) if port == 0 => Check::good("port", "the system chooses one"),
         (PortUse::Free, None) => Check::good("port", format!("{port} is free")),
     })
+}
+
+/// How other machines reach the server, if they can.
+fn remote(info: &ServerInfo) -> Option<Check> {
+    let remote = info.remote.as_ref()?;
+    let detail =
+        format!("other machines reach the server at {}, with TLS and a token", remote.url_now());
+    let hint = "`paned token ls` shows which devices are signed in";
+    Some(Check::notice("remote", detail, hint))
 }
 
 fn journal(state: &StateFolder, status: Option<&Value>) -> Check {

@@ -1,5 +1,5 @@
-//! Durations as people write them: `500ms`, `30s`, `5m`, `2h`; a number alone is seconds, unless
-//! the flag's name says otherwise.
+//! Durations as people write them: `500ms`, `30s`, `5m`, `2h`, `30d`; a number alone is seconds,
+//! unless the flag's name says otherwise.
 
 /// Parses a duration, in milliseconds.
 ///
@@ -47,11 +47,12 @@ fn parse(text: &str, default: DefaultUnit) -> Result<u64, String> {
         ("s", _) | ("", DefaultUnit::Seconds) => Some(1000),
         ("m", _) => Some(60_000),
         ("h", _) => Some(3_600_000),
+        ("d", _) => Some(86_400_000),
         _ => None,
     };
     let number: Option<u64> = number.parse().ok();
     let total = number.zip(unit).and_then(|(number, unit)| number.checked_mul(unit));
-    total.ok_or_else(|| "write it as 500ms, 30s, 5m or 2h".to_owned())
+    total.ok_or_else(|| "write it as 500ms, 30s, 5m, 2h or 30d".to_owned())
 }
 
 #[cfg(test)]
@@ -66,11 +67,11 @@ mod tests {
 
     #[test]
     fn spans_are_read_as_people_write_them() {
-        let read = ["2", "1500ms", "30s", "5m", "2h"].map(|text| millis(text).unwrap());
-        assert_eq!(read, [2000, 1500, 30_000, 300_000, 7_200_000]);
+        let read = ["2", "1500ms", "30s", "5m", "2h", "3d"].map(|text| millis(text).unwrap());
+        assert_eq!(read, [2000, 1500, 30_000, 300_000, 7_200_000, 259_200_000]);
         assert_eq!(["90", "2m", "3000ms"].map(|text| seconds(text).unwrap()), [90, 120, 3]);
         for bad in
-            ["", "s", "-1", "1.5s", "30 s", "5d", "99999999999999999999", "18446744073709551615h"]
+            ["", "s", "-1", "1.5s", "30 s", "5w", "99999999999999999999", "18446744073709551615h"]
         {
             assert!(millis(bad).is_err(), "{bad}");
         }
