@@ -65,10 +65,12 @@ test("output is known by time", () => {
 });
 
 test("the sparkline has a column for each span, and little output stays visible", () => {
-  const columns = heights(timeline, 6);
-  expect(columns[0]).toBe(1);
+  const columns = heights(timeline);
+  expect(columns).toHaveLength(60);
+  expect(columns[2]).toBe(1);
   expect(columns[1]).toBe(0);
-  expect(columns[5]).toBeCloseTo(Math.sqrt(100 / 500));
+  expect(columns[50]).toBeCloseTo(0.5);
+  expect(heights({ ...timeline, bucketMs: 1 })).toHaveLength(300);
 });
 
 test("the server's marks become a timeline", () => {
