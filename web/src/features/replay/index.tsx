@@ -9,7 +9,7 @@ import { type Clock, seek, toggle } from "./clock";
 import { downloadCast } from "./download";
 import styles from "./replay.module.css";
 import { Scrubber } from "./scrubber";
-import { neighbourMark, TENTH, type Timeline } from "./timeline";
+import { clamp, neighbourMark, type Timeline } from "./timeline";
 import { dayAndClock } from "./times";
 import { Transport } from "./transport";
 import { useClock } from "./use-clock";
@@ -41,7 +41,7 @@ function Waiting() {
 function Player({ pane, timeline }: { pane: PaneInfo; timeline: Timeline }) {
   const begin = Date.parse(useQuery().get("at") ?? "");
   const [clock, setClock] = useClock(timeline, Number.isNaN(begin) ? null : begin);
-  const at = Number.isNaN(clock.at) ? null : Math.floor(clock.at / TENTH) * TENTH;
+  const at = Number.isNaN(clock.at) ? null : clamp(timeline, clock.at);
   const { frame, error } = useFrame(pane.id, at);
   const fontSize = usePreferences((state) => state.fontSize);
   const [isDownloading, setDownloading] = useState(false);

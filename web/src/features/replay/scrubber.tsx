@@ -12,14 +12,13 @@ export interface ScrubberProps {
   onSeek: (at: number) => void;
 }
 
-const COLUMNS = 240;
 /** Marks nearer than this share of the width are drawn once. */
 const APART = 0.006;
 
 export function Scrubber({ timeline, at, onSeek }: ScrubberProps) {
   const track = useRef<HTMLDivElement>(null);
   const [hover, setHover] = useState<number | null>(null);
-  const columns = useMemo(() => heights(timeline, COLUMNS), [timeline]);
+  const columns = useMemo(() => heights(timeline), [timeline]);
   const marks = useMemo(() => spread(timeline), [timeline]);
   const timeAt = (event: PointerEvent) => {
     const box = track.current?.getBoundingClientRect();
@@ -52,7 +51,7 @@ export function Scrubber({ timeline, at, onSeek }: ScrubberProps) {
     >
       <svg
         className={styles.rate}
-        viewBox={`0 0 ${COLUMNS} 1`}
+        viewBox={`0 0 ${columns.length} 1`}
         preserveAspectRatio="none"
         aria-hidden="true"
       >

@@ -28,10 +28,12 @@ export interface Timeline {
 /** How finely the tape is stamped. */
 export const TENTH = 100;
 
-/** The moment within the timeline, as finely as it can be shown. */
+/**
+ * The moment within the timeline, in milliseconds. It is shown in tenths, but asked for exactly:
+ * a hit or a mark is on the screen of its own time, and not yet on that of the tenth before.
+ */
 export function clamp({ start, end }: Timeline, at: number): number {
-  const floored = Math.floor(at / TENTH) * TENTH;
-  return Math.min(end, Math.max(start, floored));
+  return Math.min(end, Math.max(start, Math.round(at)));
 }
 
 /** Where a moment is, from 0 to 1. */
@@ -67,10 +69,14 @@ export function rateAt({ buckets, bucketMs }: Timeline, at: number): number {
   return bucket ? (bucket.bytes * 1000) / bucketMs : 0;
 }
 
-/** The output as heights from 0 to 1 in so many columns. Little output stays visible. */
-export function heights(timeline: Timeline, columns: number): number[] {
+const MOST_COLUMNS = 300;
+
+/** The output as heights from 0 to 1, in columns as wide as a bucket. Little stays visible. */
+export function heights(timeline: Timeline): number[] {
+  const { start, end, bucketMs, buckets } = timeline;
+  const columns = Math.min(MOST_COLUMNS, Math.max(1, Math.ceil((end - start) / bucketMs)));
   const sums = new Array<number>(columns).fill(0);
-  for (const { at, bytes } of timeline.buckets) {
+  for (const { at, bytes } of buckets) {
     const column = Math.min(columns - 1, Math.floor(fraction(timeline, at) * columns));
     sums[column] = (sums[column] ?? 0) + bytes;
   }
