@@ -5,6 +5,7 @@ mod actions;
 mod approvals;
 mod approvals_next_run;
 mod audit;
+mod delegation;
 mod dynamic_actions;
 mod full_disk;
 mod grants;
