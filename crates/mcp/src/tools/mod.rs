@@ -195,4 +195,20 @@ mod tests {
         let tokens = list_json(Tier::Standard).to_string().len().div_ceil(4);
         assert!(tokens <= 2500, "{tokens} tokens");
     }
+
+    #[test]
+    fn the_docs_say_what_each_tool_costs() {
+        let page = include_str!("../../../../docs/agents-as-users.md");
+        for tool in &TOOLS {
+            let start = format!("| `{}` | ", tool.name);
+            let row = page.lines().find_map(|line| line.strip_prefix(&start));
+            let stated = row.and_then(|row| row.split(' ').next()).unwrap_or_default();
+            let stated: usize = stated.parse().unwrap_or_else(|_| panic!("no row for {start}"));
+            let chars = serde_json::json!(tool.listed()).to_string().chars().count();
+            let tokens = chars.div_ceil(4);
+            assert!(stated.abs_diff(tokens) <= 2, "{}: {tokens}, not {stated}", tool.name);
+            let is_marked = row.is_some_and(|row| row.ends_with("| r |"));
+            assert_eq!(is_marked, tool.tier == Tier::ReadOnly, "{}", tool.name);
+        }
+    }
 }
