@@ -58,6 +58,10 @@ pub(crate) struct Settings {
     pub(crate) node: Option<PathBuf>,
     pub(crate) panes: u64,
     pub(crate) agents: u64,
+    /// How many agents in a row may start each other.
+    pub(crate) agent_depth: u64,
+    /// Agents at once that one agent has started.
+    pub(crate) agents_per_agent: u64,
     pub(crate) tape_bytes: u64,
     /// How many lines of each pane can be read; 0 for all that are kept.
     pub(crate) lines: u64,
@@ -186,6 +190,8 @@ impl Sources<'_> {
             node: self.file("extensions.node")?,
             panes: self.number("limits.panes")?,
             agents: self.number("limits.agents")?,
+            agent_depth: self.number("limits.agent_depth")?,
+            agents_per_agent: self.number("limits.agents_per_agent")?,
             tape_bytes: self.number("limits.tape_bytes")?,
             lines: self.number("limits.lines")?,
             meta_bytes: self.number("limits.meta_bytes")?,

@@ -100,7 +100,7 @@ impl Kernel {
         if caller.is_opencode {
             return SpawnerKind::OpenCode;
         }
-        if caller.pane.as_ref().is_some_and(|pane| self.is_of_agent(pane)) {
+        if self.is_from_agent(caller) {
             return SpawnerKind::Agent;
         }
         let is_owner = caller.is_owner() && caller.grant.scopes.contains(&Scope::Admin);
@@ -110,17 +110,21 @@ impl Kernel {
         }
     }
 
-    /// Whether a pane is an agent's, or was started from one.
-    fn is_of_agent(&self, pane: &PaneRef) -> bool {
-        let Some(pane) = self.panes().find(pane) else { return false };
-        let (is_agent, ancestors) = {
+    /// How many agents there are from the pane of a caller upwards, to the one that no pane has
+    /// started. Agents whose panes are gone count.
+    pub(crate) fn agents_above(&self, caller: &Caller) -> usize {
+        let own = caller.pane.as_ref();
+        let Some(pane) = own.and_then(|own| self.panes().find(own)) else { return 0 };
+        let (is_agent, above, at_start) = {
             let state = pane.lock();
-            (state.record.agent.is_some(), state.record.ancestors.clone())
+            let record = &state.record;
+            (record.agent.is_some(), record.ancestors.clone(), record.agents_above)
         };
-        let is_agents = |above: &PaneRef| {
+        let is_agents = |above: &&PaneRef| {
             self.panes().find(above).is_some_and(|it| it.lock().record.agent.is_some())
         };
-        is_agent || ancestors.iter().any(is_agents)
+        let now = above.iter().filter(is_agents).count();
+        usize::from(is_agent) + now.max(at_start)
     }
 
     /// Whether the commands of a caller need to be judged. Without rules, those of the owner do

@@ -123,6 +123,10 @@ pub struct KernelLimits {
     pub panes: usize,
     /// Agents at once; idle ones are evicted for new ones.
     pub agents: usize,
+    /// How many agents in a row may start each other; 0 keeps agents from starting any.
+    pub agent_depth: usize,
+    /// Agents at once that one agent has started, itself or through others.
+    pub agents_per_agent: usize,
     /// Bytes of output kept for each pane.
     pub tape_bytes: u64,
     /// How many of the last lines of each pane can be read; all that are kept when left out.
@@ -148,6 +152,8 @@ impl Default for KernelLimits {
         Self {
             panes: 1000,
             agents: 50,
+            agent_depth: 3,
+            agents_per_agent: 10,
             tape_bytes: 16 << 20,
             lines: None,
             meta: 64 << 10,

@@ -234,6 +234,8 @@ fn limits(settings: &Settings) -> Result<KernelLimits> {
     Ok(KernelLimits {
         panes: settings.panes.try_into()?,
         agents: settings.agents.try_into()?,
+        agent_depth: settings.agent_depth.try_into()?,
+        agents_per_agent: settings.agents_per_agent.try_into()?,
         tape_bytes: settings.tape_bytes,
         lines: NonZeroU64::new(settings.lines),
         meta: settings.meta_bytes.try_into()?,

@@ -147,6 +147,20 @@ pub(crate) const TABLE: &[SettingRow] = &[
     row("limits.agents", "50", "Maximum number of running agents")
         .number(1, 100_000)
         .env(&["PANED_MAX_AGENTS"]),
+    row(
+        "limits.agent_depth",
+        "3",
+        "How deep agents may start agents: with 1, only those that a person started; with 0, none",
+    )
+    .number(0, 60)
+    .env(&["PANED_AGENT_DEPTH"]),
+    row(
+        "limits.agents_per_agent",
+        "10",
+        "Maximum number of running agents that one agent has started, itself or through others",
+    )
+    .number(0, 100_000)
+    .env(&["PANED_AGENTS_PER_AGENT"]),
     row("limits.tape_bytes", "16777216", "Bytes of output kept for each pane")
         .number(4096, 1 << 40)
         .env(&["PANED_TAPE_BYTES", "PTY_MAX_BUFFER_SIZE"]),

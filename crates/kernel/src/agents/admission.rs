@@ -1,6 +1,7 @@
-//! The limit of running agents, and which one is evicted for a new one.
+//! The limits of running agents: of all, of those that agents start, and how deep. And which agent
+//! is evicted for a new one.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, PoisonError};
 
 use paned_model::{Code, PaneId, Refusal};
@@ -12,6 +13,16 @@ use crate::{Caller, Kernel};
 
 /// Watchers of a pane that are not clients: the task of its agent.
 const OWN_WATCHERS: usize = 1;
+
+/// An agent that is to be started.
+#[derive(Clone, Copy)]
+pub(crate) struct NewAgent<'a> {
+    /// The name of its pane.
+    pub(crate) id: &'a PaneId,
+    pub(crate) caller: &'a Caller,
+    /// The pane whose agent it replaces, which does not count.
+    pub(crate) replaced: Option<&'a PaneId>,
+}
 
 /// The right to start one agent. Dropped when its pane is registered, or when the start has failed.
 pub(crate) struct AgentSlot {
@@ -32,11 +43,11 @@ impl Agents {
     pub(crate) async fn admit(
         &self,
         kernel: &Kernel,
-        id: &PaneId,
-        caller: &Caller,
+        new: NewAgent<'_>,
     ) -> Result<AgentSlot, Refusal> {
+        let caller = new.caller;
         loop {
-            if let Some(slot) = self.reserve(kernel, id) {
+            if let Some(slot) = self.reserve(kernel, new)? {
                 return Ok(slot);
             }
             let living = living(kernel);
@@ -53,24 +64,92 @@ impl Agents {
         }
     }
 
-    fn reserve(&self, kernel: &Kernel, id: &PaneId) -> Option<AgentSlot> {
+    /// A slot, unless all are taken; refuses what a limit for agents that start agents forbids.
+    fn reserve(&self, kernel: &Kernel, new: NewAgent<'_>) -> Result<Option<AgentSlot>, Refusal> {
+        // Checked and taken under one lock, for agents that are started at the same time.
         let mut starting = self.starting.lock().unwrap_or_else(PoisonError::into_inner);
-        let agents = living(kernel);
-        let agents: HashSet<&PaneId> =
-            agents.iter().map(|pane| &pane.id).chain(&*starting).collect();
-        if kernel.limits().agents <= agents.len() {
-            return None;
+        let living = living(kernel);
+        let above = lineage_agents(kernel, new.caller);
+        check_depth(kernel, new)?;
+        for agent in &above {
+            check_number(kernel, agent, &started_by(kernel, agent, &living, &starting), new)?;
         }
-        starting.insert(id.clone());
-        Some(AgentSlot { kernel: kernel.clone(), id: id.clone() })
+        let agents: HashSet<&PaneId> =
+            living.iter().map(|pane| &pane.id).chain(starting.keys()).collect();
+        if kernel.limits().agents <= agents.len() {
+            return Ok(None);
+        }
+        starting.insert(new.id.clone(), above);
+        Ok(Some(AgentSlot { kernel: kernel.clone(), id: new.id.clone() }))
     }
+}
+
+/// The agents from the pane of a caller upwards.
+fn lineage_agents(kernel: &Kernel, caller: &Caller) -> Vec<PaneId> {
+    let Some(own) = caller.pane.as_ref().and_then(|own| kernel.panes().find(own)) else {
+        return Vec::new();
+    };
+    let above = ancestors_of(kernel, &own);
+    let agents = std::iter::once(own).chain(above).filter(|it| it.lock().record.agent.is_some());
+    agents.map(|agent| agent.id.clone()).collect()
+}
+
+fn ancestors_of(kernel: &Kernel, pane: &Pane) -> Vec<Arc<Pane>> {
+    let ancestors = pane.lock().record.ancestors.clone();
+    ancestors.iter().filter_map(|above| kernel.panes().find(above)).collect()
+}
+
+/// The agents that run or are being started below an agent.
+fn started_by<'a>(
+    kernel: &Kernel,
+    agent: &PaneId,
+    living: &'a [Arc<Pane>],
+    starting: &'a HashMap<PaneId, Vec<PaneId>>,
+) -> HashSet<&'a PaneId> {
+    let is_below = |pane: &&Arc<Pane>| ancestors_of(kernel, pane).iter().any(|it| it.id == *agent);
+    let running = living.iter().filter(is_below).map(|pane| &pane.id);
+    running
+        .chain(starting.iter().filter(|(_, above)| above.contains(agent)).map(|(id, _)| id))
+        .collect()
+}
+
+fn check_depth(kernel: &Kernel, new: NewAgent<'_>) -> Result<(), Refusal> {
+    let limit = kernel.limits().agent_depth;
+    let depth = kernel.agents_above(new.caller);
+    if depth <= limit || new.replaced.is_some() {
+        return Ok(());
+    }
+    let sentence = format!(
+        "agents may start agents {limit} deep, and {depth} are above this one already; do the task \
+        yourself, or ask a person to raise `limits.agent_depth` in config.toml"
+    );
+    Err(Refusal::new(Code::Limit, sentence))
+}
+
+fn check_number(
+    kernel: &Kernel,
+    agent: &PaneId,
+    started: &HashSet<&PaneId>,
+    new: NewAgent<'_>,
+) -> Result<(), Refusal> {
+    let limit = kernel.limits().agents_per_agent;
+    let number = started.iter().filter(|id| Some(**id) != new.replaced).count();
+    if number < limit {
+        return Ok(());
+    }
+    let sentence = format!(
+        "agent `{agent}` has {number} running agents, itself or through others, and the limit is \
+        {limit}; close one with `pane:close`, or ask a person to raise `limits.agents_per_agent` in \
+        config.toml"
+    );
+    Err(Refusal::new(Code::Limit, sentence))
 }
 
 fn full(kernel: &Kernel) -> Refusal {
     let limit = kernel.limits().agents;
     let sentence = format!(
         "the limit of {limit} agents is reached, and none of them is idle and unwatched; close \
-        one with `agent:close`, or raise `limits.agents` in config.toml"
+        one with `pane:close`, or raise `limits.agents` in config.toml"
     );
     Refusal::new(Code::Limit, sentence)
 }

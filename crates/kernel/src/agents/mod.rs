@@ -31,7 +31,7 @@ mod task;
 mod typist;
 mod worktree;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -43,7 +43,7 @@ use serde_json::Value;
 use tokio::sync::{mpsc, watch};
 use tokio::time::Instant;
 
-pub(crate) use self::admission::{candidate, evict};
+pub(crate) use self::admission::{NewAgent, candidate, evict};
 pub(crate) use self::handle::{AgentHandle, AgentInspection, AgentRequest, AgentStatus, Turns};
 pub(crate) use self::last_answer::{AnswerSource, LastAnswer, SESSION, is_session_id, last};
 use self::learned_programs::LearnedPrograms;
@@ -80,8 +80,8 @@ pub(crate) struct Agents {
     profile_store: ProfileStore,
     outbox: Outbox,
     learned: Arc<LearnedPrograms>,
-    /// The panes of agents that are about to be started.
-    starting: Mutex<HashSet<PaneId>>,
+    /// The panes of agents that are about to be started, and the agents above each.
+    starting: Mutex<HashMap<PaneId, Vec<PaneId>>>,
     restart: RestartFn,
 }
 

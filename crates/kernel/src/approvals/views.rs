@@ -132,12 +132,6 @@ impl Kernel {
 
     /// Whether a caller is an agent, or runs in a pane that an agent has started.
     pub(crate) fn is_from_agent(&self, caller: &Caller) -> bool {
-        let Some(pane) = caller.pane.as_ref().and_then(|pane| self.panes().find(pane)) else {
-            return false;
-        };
-        let record = pane.lock().record.clone();
-        let is_agent = |pane: Arc<Pane>| pane.lock().record.agent.is_some();
-        record.agent.is_some()
-            || record.ancestors.iter().filter_map(|it| self.panes().find(it)).any(is_agent)
+        0 < self.agents_above(caller)
     }
 }

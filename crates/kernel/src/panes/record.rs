@@ -56,6 +56,9 @@ pub(crate) struct PaneRecord {
     /// The pane it was started from, the one that was started from, and so on.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) ancestors: Vec<PaneRef>,
+    /// How many of them were agents when it was started: also when their panes are gone.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub(crate) agents_above: usize,
     /// The instances of its earlier runs, newest first: grants that reach one of them reach it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) earlier: Vec<Instance>,
@@ -85,6 +88,10 @@ pub(crate) struct PaneRecord {
     /// The grant its program was given.
     pub(crate) grant: StoredGrant,
     pub(crate) end: Option<PaneExit>,
+}
+
+fn is_zero(number: &usize) -> bool {
+    *number == 0
 }
 
 /// A pane's title, and where it comes from.

@@ -273,6 +273,7 @@ fn guess_record(kernel: &Kernel, found: &RecoveredPane) -> Option<PaneRecord> {
         view: None,
         origin: None,
         agent: None,
+        agents_above: 0,
         earlier: Vec::new(),
         restart: None,
         previous_run: None,

@@ -6,6 +6,7 @@ mod activity;
 mod approvals;
 mod approvals_next_run;
 mod audit;
+mod delegation;
 mod dynamic_actions;
 mod event_list;
 mod full_disk;

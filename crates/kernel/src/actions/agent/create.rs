@@ -309,6 +309,6 @@ impl Params {
             on_view_closed: self.on_view_closed,
             ..new::Params::default()
         };
-        AgentStartRequest { profile, launch, prompt: self.prompt, worktree, pane }
+        AgentStartRequest { profile, launch, prompt: self.prompt, worktree, replaced: None, pane }
     }
 }

@@ -14,7 +14,7 @@ use tokio::time::{Instant, sleep_until, timeout_at};
 
 use crate::actions::pane::new;
 use crate::actions::support::respawn::respawn_params;
-use crate::agents::{AgentLaunch, AgentRecord, AgentStatus, Worktree, WorktreeRequest};
+use crate::agents::{AgentLaunch, AgentRecord, AgentStatus, NewAgent, Worktree, WorktreeRequest};
 use crate::panes::Pane;
 use crate::panes::environment::check_text;
 use crate::permissions::PermittedCommands;
@@ -38,6 +38,8 @@ pub(in crate::actions) struct AgentStartRequest {
     pub(in crate::actions) prompt: Option<String>,
     /// A worktree to create for it.
     pub(in crate::actions) worktree: Option<WorktreeRequest>,
+    /// The pane whose agent it replaces, which still runs.
+    pub(in crate::actions) replaced: Option<PaneId>,
     /// Its pane, without the command line.
     pub(in crate::actions) pane: new::Params,
 }
@@ -48,7 +50,7 @@ pub(in crate::actions) async fn start(
     start: AgentStartRequest,
 ) -> Result<Arc<Pane>, Refusal> {
     let kernel = &context.kernel;
-    let AgentStartRequest { profile, mut launch, prompt, worktree, mut pane } = start;
+    let AgentStartRequest { profile, mut launch, prompt, worktree, replaced, mut pane } = start;
     if let Some(prompt) = &prompt {
         check_text("prompt", prompt)?;
     }
@@ -62,7 +64,8 @@ pub(in crate::actions) async fn start(
     // Events contain titles, and must not contain prompts.
     pane.hidden = options.prompt.clone();
     let id = pane.id.clone().unwrap_or_else(|| new::fresh_id(kernel));
-    let slot = kernel.agents().admit(kernel, &id, &context.caller).await?;
+    let newcomer = NewAgent { id: &id, caller: &context.caller, replaced: replaced.as_ref() };
+    let slot = kernel.agents().admit(kernel, newcomer).await?;
     let mut fresh = None;
     if let Some(wanted) = worktree {
         let (worktree, cwd) = make_worktree(kernel, &id, pane.cwd.as_deref(), wanted).await?;
@@ -190,7 +193,8 @@ pub(in crate::actions) async fn restart_request(
     let launch = AgentLaunch { exit_handled: false, ..launch };
     params.meta.retain(|key, _| !key.starts_with("agent."));
     params.meta.insert("agent.replaces".into(), json!(pane.id));
-    Ok(AgentStartRequest { profile, launch, prompt: None, worktree: None, pane: params })
+    let replaced = Some(pane.id.clone());
+    Ok(AgentStartRequest { profile, launch, prompt: None, worktree: None, replaced, pane: params })
 }
 
 /// A context with the caller's rights whose calling pane is the parent of `pane`.

@@ -170,6 +170,7 @@ fn record(
     let line = command.replace(char::is_control, " ").chars().take(LONGEST_TITLE).collect();
     let words: Vec<String> = command.split_whitespace().map(str::to_owned).collect();
     PaneRecord {
+        agents_above: kernel.agents_above(&context.caller),
         earlier: Vec::new(),
         restart: None,
         previous_run: None,

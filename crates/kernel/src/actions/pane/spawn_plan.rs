@@ -100,6 +100,7 @@ impl PaneSpawnPlan {
             timeout_seconds: params.timeout_seconds.map(NonZeroU32::get),
             max_lines: params.max_lines.map(NonZeroU64::from).or(kernel.limits().lines),
             ancestors: ancestors(kernel, caller),
+            agents_above: kernel.agents_above(caller),
             earlier: Vec::new(),
             restart: RestartRecord::new(params.restart),
             previous_run: None,
@@ -114,7 +115,6 @@ impl PaneSpawnPlan {
         let timeout = params.timeout_seconds.map(|it| Duration::from_secs(it.get().into()));
         let KernelLimits { tape_bytes: capacity, kill_grace: grace, .. } = *kernel.limits();
         let followed = params.followed;
-        let piped_input = params.piped_input;
         let path_owner = environment.path_owner();
         let launch =
             LaunchRecord { argv: record.argv.clone(), cwd: params.cwd.clone(), environment };
@@ -131,7 +131,7 @@ impl PaneSpawnPlan {
             capacity,
             grace,
             followed,
-            piped_input,
+            piped_input: params.piped_input,
         })
     }
 

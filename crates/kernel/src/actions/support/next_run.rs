@@ -18,7 +18,7 @@ use super::respawn::respawn_params;
 use crate::Kernel;
 use crate::actions::agent::start::as_parent;
 use crate::actions::pane::new::{self, PREVIOUS, PaneSpawnPlan};
-use crate::agents::AgentRecord;
+use crate::agents::{AgentRecord, NewAgent};
 use crate::journal::{EventDraft, draft};
 use crate::panes::close::{forget, kill_for_restart};
 use crate::panes::pane::KeeperConnection;
@@ -147,7 +147,11 @@ pub(in crate::actions) async fn run_again(
         params.argv = Some(argv);
     }
     let slot = match &params.agent {
-        Some(_) => Some(kernel.agents().admit(kernel, &id, &context.caller).await?),
+        Some(_) => {
+            let caller = &context.caller;
+            let again = NewAgent { id: &id, caller, replaced: Some(&old.id) };
+            Some(kernel.agents().admit(kernel, again).await?)
+        }
         None => None,
     };
     let place = PanePlace::of(&context, old, params).await?;
@@ -325,6 +329,7 @@ impl PanePlace {
 /// Continues the record of a pane with its next run.
 fn continue_record(next: &mut PaneRecord, old: &PaneRecord, cause: RestartCause) {
     next.ancestors.clone_from(&old.ancestors);
+    next.agents_above = old.agents_above;
     next.earlier = earlier(&old.instance, &old.earlier);
     next.restart = old.restart.map(|restart| restart.next_run(cause));
 }
