@@ -8,7 +8,7 @@ use std::task::Poll;
 use std::time::Duration;
 
 use paned_kernel::{ActionAnswer, BoxedFuture, Caller, ExtensionGrant, Kernel};
-use paned_model::{Code, EventFilter, Refusal};
+use paned_model::{Code, EventFilter, Refusal, parse_error};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
@@ -397,8 +397,12 @@ impl Session {
 }
 
 fn read<'a, T: Deserialize<'a>>(params: &'a RawValue) -> Result<T, RpcError> {
-    serde_json::from_str(params.get())
-        .map_err(|error| RpcError::new(WRONG_PARAMS, format!("wrong parameters: {error}")))
+    serde_json::from_str(params.get()).map_err(|error: serde_json::Error| {
+        let text = error.to_string();
+        let place = format!(" at line {} column {}", error.line(), error.column());
+        let sentence = parse_error::explain("", text.strip_suffix(&place).unwrap_or(&text));
+        RpcError::new(WRONG_PARAMS, sentence)
+    })
 }
 
 fn refused(code: Code, sentence: String) -> RpcError {
@@ -423,4 +427,25 @@ fn extended(old: &[String], more: Vec<String>) -> Result<Vec<String>, RpcError> 
         return Err(refused(Code::Limit, sentence));
     }
     Ok(all)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Debug, Deserialize)]
+    #[expect(dead_code, reason = "only the shape matters")]
+    struct Emit {
+        name: String,
+    }
+
+    #[test]
+    fn wrong_parameters_are_named_in_plain_words() {
+        let check = |params: &str, expect: &str| {
+            let error = read::<Emit>(&RawValue::from_string(params.to_owned()).unwrap());
+            assert_eq!(error.unwrap_err(), RpcError::new(WRONG_PARAMS, expect));
+        };
+        check("{}", "missing parameter `name`");
+        check("7", "the value must be an object, not 7");
+    }
 }

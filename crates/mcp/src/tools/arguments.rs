@@ -1,6 +1,6 @@
 //! Arguments of tools: their schema, and a sentence for a model that got them wrong. Pure.
 
-use paned_model::Refusal;
+use paned_model::{Refusal, parse_error};
 use rmcp::model::JsonObject;
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
@@ -73,10 +73,19 @@ pub(super) fn parse<T: DeserializeOwned + JsonSchema>(
     mut args: JsonObject,
 ) -> Result<T, Refusal> {
     args.retain(|_, value| !value.is_null());
-    serde_json::from_value(Value::Object(args)).map_err(|error| {
-        let error = error.to_string();
+    serde_path_to_error::deserialize(Value::Object(args)).map_err(|error| {
+        let path = error.path().to_string();
+        let path = if path == "." { "" } else { path.as_str() };
+        let message = error.inner().to_string();
+        let mut sentence = parse_error::explain(path, &message);
+        if message.starts_with("unknown field")
+            && let Some(at) = sentence.find("; expected `")
+        {
+            // The names follow anyway.
+            sentence.truncate(at);
+        }
         let takes = taken(&schema::<T>());
-        Refusal::invalid(format!("{tool}: {error}. It takes {takes}."))
+        Refusal::invalid(format!("{tool}: {sentence}. It takes {takes}."))
     })
 }
 
@@ -135,9 +144,9 @@ mod tests {
             assert!(refusal.sentence.contains(why), "{refusal}");
             assert!(refusal.sentence.ends_with("It takes id, maxLines?."), "{refusal}");
         };
-        check(json!({}), "missing field `id`");
-        check(json!({ "id": null }), "missing field `id`");
-        check(json!({ "id": 7 }), "expected a string");
-        check(json!({ "id": "a", "lines": 3 }), "unknown field `lines`");
+        check(json!({}), "pty_x: missing parameter `id`. ");
+        check(json!({ "id": null }), "missing parameter `id`");
+        check(json!({ "id": 7 }), "pty_x: `id` must be a string, not 7. ");
+        check(json!({ "id": "a", "lines": 3 }), "pty_x: unknown parameter `lines`. ");
     }
 }
