@@ -114,7 +114,11 @@ pub(crate) fn run(context: &CliContext, args: &Args) -> Result<ExitCode> {
     let browser = Browser::find().filter(|_| !(args.print || args.no_open || args.qr));
     let code_seconds = if browser.is_some() { CODE_SECONDS } else { LONG_CODE_SECONDS };
     let made: CodeReply = context.call("grant:create-code", &params(args, code_seconds))?;
-    let link = link(&url, &made.code);
+    let mut link = link(&url, &made.code);
+    if args.qr {
+        // The other device stays signed in when its page is closed.
+        link.push_str("&keep");
+    }
     let is_open = browser.is_some_and(|browser| browser.open(&link));
     if context.out.is_json() {
         let remote = remote.as_ref().filter(|_| args.qr);
