@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use paned_backend::fake::FakeBackend;
 use paned_kernel::{ApprovalSetup, Caller, KernelSetup, PermissionSetup};
-use paned_model::{Code, Scope};
+use paned_model::{Code, Exit, Scope};
 use paned_policy::permissions::{CommandPattern, PermissionDecision, PermissionRule};
 use serde_json::{Value, json};
 
@@ -79,6 +79,8 @@ async fn a_program_is_started_again_without_asking() {
     let server = kernel(&[(Deny, "rm")]).await;
     server.act("pane:new", json!({ "id": "old", "argv": ["make"] })).await.unwrap();
     let agent = agent(&server).await;
+    // The keeper of a fake program ends with it only when the program ends by itself.
+    server.pane("old").exit(Exit::Code(0));
     let restarted = server.act_as(&agent, "pane:restart", json!({ "paneId": "old" })).await;
     assert!(restarted.is_ok(), "{restarted:?}");
 }
