@@ -143,7 +143,7 @@ await refused("action_call", { name: "pane:resise" }, /no action `pane:resise`/)
 await refused("pty_read", { id: "none" }, /^PTY session 'none' not found\. Use pty_list to see active sessions\.$/);
 await refused("pty_read", { id: "" }, /^PTY session '' not found\./);
 await refused("pty_read", { id, pattern: "(" }, /pattern/);
-await refused("pty_read", {}, /^pty_read: missing field `id`\. It takes id, offset\?, limit\?/);
+await refused("pty_read", {}, /^pty_read: missing parameter `id`\. It takes id, offset\?, limit\?/);
 await refused("pty_read", { id, lines: 3 }, /unknown field `lines`/);
 await refused("pty_spawn", { command: "npm run dev" }, /"command": "npm", "args": \["run","dev"\]/);
 await refused("pty_spawn", { command: "no-such-program-anywhere" }, /no-such-program-anywhere/);

@@ -143,6 +143,21 @@ fn undo_restores_the_file_or_removes_our_part_of_a_changed_one() {
 }
 
 #[test]
+fn undo_goes_back_one_change_at_a_time_and_says_what_it_did() {
+    let home = home();
+    let home = home.path();
+    let own = "{\n  \"mcpServers\": {\n    \"paned\": { \"command\": \"/old/paned\" }\n  }\n}\n";
+    let path = write(home, ".cursor/mcp.json", own);
+    ok(home, &["mcp", "install", "cursor", "--tier", "full", "--yes"]);
+    ok(home, &["mcp", "install", "cursor", "--tier", "read-only", "--yes"]);
+    let said = ok(home, &["mcp", "undo", "cursor", "--yes"]);
+    assert!(said.starts_with("restored ") && said.contains("as it was before"), "{said}");
+    assert!(read(&path).contains("\"full\""), "{}", read(&path));
+    ok(home, &["mcp", "undo", "cursor", "--yes"]);
+    assert!(!read(&path).contains("read-only"), "what was undone is back: {}", read(&path));
+}
+
+#[test]
 fn many_at_once_change_a_file_once() {
     let home = home();
     let home = home.path();

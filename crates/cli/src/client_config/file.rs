@@ -19,6 +19,17 @@ const RETRY_INTERVAL: Duration = Duration::from_millis(50);
 const LARGEST_FILE: u64 = 64 << 20;
 /// Between the name of a file and the time of its backup.
 const BACKUP: &str = ".paned-backup-";
+/// The same for what was undone: it is kept, but undoing again does not bring it back.
+const UNDONE: &str = ".paned-undone-";
+
+/// Why a copy of the old file is kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum CopyKind {
+    /// So that the change can be undone.
+    Backup,
+    /// It was undone.
+    Undone,
+}
 
 /// A configuration file: where it really is, and its text; none if there is no such file.
 #[derive(Debug)]
@@ -42,8 +53,8 @@ impl ConfigFile {
         Ok(Self { path: path.to_owned(), target, text })
     }
 
-    /// Replaces the text at once, or deletes the file; answers the path of the backup.
-    pub(super) fn write(&self, new: Option<&str>) -> Result<Option<PathBuf>> {
+    /// Replaces the text at once, or deletes the file; answers the path of the copy.
+    pub(super) fn write(&self, new: Option<&str>, kind: CopyKind) -> Result<Option<PathBuf>> {
         let folder = self.target.parent().context("a file without a folder")?;
         fs::create_dir_all(folder).with_context(|| cannot("create", folder))?;
         let _lock = lock(folder)?;
@@ -52,7 +63,7 @@ impl ConfigFile {
             let sentence = format!("{path} has changed meanwhile; run the command again");
             return Err(Refusal::new(Code::Conflict, sentence).into());
         }
-        let backup = self.text.is_some().then(|| self.back_up()).transpose()?;
+        let backup = self.text.is_some().then(|| self.copy(kind)).transpose()?;
         match new {
             Some(new) => self.replace(folder, new)?,
             None => {
@@ -74,17 +85,21 @@ impl ConfigFile {
     }
 
     /// A copy beside the file, with its mode: it may contain secrets.
-    fn back_up(&self) -> Result<PathBuf> {
+    fn copy(&self, kind: CopyKind) -> Result<PathBuf> {
+        let infix = match kind {
+            CopyKind::Backup => BACKUP,
+            CopyKind::Undone => UNDONE,
+        };
         let name = self.target.file_name().unwrap_or_default().to_string_lossy();
         let time = Timestamp::now().strftime("%Y%m%dT%H%M%S%3fZ");
-        let path = self.target.with_file_name(format!("{name}{BACKUP}{time}"));
+        let path = self.target.with_file_name(format!("{name}{infix}{time}"));
         let bytes = fs::read(&self.target).with_context(|| cannot("read", &self.target))?;
         create(&path, &bytes, self.target.metadata().ok().as_ref())
             .with_context(|| cannot("write", &path))?;
         Ok(path)
     }
 
-    /// The text of the newest backup.
+    /// The text of the newest backup that is not the text of now.
     pub(super) fn newest_backup(&self) -> Result<Option<String>> {
         let Some(folder) = self.target.parent() else { return Ok(None) };
         let name = self.target.file_name().unwrap_or_default().to_string_lossy();
@@ -94,8 +109,15 @@ impl ConfigFile {
         let is_backup = |path: &PathBuf| {
             path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(&start))
         };
-        let newest = paths.filter(is_backup).max();
-        newest.map_or(Ok(None), |path| text(&path).with_context(|| cannot("read", &path)))
+        let mut backups: Vec<_> = paths.filter(is_backup).collect();
+        backups.sort();
+        for path in backups.iter().rev() {
+            let before = text(path).with_context(|| cannot("read", path))?;
+            if before != self.text {
+                return Ok(before);
+            }
+        }
+        Ok(None)
     }
 }
 

@@ -8,7 +8,7 @@ use anyhow::Result;
 use paned_model::{Code, Refusal};
 use serde_json::{Value, json};
 
-use super::file::ConfigFile;
+use super::file::{ConfigFile, CopyKind};
 use super::{Edit, InstallState, command, diff};
 use crate::context::CliContext;
 
@@ -62,6 +62,8 @@ pub(crate) fn change(
     let is_change = new.as_deref() != old;
     let path = file.path.display().to_string();
     let diff = diff::unified(old.unwrap_or_default(), new.as_deref().unwrap_or_default(), &path);
+    let is_restored =
+        operation == Operation::Undo && new.is_some() && new == file.newest_backup()?;
     let mut backup = None;
     if args.dry_run {
         if !context.out.is_json() {
@@ -72,7 +74,11 @@ pub(crate) fn change(
             context.out.note("paned: nothing was changed")?;
             return Ok(ExitCode::SUCCESS);
         }
-        backup = file.write(new.as_deref())?;
+        let kind = match operation {
+            Operation::Install | Operation::Remove => CopyKind::Backup,
+            Operation::Undo => CopyKind::Undone,
+        };
+        backup = file.write(new.as_deref(), kind)?;
     }
     let done = is_change && !args.dry_run;
     if context.out.is_json() {
@@ -81,7 +87,11 @@ pub(crate) fn change(
             "written": done, "backup": backup, "diff": diff,
         }))?;
     } else {
-        say(context, target, operation, is_change, args.dry_run)?;
+        if is_restored && done {
+            context.out.line(format!("restored {path} as it was before"))?;
+        } else {
+            say(context, target, operation, is_change, args.dry_run)?;
+        }
         if let Some(backup) = backup {
             context.out.note(format!("the old file is kept as {}", backup.display()))?;
         }

@@ -175,14 +175,15 @@ impl Kernel {
     }
 }
 
-/// What a person is asked about a command. The command itself is hidden where the action's command
-/// line may hold secrets.
+/// What a person is asked about a command. Its arguments are hidden where the action's command line
+/// may hold secrets.
 fn question_of_rules(action: &ActionDefinition, asked: AskedCommand) -> ApprovalQuestion {
     let AskedCommand { verdict, argv, key } = asked;
     let command = argv.join(" ").replace(char::is_control, " ");
+    let program = argv.first().map(|it| it.replace(char::is_control, " ")).unwrap_or_default();
     let is_hidden = action.secrets.iter().any(|secret| secret == "argv");
     let (subject, details, coverage) = match is_hidden {
-        true => (format!("run `{}`", action.name), Value::Null, None),
+        true => (format!("run `{}`, which starts `{program}`", action.name), Value::Null, None),
         false => (
             format!("run `{command}`"),
             json!({ "reason": verdict.reason, "steps": verdict.steps }),

@@ -1,8 +1,11 @@
 //! Agents that start agents: how deep, how many, and what they start when they are gone.
 
+use std::time::Duration;
+
 use paned_backend::fake::FakeBackend;
-use paned_kernel::{Caller, KernelLimits, KernelSetup};
+use paned_kernel::{ApprovalSetup, Caller, KernelLimits, KernelSetup, PermissionSetup};
 use paned_model::{Code, Refusal};
+use paned_policy::permissions::PermissionDecision;
 use serde_json::{Value, json};
 
 use crate::test_kernel::{TestKernel, setup};
@@ -47,6 +50,24 @@ async fn agents_start_agents_only_as_deep_as_the_limit() {
     let again = json!({ "paneId": "helper", "waitReady": false });
     let again = server.act("agent:restart", again).await;
     assert!(again.as_ref().err().is_none_or(|it| it.code != Code::Limit), "{again:?}");
+}
+
+#[tokio::test]
+async fn a_person_who_is_asked_about_a_new_agent_sees_its_program_and_not_its_prompt() {
+    let permissions =
+        PermissionSetup { agents: PermissionDecision::Ask, ..PermissionSetup::default() };
+    let approvals =
+        ApprovalSetup { wait_limit: Duration::from_millis(50), ..ApprovalSetup::default() };
+    let setup = KernelSetup { permissions, approvals, ..setup() };
+    let server = TestKernel::with_setup(setup, FakeBackend::default(), Vec::new()).await;
+    spawn(&server, None, "lead").await.unwrap();
+    let worker = json!({ "argv": ["/bin/worker", "the-prompt"], "waitReady": false });
+    let waits = server.act_as(&from(&server, "lead"), "agent:create", worker).await.unwrap_err();
+    assert_eq!(waits.code, Code::Timeout);
+    let open = server.act("approval:list", json!({})).await.unwrap();
+    let subject = open["approvals"][0]["subject"].as_str().unwrap();
+    assert_eq!(subject, "run `agent:create`, which starts `/bin/worker`");
+    assert!(!open.to_string().contains("the-prompt"), "{open}");
 }
 
 #[tokio::test]

@@ -85,7 +85,9 @@ pub(super) fn parse<T: DeserializeOwned + JsonSchema>(
             sentence.truncate(at);
         }
         let takes = taken(&schema::<T>());
-        Refusal::invalid(format!("{tool}: {sentence}. It takes {takes}."))
+        // A suggestion ends with a question mark.
+        let stop = if sentence.ends_with('?') { "" } else { "." };
+        Refusal::invalid(format!("{tool}: {sentence}{stop} It takes {takes}."))
     })
 }
 
@@ -147,6 +149,6 @@ mod tests {
         check(json!({}), "pty_x: missing parameter `id`. ");
         check(json!({ "id": null }), "missing parameter `id`");
         check(json!({ "id": 7 }), "pty_x: `id` must be a string, not 7. ");
-        check(json!({ "id": "a", "lines": 3 }), "pty_x: unknown parameter `lines`. ");
+        check(json!({ "id": "a", "lines": 3 }), "pty_x: unknown parameter `lines`; did you mean `maxLines`? ");
     }
 }

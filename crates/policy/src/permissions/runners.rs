@@ -15,8 +15,22 @@ struct Runner {
 const RUNNERS: &[Runner] = &[
     Runner {
         names: &[
-            "uv", "poetry", "pipenv", "bundle", "pdm", "hatch", "rye", "mise", "rtx", "asdf",
-            "rbenv", "pyenv", "nix", "devbox", "pixi",
+            "uv",
+            "poetry",
+            "pipenv",
+            "bundle",
+            "pdm",
+            "hatch",
+            "rye",
+            "mise",
+            "rtx",
+            "asdf",
+            "rbenv",
+            "pyenv",
+            "nix",
+            "devbox",
+            "pixi",
+            "coresched",
         ],
         subcommands: &["run", "exec", "x", "shell", "develop", "tool"],
         operands: 0,
@@ -38,6 +52,7 @@ const RUNNERS: &[Runner] = &[
         subcommands: &["run"],
         operands: 0,
     },
+    Runner { names: &["paned"], subcommands: &["new", "run"], operands: 0 },
     Runner {
         names: &["npm", "pnpm", "yarn", "bun"],
         subcommands: &["exec", "dlx", "x"],
@@ -53,7 +68,7 @@ const RUNNERS: &[Runner] = &[
         subcommands: &["exec", "run"],
         operands: 1,
     },
-    Runner { names: &["limactl", "coresched"], subcommands: &["shell", "exec"], operands: 1 },
+    Runner { names: &["limactl"], subcommands: &["shell"], operands: 1 },
 ];
 
 /// What such a program starts; `None` if it is none, or has no such subcommand.
@@ -62,12 +77,6 @@ pub(super) fn inner(name: &str, args: &[Word]) -> Option<Vec<Inner>> {
     let is_subcommand = |arg: &Word| arg.known().is_some_and(|it| runner.subcommands.contains(&it));
     let at = args.iter().position(is_subcommand)?;
     let rest = &args[at + 1..];
-    let takes_text = rest.iter().take_while(|arg| arg.known() != Some("--")).any(|arg| {
-        arg.known().is_some_and(|it| it == "-c" || it.starts_with("--c") || it == "--shell-mode")
-    });
-    if takes_text && ["npm", "pnpm", "yarn", "bun"].contains(&name) {
-        return None;
-    }
     let first = rest.iter().position(|arg| !is_option(arg)).unwrap_or(rest.len());
     let command = rest.get(first + runner.operands..).unwrap_or_default();
     let mut inner = vec![Inner::Command(command.to_vec())];

@@ -1,7 +1,6 @@
 //! Shells, commands of shells, and programs that take commands in a form of their own.
 
 use super::judge::{Context, Judge};
-use super::runners;
 use super::shell::holds_command;
 use super::shell_text::Dialect;
 use super::words::{Word, assignment, shown};
@@ -259,15 +258,7 @@ pub(super) fn program(name: &str, args: &[Word], context: &Context) -> Option<In
         "busybox" | "toybox" if args.first().and_then(program_name).is_none() => {
             vec![Inner::Nothing]
         }
-        _ => {
-            let inner = runners::inner(name, args)?;
-            return Some(InnerCommands {
-                name: name.to_owned(),
-                inner,
-                is_transparent: false,
-                option: None,
-            });
-        }
+        _ => return None,
     };
     let _ = context;
     let is_transparent = !["su", "runuser", "sg", "sudo", "doas"].contains(&name);

@@ -3,6 +3,7 @@
 use super::judge::Context;
 use super::pattern::glob;
 use super::programs::{BASH_SHELLS, INTERPRETERS, OPAQUE, OTHER_SHELLS, POSIX_SHELLS};
+use super::runners;
 use super::shell_text::Dialect;
 use super::special;
 use super::words::{Word, file_name};
@@ -70,8 +71,14 @@ fn unwrap_named(name: &str, args: &[Word], context: &Context) -> Option<InnerCom
     if let Some((_, reason)) = OPAQUE.iter().find(|(names, _)| names.contains(&name)) {
         return Some(InnerCommands::transparent(name, vec![Inner::Opaque((*reason).to_owned())]));
     }
-    if let Some(wrapped) = interpreter(name, args, context) {
+    let run = runners::inner(name, args);
+    if let Some(mut wrapped) = interpreter(name, args, context) {
+        wrapped.inner.extend(run.unwrap_or_default());
         return Some(wrapped);
+    }
+    if let Some(inner) = run {
+        let name = name.to_owned();
+        return Some(InnerCommands { name, inner, is_transparent: false, option: None });
     }
     let wrapper = WRAPPERS.iter().find(|it| it.names.iter().any(|pattern| glob(pattern, name)))?;
     Some(InnerCommands {

@@ -27,6 +27,13 @@ deny pnpm dlx rm x
 deny npm exec -- rm x
 deny yarn dlx rm x
 deny bun x rm x
+never bun -e rm x
+never bun --eval y x
+never npm exec -c rm␣x
+deny coresched exec rm x
+deny paned new -- rm x
+deny paned run --id a -- rm x
+allow paned ls
 deny conda run -n x rm x
 deny conda run rm x
 deny pixi run rm x
