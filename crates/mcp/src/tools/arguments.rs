@@ -149,6 +149,9 @@ mod tests {
         check(json!({}), "pty_x: missing parameter `id`. ");
         check(json!({ "id": null }), "missing parameter `id`");
         check(json!({ "id": 7 }), "pty_x: `id` must be a string, not 7. ");
-        check(json!({ "id": "a", "lines": 3 }), "pty_x: unknown parameter `lines`; did you mean `maxLines`? ");
+        check(
+            json!({ "id": "a", "lines": 3 }),
+            "pty_x: unknown parameter `lines`; did you mean `maxLines`? ",
+        );
     }
 }
