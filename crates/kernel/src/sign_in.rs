@@ -76,6 +76,10 @@ impl SignInCodes {
         Ok(code)
     }
 
+    fn is_open(&self, code: &str, now: Time) -> bool {
+        self.lock().get(&secret_hash(code)).is_some_and(|offer| now < offer.code_expires_at)
+    }
+
     /// Uses a code up.
     fn take(&self, code: &str, now: Time) -> Option<SignInOffer> {
         let offer = self.lock().remove(&secret_hash(code))?;
@@ -148,6 +152,12 @@ impl Kernel {
             return Err(Refusal::new(Code::Unavailable, error.to_string()));
         }
         Ok(SignedIn { token: token.reveal().to_owned(), grant })
+    }
+
+    /// Whether a code can be exchanged. It is not used up.
+    #[must_use]
+    pub fn is_sign_in_code(&self, code: &str) -> bool {
+        self.sign_in_codes().is_open(code, self.now())
     }
 
     /// Removes devices whose grants have expired, so that they do not add up.

@@ -54,9 +54,7 @@ pub(crate) async fn sign_in(shared: Arc<ServerState>, request: Request) -> Handl
     let limits = ServerLimits { body_bytes: limits.body_bytes.min(MAX_BODY), ..limits };
     let context = request.extensions().get::<RequestContext>();
     let login_limit = context.map(|context| context.login_limit.clone());
-    if context.and_then(|context| context.loopback).is_some_and(LoopbackConn::is_of_other_user) {
-        return Err(other_user().into());
-    }
+    let loopback = context.and_then(|context| context.loopback);
     let body = read_body(request.into_body(), &limits).await?;
     let refuse = |refusal| match &login_limit {
         Some(limit) => limit.refuse(refusal),
@@ -66,6 +64,11 @@ pub(crate) async fn sign_in(shared: Arc<ServerState>, request: Request) -> Handl
         return Err(refuse(missing_code()).into());
     }
     let SignInRequest { code, label } = parse(&body)?;
+    // Only now, as it reads a table of all connections: wrong codes must stay cheap.
+    if shared.kernel.is_sign_in_code(&code) && loopback.is_some_and(LoopbackConn::is_of_other_user)
+    {
+        return Err(other_user().into());
+    }
     let signed_in = shared.kernel.sign_in(&code, label.as_deref()).await.map_err(refuse)?;
     let SignedIn { token, grant } = signed_in;
     let response = SignInResponse {
