@@ -217,6 +217,7 @@ STATEFUL = [
     (r"/action/(agent|pane):.*", 400, "the program in pane ", "it is no agent, or not yet"),
     (r"/action/agent:(create|restart)", 400, ".* has no option", "the profile decides what its program can do"),
     (r"/action/agent:restart", 504, "the new agent did not become ready", "it takes longer than we wait"),
+    (r"/sign-in", 401, "this sign-in code is wrong", "codes are made at random and used up"),
     # What is at an address.
     (r"/action/ext:install", 400, "", "what is there may be no extension, or have another name or branch"),
     (r"/action/ext:new", 400, "the name `.*` is reserved", "the nouns of our own actions are no names of extensions"),

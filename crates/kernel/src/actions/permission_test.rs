@@ -92,7 +92,8 @@ impl Action for PermissionTest {
         let argv = argv(params.argv, params.command)?;
         let environment = EnvironmentSpec { env: params.env, inherit_env: None, umask: None };
         environment.check()?;
-        check_project(params.project.as_deref())?;
+        check_folder("cwd", params.cwd.as_deref())?;
+        check_folder("project", params.project.as_deref())?;
         let project = params.open_code.map(|permission| {
             let folder = params.project.or(params.cwd.clone()).unwrap_or_else(|| "/".to_owned());
             let config = json!({ "permission": permission }).to_string();
@@ -105,12 +106,12 @@ impl Action for PermissionTest {
     }
 }
 
-fn check_project(project: Option<&str>) -> Result<(), Refusal> {
-    let Some(project) = project else { return Ok(()) };
-    check_text("project", project)?;
-    match project.starts_with('/') {
+fn check_folder(field: &'static str, folder: Option<&str>) -> Result<(), Refusal> {
+    let Some(folder) = folder else { return Ok(()) };
+    check_text(field, folder)?;
+    match folder.starts_with('/') {
         true => Ok(()),
-        false => Err(Refusal::invalid("`project` must be an absolute path")),
+        false => Err(Refusal::invalid(format!("`{field}` must be an absolute path"))),
     }
 }
 

@@ -51,6 +51,8 @@ paned server upgrade</pre>
 pub(crate) fn routes(page: PageBundle) -> Vec<Route> {
     let beside = page.root_files().map(|file| Route {
         answers: file.media(),
+        // Some are JSON, and some are bytes.
+        shape: RouteShape::NOTHING.with_answer(own_schemas::anything),
         ..route(file.path, "Load a file of the web page.", |page, request| {
             file_at(page, request.uri().path(), request.headers())
         })
