@@ -144,7 +144,7 @@ await refused("pty_read", { id: "none" }, /^PTY session 'none' not found\. Use p
 await refused("pty_read", { id: "" }, /^PTY session '' not found\./);
 await refused("pty_read", { id, pattern: "(" }, /pattern/);
 await refused("pty_read", {}, /^pty_read: missing parameter `id`\. It takes id, offset\?, limit\?/);
-await refused("pty_read", { id, lines: 3 }, /unknown field `lines`/);
+await refused("pty_read", { id, lines: 3 }, /unknown parameter `lines`/);
 await refused("pty_spawn", { command: "npm run dev" }, /"command": "npm", "args": \["run","dev"\]/);
 await refused("pty_spawn", { command: "no-such-program-anywhere" }, /no-such-program-anywhere/);
 await refused("pty_wait", { id, timeoutSeconds: 0 }, /`timeoutSeconds` must be more than 0/);

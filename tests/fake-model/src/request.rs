@@ -113,10 +113,12 @@ fn is_wrapping(part: &str) -> bool {
 }
 
 /// A text without what programs add before and after it: aider ends every prompt with the rules for
-/// its blocks, and goose says the time of day before or after.
+/// its blocks, goose says the time of day before or after, and `opencode run` puts quotes around.
 fn own(text: &str) -> &str {
     let text =
         text.split_once("\n\n# *SEARCH/REPLACE block* Rules:").map_or(text, |(said, _)| said);
+    let inner = text.strip_prefix('"').and_then(|text| text.strip_suffix('"'));
+    let text = inner.unwrap_or(text);
     if text.starts_with("<info-msg>\n") {
         return text.split_once("\n</info-msg>\n").map_or(text, |(_, said)| said);
     }
